@@ -108,7 +108,7 @@ func ExamplePlanner_Optimize() {
 		return
 	}
 	pass := &found.Devices[0].Searches[0]
-	fmt.Println("best:", pass.Best.Parallel)
+	fmt.Println("best:", pass.Best.Label)
 	fmt.Println("limited by:", pass.Best.Binds)
 	fmt.Println("candidates:", len(pass.Candidates))
 	// Output:
@@ -129,7 +129,7 @@ func ExamplePlanner_Step() {
 		return
 	}
 	fmt.Println(s.Layout, len(s.Operators), "operators")
-	fmt.Println("bound by memory:", s.BoundS.Memory > s.TotalS/2)
+	fmt.Println("bound by memory:", s.Bound.Memory > s.Time/2)
 	// Output:
 	// TP=2 | PP=1 | DP=1 12 operators
 	// bound by memory: true

@@ -85,55 +85,46 @@ func (p *Planner) session() *session.Session {
 // operation is one of the packages below internal/ops.
 type operation[Request, Response any] func(context.Context, *session.Session, Request) (*Response, error)
 
-// answer runs an operation and turns its response into a document, and its mistakes into an [*InputError].
-func answer[Request, Response, Document any](
-	ctx context.Context, p *Planner, name string, run operation[Request, Response], r Request, convert func(*Response) *Document,
-) (*Document, error) {
-	if err := ctx.Err(); err != nil { // short work would not look
-		return nil, err
-	}
-	out, err := run(ctx, p.session(), r)
-	if err != nil {
-		return nil, document.Corrected(err, name)
-	}
-	return convert(out), nil
+// answer runs an operation, and turns its mistakes into an [*InputError].
+func answer[Request, Response any](ctx context.Context, p *Planner, name string, run operation[Request, Response], r Request) (*Response, error) {
+	return document.Run(ctx, name, r, func(ctx context.Context, r Request) (*Response, error) { return run(ctx, p.session(), r) })
 }
 
 // Plan finds how to serve a model within limits.
 func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
-	return answer(ctx, p, "plan", plan.Run, r, func(x *plan.Response) *Plan { return document.NewPlan(x, "", nil) })
+	return answer(ctx, p, "plan", plan.Run, r)
 }
 
 // Predict simulates traffic on a deployment. The limits may be zero: they affect
 // only goodput and the probability of meeting them.
 func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, error) {
-	return answer(ctx, p, "simulate", simulate.Run, r, document.NewSimulate)
+	return answer(ctx, p, "simulate", simulate.Run, r)
 }
 
 // Optimize searches layouts and batches of one model for the most throughput within limits.
 func (p *Planner) Optimize(ctx context.Context, r OptimizeRequest) (*Optimization, error) {
-	return answer(ctx, p, "optimize", optimize.Run, r, func(x *optimize.Response) *Optimization { return document.NewOptimize(x, nil) })
+	return answer(ctx, p, "optimize", optimize.Run, r)
 }
 
 // Step evaluates one forward pass of a deployment.
 func (p *Planner) Step(ctx context.Context, r StepRequest) (*Step, error) {
-	return answer(ctx, p, "step", step.Run, r, document.NewStep)
+	return answer(ctx, p, "step", step.Run, r)
 }
 
 // Size finds the fewest devices that carry a load within limits.
 func (p *Planner) Size(ctx context.Context, r SizeRequest) (*Sizing, error) {
-	return answer(ctx, p, "size", recommend.Run, r, document.NewRecommend)
+	return answer(ctx, p, "size", recommend.Run, r)
 }
 
 // Lint says what files or a command that start an engine will do. What is wrong with them
 // is a finding; an error is about the request, or files that start nothing.
 func (p *Planner) Lint(ctx context.Context, r LintRequest) (*Lint, error) {
-	return answer(ctx, p, "lint", lint.Run, r, document.NewLint)
+	return answer(ctx, p, "lint", lint.Run, r)
 }
 
 // Files makes the files that run a deployment, of a plan or a given one. It writes nothing.
 func (p *Planner) Files(ctx context.Context, r FilesRequest) (*Files, error) {
-	return answer(ctx, p, "write_files", deploy.Run, r, func(x *Files) *Files { return x })
+	return answer(ctx, p, "write_files", deploy.Run, r)
 }
 
 // Unmarshal reads the JSON of a request or a deployment strictly: an unknown field at any

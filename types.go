@@ -88,39 +88,41 @@ type (
 	// number of devices (Devices), or carry a load (Rate, Daily) on the fewest.
 	PlanRequest = plan.Request
 	// Plan is the record of a plan: the answer in words, the contenders, the best first, and what would change them.
-	Plan = document.Plan
+	Plan = plan.Response
 	// Contender is the best deployment of one system, engine and mode, with its figures and cost.
-	Contender = document.Contender
+	Contender = plan.Contender
 	// ServingMode is agg or disagg.
 	ServingMode = experiment.ServingMode
 
 	// PredictRequest is a deployment, its traffic, and limits, which may be zero.
 	PredictRequest = simulate.Request
 	// Prediction is a simulated run: times with percentiles and 80 % intervals, throughput, memory, energy.
-	Prediction = document.Simulate
+	Prediction = simulate.Response
 
 	// OptimizeRequest asks for the layouts and batches of one model with the most throughput within limits, aggregated,
 	// disaggregated (Disagg) or with matched prefill and decode (PDRatio).
 	OptimizeRequest = optimize.Request
 	// Optimization is the rows of a search, the best first, with every candidate and the Pareto frontier.
-	Optimization = document.Optimize
+	Optimization = optimize.Response
 
 	// StepRequest asks for one forward pass of a deployment.
 	StepRequest = step.Request
 	// Step is time and memory of one forward pass, by operator.
-	Step = document.Step
+	Step = step.Response
 
 	// SizeRequest asks for the fewest devices that carry a rate or a concurrency within the limits of experiments.
 	SizeRequest = recommend.Request
+	// How is how experiments are run: their sources, and how many rows each has.
+	How = experiment.How
 	// Experiment is a model, a system, an engine and a mode to size or compare.
 	Experiment = experiment.Experiment
 	// Sizing is the deployments that carry the load, the fewest devices first.
-	Sizing = document.Recommend
+	Sizing = recommend.Response
 
 	// LintRequest is files or a command that start an engine.
 	LintRequest = lint.Request
 	// Lint is what they will do, what is wrong with them, and which single settings would be better.
-	Lint = document.Lint
+	Lint = lint.Response
 
 	// FilesRequest asks for the files that run a plan's contender, the best by default, or a given deployment. Targets are
 	// plain, compose, kubernetes, dynamo, llm-d and bench.

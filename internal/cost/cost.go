@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"fmt"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 )
@@ -8,14 +10,14 @@ import (
 // Estimate is the time of one operator and its parts. Total is not the sum of
 // the parts: arithmetic and memory traffic overlap.
 type Estimate struct {
-	Total  units.Seconds
-	Matrix units.Seconds // matrix unit
-	Vector units.Seconds // vector unit
-	Memory units.Seconds // traffic to device memory
-	Comm   units.Seconds // links to other devices
-	Fixed  units.Seconds // launches
-	// Measured is the part of Total from kernel tables.
-	Measured units.Seconds
+	Total  units.Seconds `json:"-"`
+	Matrix units.Seconds `json:"cube_s"`   // matrix unit
+	Vector units.Seconds `json:"vector_s"` // vector unit
+	Memory units.Seconds `json:"memory_s"` // traffic to device memory
+	Comm   units.Seconds `json:"comm_s"`   // links to other devices
+	Fixed  units.Seconds `json:"fixed_s"`  // launches
+	// Measured is the part from kernel tables.
+	Measured units.Seconds `json:"measured_s"`
 }
 
 // Plus is the estimate of two kernels that run one after the other.
@@ -45,6 +47,19 @@ const (
 // String returns the bound's name as shown in tables and JSON.
 func (b Bound) String() string {
 	return [...]string{"free", "memory", "communication", "compute"}[b]
+}
+
+// MarshalText writes the name.
+func (b Bound) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (b *Bound) UnmarshalText(text []byte) error {
+	for *b = Free; *b < Compute && b.String() != string(text); *b++ {
+	}
+	if b.String() != string(text) {
+		return fmt.Errorf("unknown bound %q", text)
+	}
+	return nil
 }
 
 // Bound returns the largest of memory, communication and arithmetic, launches

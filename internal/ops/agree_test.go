@@ -29,19 +29,27 @@ type figures struct {
 }
 
 func ofSimulation(s *simulate.Response) figures {
-	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, s.Chance, s.Expected, s.Energy.PerToken}
+	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, orSure(s.Chance), s.Expected, s.Energy.PerToken}
 }
 
 func ofOption(o *experiment.Option) figures {
-	return figures{o.TTFT, o.TPOT, o.Throughput, o.Chance, o.Expected, o.Energy.PerToken}
+	return figures{units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput, o.Chance, o.Expected, o.Energy.PerToken}
 }
 
 func ofEstimate(r *estimate.Response) figures {
-	return figures{r.TTFT, r.TPOT, r.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
+	return figures{units.Seconds(r.TTFT), units.Seconds(r.TPOT), r.Throughput, orSure(r.Chance), r.Expected, r.Energy.PerToken}
+}
+
+// orSure is a chance, 1 without limits.
+func orSure(chance *float64) float64 {
+	if chance == nil {
+		return 1
+	}
+	return *chance
 }
 
 func ofRow(r *optimize.Row) figures {
-	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
+	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, orSure(r.Chance), r.Expected, r.Energy.PerToken}
 }
 
 // agreement compares the searches with simulations, of the same random deployments.
@@ -85,7 +93,7 @@ func (a *agreement) experiment(e *experiment.Experiment) {
 		a.is(what, ofOption(o), a.simulate(e, o.Deployment, o.Concurrency, 1))
 		if d := written(a.T, x, o); d != nil {
 			got := a.simulate(e, *d, o.Concurrency, 1)
-			if got.tpot != o.TPOT || got.throughput != o.Throughput {
+			if got.tpot != units.Seconds(o.TPOT) || got.throughput != o.Throughput {
 				a.Errorf("the files of %s run something else: %+v", what, *d)
 			}
 		}
@@ -122,7 +130,7 @@ func (a *agreement) found(e *experiment.Experiment, o *experiment.Option, what s
 	}
 	rows := r.Devices[0].Searches[0].Rows
 	for i := range rows {
-		if row := &rows[i]; sameLayout(&row.Layout, &p.Layout) && max(1, row.Replicas) == p.Replicas && row.Best.Concurrency == o.Concurrency {
+		if row := &rows[i]; sameLayout(&row.Candidate.Layout, &p.Layout) && max(1, row.Replicas) == p.Replicas && row.Best.Concurrency == o.Concurrency {
 			a.is(what+" of the optimizer", ofRow(row), ofOption(o))
 			a.byExperiment++
 		}
@@ -154,14 +162,14 @@ func (a *agreement) optimizer(e *experiment.Experiment) {
 		whole := *e
 		whole.Prefix = 0
 		a.is(what, ofRow(row), a.simulate(&whole, d, row.Best.Concurrency, q.LengthLow))
-		if q.Limits.Any() && row.Chance < q.Confidence {
-			a.Errorf("%s meets its limits with %g, asked for %g", what, row.Chance, q.Confidence)
+		if q.Limits.Any() && *row.Chance < q.Confidence {
+			a.Errorf("%s meets its limits with %g, asked for %g", what, *row.Chance, q.Confidence)
 		}
 		if q.LengthLow < 1 { // of experiments all lengths are equal
 			continue
 		}
 		got, err := estimate.Run(a.Context(), new(session.Session), estimate.Request{
-			Experiment: whole, Workers: estimate.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch, Budget: row.Candidate.Budget}, Concurrency: row.Best.Concurrency,
+			Experiment: whole, Workers: estimate.Workers{Count: max(1, row.Replicas), Layout: row.Candidate.Layout, Batch: batch, Budget: row.Candidate.Budget}, Concurrency: row.Best.Concurrency,
 		})
 		if err != nil {
 			a.Fatalf("%s: %v", what, err)
@@ -169,8 +177,8 @@ func (a *agreement) optimizer(e *experiment.Experiment) {
 		a.is(what+" of cli estimate", ofEstimate(got), ofRow(row))
 		a.byOptimizer++
 	}
-	if s := p.Safe; s != nil && s.Best.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= optimize.Safe {
-		a.Errorf("the safe choice carries %g, the best row %g", s.Best.Throughput, p.Rows[0].Best.Throughput)
+	if s := p.Safe; s != nil && s.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= optimize.SafeChance {
+		a.Errorf("the safe choice carries %g, the best row %g", s.Throughput, p.Rows[0].Best.Throughput)
 	}
 }
 

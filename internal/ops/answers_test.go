@@ -25,7 +25,7 @@ func world() *session.Session { return new(session.Session) }
 // configured is the result of one experiment.
 func configured(t *testing.T, e experiment.Experiment, top int) *experiment.Result {
 	t.Helper()
-	r, err := configure.Run(t.Context(), world(), configure.Request{Experiments: []experiment.Experiment{e}, Top: top})
+	r, err := configure.Run(t.Context(), world(), configure.Request{Experiments: []experiment.Experiment{e}, How: experiment.How{Top: top}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,11 @@ func TestOneAnswer(t *testing.T) {
 		throughput                    float64
 	}
 	want := answer{
-		row.Layout.Label(false), row.Replicas, row.Best.Concurrency, row.Budget, row.Best.TTFT, row.Best.TPOT, row.Best.Throughput,
+		row.Candidate.Layout.Label(false), row.Replicas, row.Best.Concurrency, row.Budget, row.Best.TTFT, row.Best.TPOT, row.Best.Throughput,
 	}
 	of := func(o *experiment.Option) answer {
 		p := &o.Deployment.Pools[0]
-		return answer{p.Layout.Label(false), p.Replicas, o.Concurrency, o.Budget, o.TTFT, o.TPOT, o.Throughput}
+		return answer{p.Layout.Label(false), p.Replicas, o.Concurrency, o.Budget, units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput}
 	}
 	x := configured(t, experiment.Experiment{
 		Model: model, System: system, Devices: 8, Engine: deployment.Engine{Name: "vllm"}, Input: 3500, Output: 1500, Limits: l,
@@ -71,7 +71,7 @@ func TestOneAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := of(&p.Contenders[0].Option); got != want {
+	if got := of(&p.Contenders[0].Found.Option); got != want {
 		t.Errorf("the optimizer finds %+v, a plan %+v", want, got)
 	}
 }
@@ -113,7 +113,7 @@ func TestDraftsOptimized(t *testing.T) {
 	s := &o.Devices[0].Searches[0]
 	row := &s.Rows[0]
 	d := deployment.Deployment{Model: "deepseek-ai/DeepSeek-R1", System: "h200_sxm", Pools: []deployment.Pool{{
-		Layout: row.Layout, Replicas: row.Replicas, MTP: row.MTP, Settings: row.Settings,
+		Layout: row.Candidate.Layout, Replicas: row.Replicas, MTP: row.Candidate.MTP, Settings: row.Settings,
 	}}}
 	q := simulate.Request{Deployment: d}
 	q.Concurrency, q.Input, q.Output = row.Best.Concurrency, 1000, 100
@@ -160,7 +160,7 @@ func TestRequestLatency(t *testing.T) {
 		e.Mode = mode
 		x := configured(t, e, 2)
 		for i := range x.Rows {
-			if o := &x.Rows[i]; o.Latency > e.Limits.Latency || o.Chance < search.DefaultConfidence || o.Chance > 0.999 {
+			if o := &x.Rows[i]; units.Seconds(o.Latency) > e.Limits.Latency || o.Chance < search.DefaultConfidence || o.Chance > 0.999 {
 				t.Errorf("%s: latency %v with a chance of %g", mode, o.Latency, o.Chance)
 			}
 		}
@@ -170,7 +170,7 @@ func TestRequestLatency(t *testing.T) {
 	}
 	e.Limits.Latency = 100 * ms
 	x := configured(t, e, 2)
-	if len(x.Rows) > 0 || x.Near == nil || x.Near.Binds != search.OverLatency || x.Nearest.Latency < x.Near.Latency || x.Nearest.TTFT != 0 {
+	if len(x.Rows) > 0 || x.Near == nil || x.Near.Binds != search.OverLatency || x.Nearest.Latency < units.Seconds(x.Near.Latency) || x.Nearest.TTFT != 0 {
 		t.Errorf("rows %d, near %+v, nearest limits %+v", len(x.Rows), x.Near, x.Nearest)
 	}
 	o, err := optimize.Run(t.Context(), world(), optimize.Request{
@@ -180,8 +180,8 @@ func TestRequestLatency(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &o.Devices[0].Searches[0]
-	if len(s.Rows) > 0 || s.Candidates[0].Binds != search.OverLatency || !strings.HasPrefix(s.Candidates[0].Reason, "request latency ") || s.Nearest.Latency <= e.Limits.Latency {
-		t.Errorf("%d rows; %s: %s; nearest %+v", len(s.Rows), s.Candidates[0].Binds, s.Candidates[0].Reason, s.Nearest)
+	if len(s.Rows) > 0 || s.Candidates[0].Rejected != search.OverLatency || !strings.HasPrefix(s.Candidates[0].Reason, "request latency ") || s.Nearest.Latency <= e.Limits.Latency {
+		t.Errorf("%d rows; %s: %s; nearest %+v", len(s.Rows), s.Candidates[0].Rejected, s.Candidates[0].Reason, s.Nearest)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestPercentiles(t *testing.T) {
 	for _, p := range []float64{99.9, 97.5, 80, 33.3} {
 		e.Percentile = p
 		row := configured(t, e, 1).Rows[0]
-		if row.TTFT > e.Limits.TTFT || row.Throughput < 0.975*before {
+		if units.Seconds(row.TTFT) > e.Limits.TTFT || row.Throughput < 0.975*before {
 			t.Errorf("p%g: TTFT %v, %g tokens/s, before %g", p, row.TTFT, row.Throughput, before)
 		}
 		before = row.Throughput
@@ -258,7 +258,7 @@ func TestEnginesOfDevices(t *testing.T) {
 	}
 	var names []string
 	for i := range p.Contenders {
-		names = append(names, p.Contenders[i].Experiment.Engine.Name)
+		names = append(names, p.Contenders[i].Engine)
 	}
 	for _, want := range []string{"mindie", "vllm", "sglang"} {
 		if !strings.Contains(strings.Join(names, " "), want) {

@@ -50,7 +50,7 @@ func TestTokenBudgets(t *testing.T) {
 		e.Limits = workload.Limits{TTFT: units.Seconds(0.2 + r.Float64()), TPOT: units.Seconds(0.01 + 0.03*r.Float64())}
 		fixed := e
 		fixed.Engine.Settings = []string{"token_budget=8192"}
-		res, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e, fixed}, Top: 20})
+		res, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e, fixed}, How: experiment.How{Top: 20}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestJobsOfExperiments(t *testing.T) {
 	}
 	var want []experiment.Option
 	for _, jobs := range []int{1, 8} {
-		r, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e, e}, Jobs: jobs})
+		r, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e, e}, How: experiment.How{Jobs: jobs}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,8 +44,8 @@ func TestEstimatesAreRows(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%+v: %v", q, err)
 			}
-			if got.TTFT != o.TTFT || got.TPOT != o.TPOT || got.Latency != o.Latency || got.Throughput != o.Throughput || got.Chance != o.Chance ||
-				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse() != o.Memory || got.Expected != o.Expected || got.User() != o.User() {
+			if units.InMs(got.TTFT) != o.TTFT || got.TPOT != o.TPOT || got.Latency != o.Latency || got.Throughput != o.Throughput || (got.Chance == nil) == e.Limits.Any() || got.Chance != nil && *got.Chance != o.Chance ||
+				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse != o.Memory || got.Expected != o.Expected || float64(got.User) != o.User() {
 				t.Errorf("estimate of %+v: %+v, the row has %+v", q, got, o)
 			}
 			s := simulate.Request{Deployment: got.Deployment, Limits: e.Limits}
@@ -54,7 +54,7 @@ func TestEstimatesAreRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if x := &sim.Result; x.TTFT.Mean != got.TTFT || x.TPOT.Mean != got.TPOT || x.Latency.Mean != got.Latency || x.OutputRate != got.Throughput || x.RequestRate != got.RequestRate {
+			if x := &sim.Result; x.TTFT.Mean != units.Seconds(got.TTFT) || x.TPOT.Mean != units.Seconds(got.TPOT) || x.Latency.Mean != units.Seconds(got.Latency) || x.OutputRate != got.Throughput || x.RequestRate != got.RequestRate {
 				t.Errorf("estimate of %+v: %+v, the simulation has %+v", q, got, x)
 			}
 			rows++
@@ -97,7 +97,7 @@ func TestStatic(t *testing.T) {
 		}
 		near("latency", float64(all.Latency), float64(all.TTFT)+100*float64(all.TPOT))
 		steps := all.Pools[0].Steps
-		if len(steps) != 2 || len(prompts.Pools[0].Steps) != 1 || len(rest.Pools[0].Steps) != 1 || !rest.Pools[0].Steps[0].Decode {
+		if len(steps) != 2 || len(prompts.Pools[0].Steps) != 1 || len(rest.Pools[0].Steps) != 1 || rest.Pools[0].Steps[0].Phase != "decode" {
 			t.Fatalf("%+v: %d, %d and %d steps", q.Workers, len(steps), len(prompts.Pools[0].Steps), len(rest.Pools[0].Steps))
 		}
 		near("prefill", float64(all.TTFT), float64(steps[0].Engine.Time))
@@ -128,15 +128,15 @@ func TestPhysicalLimit(t *testing.T) {
 				continue
 			}
 			for _, s := range r.Pools[0].Steps {
-				var sum units.Seconds
-				for i := range s.Result.Operators {
-					o := &s.Result.Operators[i]
-					sum += s.Limits[i]
-					if s.Limits[i] > o.Time*(1+1e-9) {
-						t.Errorf("%s, %s: %s takes %v, the limit is %v", system, r.Model, o.Name, o.Time, s.Limits[i])
+				var sum units.InMs
+				for i := range s.Operators {
+					o := &s.Operators[i]
+					sum += o.Limit
+					if o.Limit > o.Time*(1+1e-9) {
+						t.Errorf("%s, %s: %s takes %v, the limit is %v", system, r.Model, o.Name, o.Time, o.Limit)
 					}
-					if s.Sources[i] != string(r.Tier) {
-						t.Errorf("%s: %s is %s, all of it %s", system, o.Name, s.Sources[i], r.Tier)
+					if o.Source != string(r.Tier) {
+						t.Errorf("%s: %s is %s, all of it %s", system, o.Name, o.Source, r.Tier)
 					}
 				}
 				if math.Abs(float64(sum/s.Limit)-1) > 1e-9 {

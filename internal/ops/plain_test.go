@@ -1,29 +1,24 @@
 package ops_test
 
 import (
-	"bytes"
-	"encoding/gob"
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
-	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/check"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
-	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/support"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // walk calls visit for a type and every type that values of it hold, with the path
@@ -83,8 +78,10 @@ func notPlain(t reflect.Type) string {
 func TestResponsesArePlain(t *testing.T) {
 	t.Parallel()
 	for _, r := range []reflect.Type{
-		reflect.TypeFor[step.Request](), reflect.TypeFor[simulate.Request](), reflect.TypeFor[optimize.Request](),
-		reflect.TypeFor[step.Response](), reflect.TypeFor[simulate.Response](), reflect.TypeFor[optimize.Response](),
+		reflect.TypeFor[step.Request](), reflect.TypeFor[simulate.Request](), reflect.TypeFor[optimize.Request](), reflect.TypeFor[plan.Request](),
+		reflect.TypeFor[step.Response](), reflect.TypeFor[simulate.Response](), reflect.TypeFor[optimize.Response](), reflect.TypeFor[plan.Response](),
+		reflect.TypeFor[configure.Response](), reflect.TypeFor[recommend.Response](), reflect.TypeFor[estimate.Response](),
+		reflect.TypeFor[lint.Response](), reflect.TypeFor[check.Response](), reflect.TypeFor[support.Response](),
 	} {
 		n := 0
 		walk(r, r.Name(), map[reflect.Type]bool{}, func(t2 reflect.Type, path string) bool {
@@ -105,77 +102,6 @@ func TestResponsesArePlain(t *testing.T) {
 	} {
 		if notPlain(bad) == "" {
 			t.Errorf("%s is taken for a plain value", bad)
-		}
-	}
-}
-
-// answers are responses with as much in them as there can be.
-func answers(t *testing.T) map[string]any {
-	t.Helper()
-	var w session.Session
-	layout := parallel.Layout{Devices: 2, TP: 2}
-	step, err := step.Run(t.Context(), &w, step.Request{
-		Deployment: deployment.Deployment{
-			Model: "Qwen/Qwen3-30B-A3B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Pools: []deployment.Pool{{Layout: layout}},
-		},
-		Decode: true, Queries: 8, ContextLength: 100,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	simulated, err := simulate.Run(t.Context(), &w, simulate.Request{
-		Deployment: deployment.Deployment{
-			Model: "Qwen/Qwen3-8B", Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: layout}},
-		},
-		Traffic: simulate.Traffic{Rate: 20, Process: sim.Gamma, Variation: 2, Requests: 40, InputLengths: workload.Builtin(), Output: 16},
-		Limits:  workload.Limits{TTFT: 1}, Records: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := optimize.Run(t.Context(), &w, optimize.Request{
-		Model: "Qwen/Qwen3-30B-A3B", Devices: []string{"h200_sxm", "TEST_DEVICE"}, NumDevices: 8, Input: 1000, Output: 100,
-		PDRatio: true, PrefillDevices: 2, DecodeDevices: 4, Limits: workload.Limits{TTFT: 10, TPOT: 50 * units.Millisecond},
-		Space: search.Space{TP: []int{}}, BatchRange: []int{1, 16}, Explain: true, Traces: true, ReservedGiB: new(0.0),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if step.Engine == nil || len(simulated.Result.Records) == 0 || len(found.Explanations) < 2 || len(found.Traces) == 0 || len(found.Devices[0].Ratio.Pairs) == 0 {
-		t.Fatal("something is missing in the examples")
-	}
-	return map[string]any{"step": step, "simulate": simulated, "optimize": found}
-}
-
-// TestResponsesRoundTrip: nothing is lost on a wire. JSON tells apart what
-// encoding/gob does not, left out and given as zero or empty.
-func TestResponsesRoundTrip(t *testing.T) {
-	t.Parallel()
-	for name, r := range answers(t) {
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		back := reflect.New(reflect.TypeOf(r).Elem())
-		if err := json.Unmarshal(data, back.Interface()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if d := cmp.Diff(r, back.Interface()); d != "" {
-			t.Errorf("%s as JSON (-sent +received):\n%s", name, d)
-		}
-		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(r); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		back = reflect.New(reflect.TypeOf(r).Elem())
-		if err := gob.NewDecoder(&b).Decode(back.Interface()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		zero := cmpopts.IgnoreFields(optimize.Request{}, "ReservedGiB") // a pointer to zero
-		if d := cmp.Diff(r, back.Interface(), cmpopts.EquateEmpty(), zero); d != "" {
-			t.Errorf("%s as gob (-sent +received):\n%s", name, d)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestSupport(t *testing.T) {
 		}
 		q := estimate.Request{Experiment: experiment.Experiment{Mode: experiment.Aggregated, Model: s.Model, System: s.System, Input: 1024, Output: 16}}
 		q.Experiment.Engine.Name = s.Engine
-		q.Workers.Layout.TP, q.Workers.Batch = s.Devices, 32
+		q.Workers.Layout.TP, q.Workers.Batch = int(s.Devices), 32
 		r, err := estimate.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Errorf("%s under %s on %d: %v", s.System, s.Engine, s.Devices, err)
@@ -43,7 +43,7 @@ func TestSupport(t *testing.T) {
 		if r.Pools[0].KVPeak < 0.8 && r.Expected != s.Aggregated.Expected || r.Tier != s.Tier {
 			t.Errorf("%s under %s: %+v (%s), an estimate has %+v (%s)", s.System, s.Engine, s.Aggregated, s.Tier, r.Expected, r.Tier)
 		}
-		if q.Workers.Layout.TP = s.Devices / 2; s.Devices > 1 {
+		if q.Workers.Layout.TP = int(s.Devices) / 2; s.Devices > 1 {
 			if _, err := estimate.Run(t.Context(), new(session.Session), q); err == nil {
 				t.Errorf("%s under %s: %d devices would do, got %d", s.System, s.Engine, s.Devices/2, s.Devices)
 			}

@@ -36,10 +36,10 @@ type Totals struct {
 // Bounds is the time of operators by what bounds them, arithmetic divided
 // between the matrix and the vector unit.
 type Bounds struct {
-	Memory units.Seconds
-	Comm   units.Seconds
-	Cube   units.Seconds
-	Vector units.Seconds
+	Memory units.Seconds `json:"memory_bound"`
+	Comm   units.Seconds `json:"communication_bound"`
+	Cube   units.Seconds `json:"compute_bound_mma"`
+	Vector units.Seconds `json:"compute_bound_gp"`
 }
 
 // Totals evaluates a step without allocating.

@@ -9,13 +9,15 @@ import (
 
 // Operator is the sum of all calls of one name in a step.
 type Operator struct {
-	Name  string
-	Calls float64
-	Time  units.Seconds
-	// Parts are summed over the calls; Parts.Total equals Time except where an
+	Name  string        `json:"name"`
+	Calls float64       `json:"calls"`
+	Time  units.Seconds `json:"total_s"`
+	Bound cost.Bound    `json:"bound"`
+	// Estimate is summed over the calls; its Total equals Time except where an
 	// operator runs beside another.
-	Parts cost.Estimate
-	Bound cost.Bound
+	cost.Estimate
+	// Kernels names the measured kernels used, if any.
+	Kernels string `json:"kernels,omitempty"`
 }
 
 // Result is a step in detail.
@@ -57,7 +59,7 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 	}
 	for i := range r.Operators {
 		o := &r.Operators[i]
-		o.Bound = o.Parts.Bound()
+		o.Bound = o.Estimate.Bound()
 	}
 	if multistream {
 		hidden := behindExchanges
@@ -76,11 +78,11 @@ func (o *Operator) add(it *op.Item, c *cost.Estimate, time units.Seconds) {
 		o.Calls += it.Count
 	}
 	o.Time += time
-	o.Parts.Total += n * c.Total
-	o.Parts.Matrix += n * c.Matrix
-	o.Parts.Vector += n * c.Vector
-	o.Parts.Memory += n * c.Memory
-	o.Parts.Comm += n * c.Comm
-	o.Parts.Fixed += n * c.Fixed
-	o.Parts.Measured += n * c.Measured
+	o.Total += n * c.Total
+	o.Matrix += n * c.Matrix
+	o.Vector += n * c.Vector
+	o.Memory += n * c.Memory
+	o.Comm += n * c.Comm
+	o.Fixed += n * c.Fixed
+	o.Measured += n * c.Measured
 }

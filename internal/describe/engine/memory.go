@@ -31,48 +31,51 @@ type Needs struct {
 
 // Budget is how an engine divides the memory of one device.
 type Budget struct {
-	Needs
-	Workspace units.Bytes
+	Memory units.InGiB `json:"device_gib"`
 	// Share is of the memory, see ShareOf.
-	Share   float64
-	ShareOf ShareOf
-	// KV is the memory of the KV cache, 0 if the rest does not fit; Tokens is its
-	// capacity, in whole blocks.
-	KV     units.Bytes
-	Tokens int
-	// States is the memory of recurrent states.
-	States units.Bytes
+	Share      float64     `json:"share"`
+	ShareOf    ShareOf     `json:"share_of"`
+	Weights    units.InGiB `json:"weights_gib"`
+	Activation units.InGiB `json:"activation_gib"`
+	Workspace  units.InGiB `json:"workspace_gib"`
+	KV         units.InGiB `json:"kv_gib"`               // 0 if the rest does not fit
+	States     units.InGiB `json:"states_gib,omitempty"` // recurrent ones
+	PerToken   units.InKiB `json:"kv_per_token_kib"`
+	Tokens     int         `json:"-"` // capacity of the cache, in whole blocks
 }
 
 // InUse is the memory of a device that is in use with a share of its cache.
-func (b *Budget) InUse(kv float64) units.Bytes {
-	return b.Weights + b.Activation + units.Bytes(kv)*b.KV
+func (b *Budget) InUse(kv float64) units.InGiB {
+	return b.Weights + b.Activation + units.InGiB(kv)*b.KV
 }
 
 // Budget divides the memory of a device.
 func (p *Profile) Budget(n Needs) Budget {
 	n.Activation += p.gathered(&n)
-	b := Budget{Needs: n, Workspace: p.Workspace + p.graphs(&n), Share: p.MemoryShare, ShareOf: p.MemoryShareOf}
+	workspace := p.Workspace + p.graphs(&n)
 	share := units.Bytes(p.MemoryShare)
+	var kv, states units.Bytes
 	switch p.MemoryShareOf {
 	case OfTotal:
-		b.KV = share*n.Memory - n.Weights - n.Activation - b.Workspace
+		kv = share*n.Memory - n.Weights - n.Activation - workspace
 	case OfStatic:
 		// The share applies to the memory free before loading. When the rest
 		// cannot hold the activations the engine would fail under load.
-		room := n.Memory - b.Workspace
-		b.KV = min(share*room, room-n.Activation) - n.Weights
+		room := n.Memory - workspace
+		kv = min(share*room, room-n.Activation) - n.Weights
 	case OfFree:
-		b.KV = share * (n.Memory - n.Weights - n.Activation - b.Workspace)
+		kv = share * (n.Memory - n.Weights - n.Activation - workspace)
 	}
-	b.KV = max(b.KV, 0)
+	kv = max(kv, 0)
 	if n.Recurrent {
-		all := b.KV
-		b.KV = all / units.Bytes(1+p.StateRatio)
-		b.States = all - b.KV
+		all := kv
+		kv = all / units.Bytes(1+p.StateRatio)
+		states = all - kv
 	}
-	b.Tokens = p.tokens(b.KV, n.PerToken)
-	return b
+	return Budget{
+		Memory: units.InGiB(n.Memory), Share: p.MemoryShare, ShareOf: p.MemoryShareOf, Weights: units.InGiB(n.Weights), Activation: units.InGiB(n.Activation),
+		Workspace: units.InGiB(workspace), KV: units.InGiB(kv), States: units.InGiB(states), PerToken: units.InKiB(n.PerToken), Tokens: p.tokens(kv, n.PerToken),
+	}
 }
 
 // context is the longest sequence the engine has room for.

@@ -249,8 +249,8 @@ func TestGraphMemory(t *testing.T) {
 	n := Needs{Memory: 184 * units.GiB, PerToken: 1, Kernels: 2152, IndexKey: 132, Context: 1 << 20}
 	b := p.Budget(n)
 	small := p.Budget(Needs{Memory: 80 * units.GiB, PerToken: 1, Kernels: 313, Context: 1 << 15})
-	for what, c := range map[string]struct{ got, want units.Bytes }{
-		"graphs": {b.Workspace, 4.99 * units.GiB}, "selector": {b.Activation, 4 * units.GiB}, "small graphs": {small.Workspace, 0.53 * units.GiB},
+	for what, c := range map[string]struct{ got, want units.InGiB }{
+		"graphs": {b.Workspace, units.InGiB(4.99 * units.GiB)}, "selector": {b.Activation, units.InGiB(4 * units.GiB)}, "small graphs": {small.Workspace, units.InGiB(0.53 * units.GiB)},
 	} {
 		if off := math.Abs(float64(c.got - c.want)); off > float64(0.25*units.GiB) {
 			t.Errorf("%s: want %s, got %s", what, c.want, c.got)
@@ -261,8 +261,8 @@ func TestGraphMemory(t *testing.T) {
 		t.Errorf("without sparse attention: %s of activations, %s of workspace", dense.Activation, dense.Workspace)
 	}
 	q := lookup(t, "sglang")
-	if b := q.Budget(n); b.Workspace != q.Workspace {
-		t.Errorf("an engine that captures outside its share keeps %s for graphs", b.Workspace-q.Workspace)
+	if b := q.Budget(n); units.Bytes(b.Workspace) != q.Workspace {
+		t.Errorf("an engine that captures outside its share keeps %s for graphs", units.Bytes(b.Workspace)-q.Workspace)
 	}
 }
 

@@ -20,6 +20,21 @@ const (
 	normal80 = 1.2815515655
 )
 
+// Interval is an 80 % interval.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Around is the interval around a predicted quantity, nil where there is none.
+func (e Error) Around(predicted float64) *Interval {
+	if predicted == 0 {
+		return nil
+	}
+	low, high := e.Interval(predicted)
+	return &Interval{low, high}
+}
+
 // Interval is the 80 % interval around a predicted quantity.
 func (e Error) Interval(predicted float64) (low, high float64) {
 	return predicted * math.Exp(e.Low), predicted * math.Exp(e.High)

@@ -34,7 +34,7 @@ func (p *Predictor) Formulas(ctx context.Context, row *Row, a formulas.Accountin
 	mean := func(tokens int) int { return int(math.Round(float64(tokens) * (1 + row.LengthLow) / 2)) }
 	batch := max(1, spec.Layout.PerRank(row.Concurrency))
 	problem := search.Formulas{
-		Spec: spec, Coster: prices, Memory: d.Memory,
+		Mode: search.Aggregated, Spec: spec, Coster: prices, Memory: d.Memory,
 		Load:  formulas.Load{Input: mean(row.Input), Output: mean(row.Output), Budget: row.TokenBudget, Accounting: a},
 		Range: search.Range{Min: batch, Max: batch, Given: true},
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -88,7 +87,7 @@ func ask(command string, request []byte) (string, error) {
 		var a *step.Response
 		if err = strict(request, &r); err == nil {
 			if a, err = step.Run(ctx, w, r); err == nil {
-				doc = document.NewStep(a)
+				doc = a
 			}
 		}
 	case "simulate":
@@ -96,7 +95,7 @@ func ask(command string, request []byte) (string, error) {
 		var a *simulate.Response
 		if err = strict(request, &r); err == nil {
 			if a, err = simulate.Run(ctx, w, r); err == nil {
-				doc = document.NewSimulate(a)
+				doc = a
 			}
 		}
 	default:
@@ -104,7 +103,8 @@ func ask(command string, request []byte) (string, error) {
 		var a *optimize.Response
 		if err = strict(request, &r); err == nil {
 			if a, err = optimize.Run(ctx, w, r); err == nil {
-				doc = document.NewOptimize(a, func(*step.Request) string { return "-" })
+				a.Say(func(*step.Request) string { return "-" })
+				doc = a
 			}
 		}
 	}

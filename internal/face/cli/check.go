@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -29,7 +29,7 @@ func newCheckCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(env, f.json, document.NewCheckResult(res), report.CheckResult)
+			return show(env, f.json, res, report.CheckResult)
 		},
 	}
 	f.set = cmd.Flags()
@@ -85,7 +85,7 @@ func planned(env *Env, file string) (out simulate.Request, err error) {
 	if err != nil {
 		return out, usagef("reading --against: %w", err)
 	}
-	p, err := document.ReadPlan(data)
+	p, err := plan.Read(data)
 	if err == nil {
 		out, err = p.Expected()
 	}

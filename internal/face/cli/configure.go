@@ -12,7 +12,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -130,7 +129,7 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 		return err
 	}
 	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old}
-	err = answer(env, f.json, r, document.NewConfigure, func(w io.Writer, r *configure.Response) { report.Configure(w, r, view) })
+	err = show(env, f.json, r, func(w io.Writer, r *configure.Response) { report.Configure(w, r, view) })
 	if f.save.dir != "" {
 		err = errors.Join(err, f.save.save(env, r, func(text string) { f.notes(env, text) }))
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
@@ -19,21 +18,21 @@ func newDiffCmd(env *Env) *cobra.Command {
 		GroupID: groupPlan,
 		Args:    arguments(2, "A.json", "B.json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var plans [2]*document.Plan
+			var plans [2]*plan.Response
 			for i, name := range args {
 				data, err := env.ReadFile(name)
 				if err != nil {
 					return usagef("%v", err)
 				}
-				if plans[i], err = document.ReadPlan(data); err != nil {
+				if plans[i], err = plan.Read(data); err != nil {
 					return usagef("%s: %v", name, err)
 				}
 			}
-			effects, err := plan.Effects(cmd.Context(), env.world(), *plans[0].Request, *plans[1].Request)
+			effects, err := plan.Effects(cmd.Context(), env.world(), plans[0].Request, plans[1].Request)
 			if err != nil {
 				return asked(fmt.Errorf("planning %s again: %w", args[0], err))
 			}
-			return show(env, asJSON, document.NewPlanDiff(plans[0], plans[1], effects), report.PlanDiff)
+			return show(env, asJSON, plan.NewDiff(plans[0], plans[1], effects), report.PlanDiff)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

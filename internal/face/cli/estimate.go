@@ -11,7 +11,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 )
@@ -142,5 +141,5 @@ func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 	if !f.quiet {
 		tableNotes(env.Note, r.Tables)
 	}
-	return answer(env, f.json, r, document.NewEstimate, func(w io.Writer, r *estimate.Response) { report.Estimate(w, r, view) })
+	return show(env, f.json, r, func(w io.Writer, r *estimate.Response) { report.Estimate(w, r, view) })
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 )
@@ -37,7 +36,7 @@ func newGenerateCmd(env *Env) *cobra.Command {
 				return asked(err)
 			}
 			view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor}
-			if err := answer(env, f.json, r, document.NewConfigure, func(w io.Writer, r *configure.Response) { report.Generated(w, r, view) }); err != nil {
+			if err := show(env, f.json, r, func(w io.Writer, r *configure.Response) { report.Generated(w, r, view) }); err != nil {
 				return err
 			}
 			return f.save.save(env, r, func(text string) { f.notes(env, text) })

@@ -10,7 +10,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
@@ -102,8 +101,8 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err != nil {
 		return asked(err)
 	}
-	err = answer(env, f.json, r, document.NewLint, report.Lint)
-	if n := r.Errors(); err == nil && n > 0 {
+	err = show(env, f.json, r, report.Lint)
+	if n := r.Errors; err == nil && n > 0 {
 		return fmt.Errorf("%d findings are errors", n)
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -96,20 +95,20 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	if err != nil {
 		return asked(err)
 	}
+	r.Say(stepCommand)
 	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:
-		doc := document.NewOptimize(r, stepCommand)
-		doc.Command = optimizeCommand(&r.Request, f.lengthsFile())
-		err = env.JSON(doc)
+		r.Command = optimizeCommand(&r.Request, f.lengthsFile())
+		err = env.JSON(r)
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)
 	default:
 		report.Optimize(env.Stdout, r, report.OptimizeView{
-			Color: env.Color(env.Stdout), Memory: f.memory, Width: env.Width(), Plots: !f.noPlots, Command: stepCommand,
+			Color: env.Color(env.Stdout), Memory: f.memory, Width: env.Width(), Plots: !f.noPlots,
 		})
 	}
 	return errors.Join(err, f.files(env, r))

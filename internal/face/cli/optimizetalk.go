@@ -120,20 +120,19 @@ func (t *talk) results(r *optimize.Response) {
 	}
 }
 
-func (t *talk) result(d *optimize.DeviceResult, p *optimize.Search, c *optimize.Row) {
-	o := &c.Best
+func (t *talk) result(d *optimize.Device, p *optimize.Search, c *optimize.Candidate) {
 	switch {
 	case c.OK:
-		latency := ""
+		row, latency := c.Best, ""
 		if p.Mode != search.DecodeOnly {
-			latency += fmt.Sprintf(", TTFT %.2f ms", o.TTFT.Ms())
+			latency += fmt.Sprintf(", TTFT %.2f ms", row.TTFT.Ms())
 		}
 		if p.Mode != search.PrefillOnly {
-			latency += fmt.Sprintf(", TPOT %.2f ms", o.TPOT.Ms())
+			latency += fmt.Sprintf(", TPOT %.2f ms", row.TPOT.Ms())
 		}
 		fmt.Fprintf(t.env.Stderr, "[INFO] %s %s %s: %.2f tokens/s%s, concurrency %d, batch %d, %.2f GiB left, bound by %s\n",
-			d.Device.Name, optimize.Phase(p.Mode), c.Label, o.Throughput, latency, o.Concurrency, o.Batch, o.Use.Available.GiB(), c.Binds)
+			d.Name, p.Mode, c.Label, row.Throughput, latency, row.Concurrency, row.Batch, row.Available.GiB(), row.Binds)
 	case t.level == levelDebug:
-		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Device.Name, optimize.Phase(p.Mode), c.Label, c.Reason)
+		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Name, p.Mode, c.Label, c.Reason)
 	}
 }

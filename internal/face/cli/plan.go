@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -42,19 +42,25 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err := f.missing(); err != nil {
 		return err
 	}
-	r, err := watched(env, f.quiet, func(w *session.Session) (*plan.Response, error) {
-		return plan.Run(cmd.Context(), w, f.Request)
-	})
+	r, err := env.plan(cmd.Context(), f.Request, f.quiet)
 	if err != nil {
 		return err
 	}
-	doc := document.NewPlan(r, programVersion(), planCommand)
 	if f.out != "" {
-		if err := f.write(env, r, doc); err != nil {
+		if err := f.write(env, r); err != nil {
 			return err
 		}
 	}
-	return show(env, f.json, doc, report.Plan)
+	return show(env, f.json, r, report.Plan)
+}
+
+// plan plans.
+func (e *Env) plan(ctx context.Context, q plan.Request, quiet bool) (*plan.Response, error) {
+	r, err := watched(e, quiet, func(w *session.Session) (*plan.Response, error) { return plan.Run(ctx, w, q) })
+	if err == nil {
+		r.Say(programVersion(), planCommand)
+	}
+	return r, err
 }
 
 // programVersion is the version of this build.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -18,12 +17,12 @@ import (
 )
 
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
-func (f *planFlags) write(env *Env, r *opsplan.Response, doc *document.Plan) error {
+func (f *planFlags) write(env *Env, r *opsplan.Response) error {
 	target := env.path(f.out)
 	if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 && !f.force {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
 	}
-	files, skipped, err := planFiles(env.world(), r, doc)
+	files, skipped, err := planFiles(env.world(), r)
 	if err != nil {
 		return err
 	}
@@ -41,18 +40,18 @@ func (f *planFlags) write(env *Env, r *opsplan.Response, doc *document.Plan) err
 }
 
 // planFiles are the files of a plan.
-func planFiles(world *session.Session, r *opsplan.Response, doc *document.Plan) (files []launch.File, skipped []error, err error) {
+func planFiles(world *session.Session, r *opsplan.Response) (files []launch.File, skipped []error, err error) {
 	var t tree
 	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
-	t.add("plan.json", encoded(doc))
-	t.add("report.html", func(w io.Writer) error { return web.Report(w, doc) })
-	t.add("report.md", func(w io.Writer) error { return web.Markdown(w, doc) })
+	t.add("plan.json", encoded(r))
+	t.add("report.html", func(w io.Writer) error { return web.Report(w, r) })
+	t.add("report.md", func(w io.Writer) error { return web.Markdown(w, r) })
 	if len(r.Contenders) == 0 || t.err != nil {
 		return t.files, nil, t.err
 	}
 	best := &r.Contenders[0]
-	t.add("deployment.json", encoded(best.Deployment))
-	plan, err := deploy.Plan(world, &r.Request.Sources, &best.Experiment, &best.Option, launch.Site{})
+	t.add("deployment.json", encoded(best.Run))
+	plan, err := deploy.Plan(world, &r.Request.Sources, &best.Found.Experiment, &best.Found.Option, launch.Site{})
 	if err != nil {
 		return nil, nil, err
 	}

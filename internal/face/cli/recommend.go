@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -86,7 +85,7 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 		return err
 	}
 	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width()}
-	err = answer(env, f.json, r, document.NewRecommend, func(w io.Writer, r *recommend.Response) { report.Recommend(w, r, view) })
+	err = show(env, f.json, r, func(w io.Writer, r *recommend.Response) { report.Recommend(w, r, view) })
 	if f.save.dir != "" {
 		f.save.site.ModelPath = f.served()
 		err = errors.Join(err, f.save.saveNeeds(env, r, func(text string) { f.notes(env, text) }))

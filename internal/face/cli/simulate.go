@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -239,9 +238,8 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		doc := document.NewSimulate(r)
-		doc.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
-		err = env.JSON(doc)
+		r.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
+		err = env.JSON(r)
 	} else {
 		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
 	}

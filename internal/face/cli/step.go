@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -134,9 +133,8 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		doc := document.NewStep(r)
-		doc.Command = stepCommand(&r.Request)
-		err = env.JSON(doc)
+		r.Command = stepCommand(&r.Request)
+		err = env.JSON(r)
 	} else {
 		report.Step(env.Stdout, r)
 	}

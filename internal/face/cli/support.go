@@ -9,7 +9,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/support"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -71,7 +70,7 @@ func (f *supportFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return asked(err)
 	}
-	return answer(env, f.json, r, document.NewSupported, report.Support)
+	return show(env, f.json, r, report.Support)
 }
 
 // formats are those that an older name has on each system. Systems that do not exist are

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -139,22 +137,19 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 			return watched(e, f.quiet, func(w *session.Session) (*optimize.Response, error) { return optimize.Run(ctx, w, r) })
 		},
 		Report: func(r *optimize.Response) {
-			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true, Command: stepCommand})
+			r.Say(stepCommand)
+			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
 		},
-		Plan: func(ctx context.Context, r plan.Request) error { return e.plan(ctx, out, r, f.quiet) },
+		Plan: func(ctx context.Context, q plan.Request) error {
+			r, err := e.plan(ctx, q, f.quiet)
+			if err == nil {
+				report.Plan(out, r)
+			}
+			return err
+		},
 	}
 	if f.wizard.lang == "" {
 		c.Lang = wizard.FromLocale(e.Getenv)
 	}
 	return c
-}
-
-// plan plans and prints the page.
-func (e *Env) plan(ctx context.Context, out io.Writer, q plan.Request, quiet bool) error {
-	r, err := watched(e, quiet, func(w *session.Session) (*plan.Response, error) { return plan.Run(ctx, w, q) })
-	if err != nil {
-		return err
-	}
-	report.Plan(out, document.NewPlan(r, programVersion(), planCommand))
-	return nil
 }

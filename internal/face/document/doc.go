@@ -1,12 +1,7 @@
-// Package document is results for programs: JSON documents with stable field names. The
-// command line prints them with --json, the HTTP API and MCP return them, and so does package
-// plimsoll.
+// Package document runs operations for programs and makes the results whose form differs from the response: summaries of
+// measured rows. All other operations answer with their response itself, whose fields have JSON names and units that know
+// their JSON (package units, wire.go).
 //
-// In: responses of the operations. Out: values to encode. docs/schema holds their schemas.
-// It prints nothing. Start with step.go; optimize.go is the largest, mistake.go has the errors
-// of a request.
-//
-// Parts of a response that already have the units of the JSON are embedded unchanged: tables,
-// artefacts, workloads, an engine's step. The rest is converted: times to milliseconds, memory
-// to GiB, a value and its error to an 80 % interval, and unknown values to null.
+// In: a request and the run of an operation, or its response. Out: values to encode, with stable field names, and errors
+// that name fields. It prints nothing. Start with mistake.go; accuracy.go and calibrate.go are the summaries.
 package document

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -62,13 +63,25 @@ func Wrong(detail string, fields ...string) *InputError {
 	return &InputError{Mistakes: []Mistake{{Fields: append([]string{}, fields...), Detail: detail}}, Fields: fields}
 }
 
-// Corrected is an operation's error: one about its request as an [*InputError], others as they are.
-func Corrected(err error, operation string) error {
+// corrected is an operation's error: one about its request as an [*InputError], others as they are.
+func corrected(err error, operation string) error {
 	_, done := errors.AsType[*InputError](err)
 	if _, input := errors.AsType[*session.InputError](err); !input || done {
 		return err
 	}
 	return NewInputError(err, operation)
+}
+
+// Run runs an operation. A mistake in its request is an [*InputError].
+func Run[Request, Response any](ctx context.Context, operation string, r Request, run func(context.Context, Request) (*Response, error)) (*Response, error) {
+	if err := ctx.Err(); err != nil { // short work would not look
+		return nil, err
+	}
+	out, err := run(ctx, r)
+	if err != nil {
+		return nil, corrected(err, operation)
+	}
+	return out, nil
 }
 
 // Mistakes are what is wrong with the request of an operation, one by one.

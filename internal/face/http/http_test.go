@@ -20,7 +20,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -45,8 +44,8 @@ func handler(t testing.TB, c operation.Capacity) http.Handler {
 	h, err := serve.New(serve.Options{
 		Desk: operation.NewDesk(kit(), c), Version: "test", Loopback: true,
 		Page: http.FileServerFS(fstest.MapFS{"index.html": {Data: []byte("the page")}}),
-		HTML: func(w io.Writer, p *document.Plan) error { _, err := fmt.Fprintf(w, "<p>%s", p.Model); return err },
-		Markdown: func(w io.Writer, p *document.Plan) error {
+		HTML: func(w io.Writer, p *opsplan.Response) error { _, err := fmt.Fprintf(w, "<p>%s", p.Model); return err },
+		Markdown: func(w io.Writer, p *opsplan.Response) error {
 			if _, err := fmt.Fprintf(w, "# %s\n", p.Answer.Sentence); err != nil {
 				return err
 			}

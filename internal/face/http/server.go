@@ -10,9 +10,9 @@ import (
 	"net/http/pprof"
 	"time"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // Options are what a server is made of.
@@ -22,7 +22,7 @@ type Options struct {
 	// Page serves "/" and what it needs.
 	Page http.Handler
 	// HTML and Markdown write the report of a plan.
-	HTML, Markdown func(io.Writer, *document.Plan) error
+	HTML, Markdown func(io.Writer, *plan.Response) error
 	// Loopback says that the server listens on this machine only.
 	Loopback bool
 	// Profile adds /debug/pprof, on loopback alone.

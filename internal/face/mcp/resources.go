@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 const (
@@ -57,7 +57,7 @@ func (r *records) get(id string) (string, bool) {
 }
 
 // record keeps a plan as a resource. The same plan has the same id.
-func (s *Server) record(p *document.Plan, data []byte) *sdk.ResourceLink {
+func (s *Server) record(p *plan.Response, data []byte) *sdk.ResourceLink {
 	sum := sha256.Sum256(data)
 	id := hex.EncodeToString(sum[:6])
 	name := fmt.Sprintf("plan of %s on %s", p.Model, strings.Join(p.Request.Systems, ", "))

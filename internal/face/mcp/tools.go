@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -47,7 +48,7 @@ func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallTo
 		return nil, err
 	}
 	out := &sdk.CallToolResult{StructuredContent: json.RawMessage(b.Bytes())}
-	p, ok := doc.(*document.Plan)
+	p, ok := doc.(*plan.Response)
 	if !ok {
 		out.Content = []sdk.Content{&sdk.TextContent{Text: b.String()}}
 		return out, nil
@@ -104,7 +105,7 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(session.
 }
 
 // summary is a plan in words, for clients that do not read structured content.
-func summary(p *document.Plan, uri string) string {
+func summary(p *plan.Response, uri string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\nCommand: %s\n\nContenders, by %s:\n", p.Answer.Sentence, p.Answer.Reason, p.Command, p.RankedBy)
 	for i := range p.Contenders {

@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // cache keeps answers up to a number of bytes; the least recently used go first.
@@ -54,7 +54,7 @@ func (c *cache) put(k key, data []byte) {
 
 // Plan is the plan of a request, for use in [Desk.Answer]: a report and the record share one
 // search.
-func (d *Desk) Plan(ctx context.Context, k *Kit, o *Operation, request any) (*document.Plan, error) {
+func (d *Desk) Plan(ctx context.Context, k *Kit, o *Operation, request any) (*opsplan.Response, error) {
 	key, err := keyOf(o.Name+" ", request)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (d *Desk) Plan(ctx context.Context, k *Kit, o *Operation, request any) (*do
 	d.mu.Lock()
 	data, ok := d.kept.get(key)
 	d.mu.Unlock()
-	out := &document.Plan{}
+	out := &opsplan.Response{}
 	if ok && json.Unmarshal(data, out) == nil {
 		return out, nil
 	}
@@ -77,5 +77,5 @@ func (d *Desk) Plan(ctx context.Context, k *Kit, o *Operation, request any) (*do
 	d.mu.Lock()
 	d.kept.put(key, b.Bytes())
 	d.mu.Unlock()
-	return doc.(*document.Plan), nil
+	return doc.(*opsplan.Response), nil
 }

@@ -65,9 +65,11 @@ func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 // MakeFiles makes the files and writes none.
 func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	r.Jobs = k.Jobs
-	made, err := deploy.Run(ctx, k.World, r.Request)
+	made, err := document.Run(ctx, "write_files", r.Request, func(ctx context.Context, r deploy.Request) (*deploy.Response, error) {
+		return deploy.Run(ctx, k.World, r)
+	})
 	if err != nil {
-		return nil, document.Corrected(err, "write_files")
+		return nil, err
 	}
 	out := &Files{Files: []File{}, Skipped: append([]string{}, made.Skipped...), Caution: filesCaution, data: made.Files}
 	for _, f := range made.Files {

@@ -84,11 +84,7 @@ func define[Request, Document any](name, title, description string, run func(con
 			return r, err
 		},
 		run: func(ctx context.Context, k *Kit, request any) (any, error) {
-			doc, err := run(ctx, k, request.(Request))
-			if err != nil {
-				return nil, document.Corrected(err, name)
-			}
-			return doc, nil
+			return document.Run(ctx, name, request.(Request), func(ctx context.Context, r Request) (*Document, error) { return run(ctx, k, r) })
 		},
 	}
 }

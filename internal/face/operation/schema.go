@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
@@ -159,10 +161,11 @@ func (s *Schemas) others(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 	return out
 }
 
-// name is a name that no other type has. A request is named after its operation.
+// name is a name that no other type has. Requests and responses are named after their operations.
 func (s *Schemas) name(t reflect.Type) string {
+	shared := []string{"Request", "Response", "Step", "Operator"} // names that several operations have
 	name := t.Name()
-	for name == "Request" || slices.Contains(slices.Collect(maps.Values(s.names)), name) {
+	for slices.Contains(shared, name) || slices.Contains(slices.Collect(maps.Values(s.names)), name) {
 		pkg := t.PkgPath()[strings.LastIndex(t.PkgPath(), "/")+1:]
 		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
 	}
@@ -252,6 +255,10 @@ func known() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[prices.Pricing]():         words(string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
 		reflect.TypeFor[formulas.Accounting]():    words(string(formulas.Documented), string(formulas.Steady)),
 		reflect.TypeFor[files.Target]():           words(targets()...),
+		reflect.TypeFor[cost.Bound]():             {Type: "string"},
+		reflect.TypeFor[units.OrNull]():           {Types: []string{"null", "number"}},
+		reflect.TypeFor[units.InMsOrNull]():       {Types: []string{"null", "number"}},
+		reflect.TypeFor[units.CountOrNull]():      {Types: []string{"null", "integer"}},
 	}
 }
 

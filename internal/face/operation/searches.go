@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	opscheck "github.com/plimsoll-project/plimsoll/internal/ops/check"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -34,61 +33,55 @@ InferenceX) with the prediction of its deployment: figures inside the intervals,
 	}
 }
 
-func plan(ctx context.Context, k *Kit, r opsplan.Request) (*document.Plan, error) {
+func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, error) {
 	r.Jobs = k.Jobs
 	out, err := opsplan.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
-	return document.NewPlan(out, k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) }), nil
+	out.Say(k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) })
+	return out, nil
 }
 
-func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*document.Optimize, error) {
+func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
 	r.Jobs = k.Jobs
 	out, err := opsoptimize.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
-	doc := document.NewOptimize(out, k.Commands.Step)
+	out.Say(func(r *opsstep.Request) string { return say(k.Commands.Step, r) })
 	if out.Request.Distribution == nil { // a command would need a file
-		doc.Command = say(k.Commands.Optimize, &out.Request)
+		out.Command = say(k.Commands.Optimize, &out.Request)
 	}
-	return doc, nil
+	return out, nil
 }
 
-func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*document.Optimize, error) {
+func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
 	r.Explain = true
 	return optimize(ctx, k, r)
 }
 
-func step(ctx context.Context, k *Kit, r opsstep.Request) (*document.Step, error) {
+func step(ctx context.Context, k *Kit, r opsstep.Request) (*opsstep.Response, error) {
 	out, err := opsstep.Run(ctx, k.World, r)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		out.Command = say(k.Commands.Step, &out.Request)
 	}
-	doc := document.NewStep(out)
-	doc.Command = say(k.Commands.Step, &out.Request)
-	return doc, nil
+	return out, err
 }
 
-func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*document.Simulate, error) {
+func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*opssimulate.Response, error) {
 	out, err := opssimulate.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
-	doc := document.NewSimulate(out)
 	if q := &out.Request; q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil {
-		doc.Command = say(k.Commands.Simulate, q)
+		out.Command = say(k.Commands.Simulate, q)
 	}
-	return doc, nil
+	return out, nil
 }
 
-func support(ctx context.Context, k *Kit, r opssupport.Request) (*document.Supported, error) {
-	out, err := opssupport.Run(ctx, k.World, r)
-	if err != nil {
-		return nil, err
-	}
-	return document.NewSupported(out), nil
+func support(ctx context.Context, k *Kit, r opssupport.Request) (*opssupport.Response, error) {
+	return opssupport.Run(ctx, k.World, r)
 }
 
 // LintRequest is a launch command or launch files to check.
@@ -105,15 +98,11 @@ type Content struct {
 	Content string `json:"content"`
 }
 
-func lint(ctx context.Context, k *Kit, r LintRequest) (*document.Lint, error) {
+func lint(ctx context.Context, k *Kit, r LintRequest) (*opslint.Response, error) {
 	for _, f := range r.Files {
 		r.Request.Files = append(r.Request.Files, f.Name)
 	}
-	out, err := opslint.Run(ctx, k.reading(r.Files...), r.Request)
-	if err != nil {
-		return nil, err
-	}
-	return document.NewLint(out), nil
+	return opslint.Run(ctx, k.reading(r.Files...), r.Request)
 }
 
 // reading is a session that can read only the given files.
@@ -138,10 +127,6 @@ type CheckRequest struct {
 	Expected opssimulate.Request `json:"expected"`
 }
 
-func check(ctx context.Context, k *Kit, r CheckRequest) (*document.CheckResult, error) {
-	out, err := opscheck.Run(ctx, k.reading(r.Result), opscheck.Request{File: r.Result.Name, Expected: r.Expected})
-	if err != nil {
-		return nil, err
-	}
-	return document.NewCheckResult(out), nil
+func check(ctx context.Context, k *Kit, r CheckRequest) (*opscheck.Response, error) {
+	return opscheck.Run(ctx, k.reading(r.Result), opscheck.Request{File: r.Result.Name, Expected: r.Expected})
 }

@@ -80,7 +80,7 @@ func validatePlan(k *Kit, given opsplan.Request) *Validation {
 // planAssumptions lists the defaults of a plan.
 func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 	if u := given.Usual(); u != nil {
-		v.assume("limits", document.UsualLimits(u), u.Source)
+		v.assume("limits", u.InWords(), u.Source)
 	}
 	if given.Percentile == 0 && full.Limits.Any() {
 		v.assume("percentile", "mean", byDefault)

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/check"
 )
 
 // CheckResult prints the comparison of measured runs with their predictions.
-func CheckResult(w io.Writer, d *document.CheckResult) {
+func CheckResult(w io.Writer, d *check.Response) {
 	for i := range d.Runs {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -19,7 +19,7 @@ func CheckResult(w io.Writer, d *document.CheckResult) {
 	}
 }
 
-func checkedRun(w io.Writer, file string, r *document.CheckedRun) {
+func checkedRun(w io.Writer, file string, r *check.CheckedRun) {
 	fmt.Fprintf(w, "%s: %s result%s\n\n", file, r.Format, aboutRun(r))
 	t := table.New("figure", ">predicted", ">80 % interval", ">measured", ">measured/predicted", "")
 	for _, f := range r.Figures {
@@ -46,7 +46,7 @@ func checkedRun(w io.Writer, file string, r *document.CheckedRun) {
 }
 
 // aboutRun is the load of a run.
-func aboutRun(r *document.CheckedRun) string {
+func aboutRun(r *check.CheckedRun) string {
 	var words []string
 	if r.Requests > 0 {
 		words = append(words, fmt.Sprintf("%d requests", r.Requests))
@@ -67,7 +67,7 @@ func aboutRun(r *document.CheckedRun) string {
 }
 
 // amount is a time or a rate.
-func amount(f *document.CheckedFigure, x float64) string {
+func amount(f *check.Figure, x float64) string {
 	if strings.HasSuffix(f.Name, "/s") {
 		return fmt.Sprintf("%.4g", x)
 	}
@@ -75,7 +75,7 @@ func amount(f *document.CheckedFigure, x float64) string {
 }
 
 // causes lists the assumptions tested.
-func causes(w io.Writer, r *document.CheckedRun) {
+func causes(w io.Writer, r *check.CheckedRun) {
 	head := []string{"assumption changed", ""}
 	for _, f := range r.Figures {
 		head = append(head, f.Name)
@@ -103,7 +103,7 @@ func causes(w io.Writer, r *document.CheckedRun) {
 }
 
 // verdict names the most likely cause.
-func verdict(causes []document.Cause) string {
+func verdict(causes []check.Cause) string {
 	for _, c := range causes {
 		if c.Explains && c.Stated {
 			return "Most likely cause: " + c.What + "."

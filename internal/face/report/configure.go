@@ -12,9 +12,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -47,7 +47,7 @@ func Configure(w io.Writer, r *configure.Response, v OptimizeView) {
 		notes = append(notes, r.Results[i].Notes...)
 	}
 	notesOf(w, notes)
-	fmt.Fprintln(w, document.Caution)
+	fmt.Fprintln(w, session.Caution)
 }
 
 // finalHead opens AIConfigurator's final results and returns their frame and rule.
@@ -64,7 +64,7 @@ func target(w io.Writer, r *configure.Response) {
 	first := &r.Results[0]
 	e := &first.Experiment
 	asked(w, e, first.Experts, fmt.Sprintf("Total GPUs: %d", e.Devices))
-	if r.Best < 0 {
+	if r.At < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; rows below violate them.")
 		for i := range r.Results {
 			x := &r.Results[i]
@@ -72,7 +72,7 @@ func target(w io.Writer, r *configure.Response) {
 		}
 		return
 	}
-	best := &r.Results[r.Best]
+	best := &r.Results[r.At]
 	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
 }
 
@@ -119,7 +119,7 @@ func compared(r *configure.Response) string {
 	if len(r.Results) != 2 {
 		return ""
 	}
-	best, other := &r.Results[r.Best], &r.Results[1-r.Best]
+	best, other := &r.Results[r.At], &r.Results[1-r.At]
 	if len(other.Rows) == 0 {
 		return fmt.Sprintf(" (%s does not meet the limits)", other.Experiment.Name)
 	}
@@ -133,11 +133,11 @@ func compared(r *configure.Response) string {
 
 // overall prints the best deployment of all.
 func overall(w io.Writer, r *configure.Response) {
-	if r.Best < 0 {
+	if r.At < 0 {
 		fmt.Fprintln(w, "  Overall Best Configuration: none")
 		return
 	}
-	x := &r.Results[r.Best]
+	x := &r.Results[r.At]
 	o := &x.Rows[0]
 	e := &o.Expected
 	fmt.Fprintln(w, "  Overall Best Configuration:")
@@ -173,8 +173,8 @@ func paretoChart(r *configure.Response) scatter.Chart {
 		Title:  r.Results[0].Experiment.Model + " Pareto Frontier: tokens/s/gpu vs tokens/s/user",
 		XLabel: "tokens/s/user", YLabel: "tokens/s/gpu",
 	}
-	if r.Best >= 0 && r.Results[r.Best].Rows[0].TPOT > 0 {
-		x := &r.Results[r.Best]
+	if r.At >= 0 && r.Results[r.At].Rows[0].TPOT > 0 {
+		x := &r.Results[r.At]
 		o := &x.Rows[0]
 		c.Series = append(c.Series, scatter.Series{
 			Name: x.Experiment.Name + " best", Points: []scatter.Point{{X: o.User(), Y: o.PerDevice(&x.Experiment), Mark: true}},
@@ -305,5 +305,5 @@ func Generated(w io.Writer, r *configure.Response, v OptimizeView) {
 	options(w, x, x.Rows[:1], OptimizeView{Color: v.Color, NoPower: true})
 	notesOf(w, x.Notes)
 	fmt.Fprintln(w, "Feasible, not optimised. \"plimsoll cli default\" finds the best deployment.")
-	fmt.Fprintln(w, document.Caution)
+	fmt.Fprintln(w, session.Caution)
 }

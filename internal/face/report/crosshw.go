@@ -52,7 +52,7 @@ func profiles(w io.Writer, r *optimize.Response) {
 		"Device profile parameter comparison (effective compute / memory BW / comm BW)")
 	t := table.New("Device", "Cube Compute (TFLOPS)", "Vector Compute (TFLOPS)", "HBM BW (TB/s)", "Memory (GB)", "Comm Grid", "Comm BW (GB/s)")
 	for i := range r.Devices {
-		d := &r.Devices[i].Device
+		d := &r.Devices[i].Profile
 		var grid, links []string
 		for _, l := range d.Links {
 			grid = append(grid, strconv.Itoa(l.Size))
@@ -86,9 +86,9 @@ func Leaders(r *optimize.Response, k int) (found []Leader, without []string) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if p := &d.Searches[k]; len(p.Rows) > 0 {
-			found = append(found, Leader{&d.Device, p, &p.Rows[0]})
+			found = append(found, Leader{&d.Profile, p, &p.Rows[0]})
 		} else {
-			without = append(without, d.Device.Name)
+			without = append(without, d.Name)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Leader) int { return cmp.Compare(b.Row.Best.Throughput, a.Row.Best.Throughput) })
@@ -96,15 +96,15 @@ func Leaders(r *optimize.Response, k int) (found []Leader, without []string) {
 }
 
 // Matched are the devices with a pair of matched phases, the most requests first, and the names of those without.
-func Matched(r *optimize.Response) (found []*optimize.DeviceResult, without []string) {
+func Matched(r *optimize.Response) (found []*optimize.Device, without []string) {
 	for i := range r.Devices {
 		if d := &r.Devices[i]; len(d.Ratio.Pairs) > 0 {
 			found = append(found, d)
 		} else {
-			without = append(without, d.Device.Name)
+			without = append(without, d.Name)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *optimize.DeviceResult) int {
+	slices.SortStableFunc(found, func(a, b *optimize.Device) int {
 		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
 	})
 	return found, without
@@ -134,13 +134,13 @@ func crossSearch(w io.Writer, r *optimize.Response, k int, v OptimizeView) {
 	framed(w, tableOf(rows, rank[Leader]("Top"), []column[Leader]{
 		{"Device", func(_ int, b *Leader) any { return b.Device.Name }},
 		{throughput, func(_ int, b *Leader) any { return f2(b.Row.Best.Throughput) }},
-	}, when(mode != search.Aggregated, column[Leader]{"QPS (req/s)", func(_ int, b *Leader) any { return f2(b.Row.QPS) }}), []column[Leader]{
+	}, when(mode != search.Aggregated, column[Leader]{"QPS (req/s)", func(_ int, b *Leader) any { return f2(float64(b.Row.QPS)) }}), []column[Leader]{
 		{"TTFT (ms)", func(_ int, b *Leader) any { return latency(mode != search.DecodeOnly, b.Row.Best.TTFT) }},
 		{"TPOT (ms)", func(_ int, b *Leader) any { return latency(mode != search.PrefillOnly, b.Row.Best.TPOT) }},
 		{"Concurrency", func(_ int, b *Leader) any { return b.Row.Best.Concurrency }},
 		{"Parallel", func(_ int, b *Leader) any { return b.Row.Label }},
 		{"Batch", func(_ int, b *Leader) any { return b.Row.Best.Batch }},
-		{"num_devices", func(_ int, b *Leader) any { return b.Row.Devices() }},
+		{"num_devices", func(_ int, b *Leader) any { return b.Row.NumDevices }},
 	}), 2, v)
 	crossIntervals(w, rows)
 	infeasible(w, without)
@@ -161,7 +161,7 @@ func crossIntervals(w io.Writer, rows []Leader) {
 		alike = alike || len(same) > 0
 		price := "–"
 		if c := rows[i].Row.Cost; c > 0 {
-			price = usd(c)
+			price = usd(float64(c))
 		}
 		t.Row(
 			strconv.Itoa(i+1), rows[i].Device.Name, f2(rows[i].Row.Best.Throughput)+" "+plusMinus(rows[i].Row.Expected.Throughput),
@@ -199,12 +199,12 @@ func crossRatio(w io.Writer, r *optimize.Response, v OptimizeView) {
 	for i, d := range rows {
 		p := &d.Ratio.Pairs[0]
 		instances := []string{"-", "-", "-"}
-		if s := d.Ratio.Sustained; s.Split.Prefill > 0 {
-			instances = []string{strconv.Itoa(s.Split.Prefill), strconv.Itoa(s.Split.Decode), f2(s.QPS(s.Split))}
+		if n := d.Ratio.Instances; n != nil {
+			instances = []string{strconv.Itoa(n.Prefill), strconv.Itoa(n.Decode), f2(n.QPS)}
 			split = true
 		}
-		t.Row(i+1, d.Device.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
-			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()), instances)
+		t.Row(i+1, d.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
+			f2(p.P.TTFT.Ms()), f2(p.D.TPOT.Ms()), instances)
 	}
 	framed(w, t, 2, v)
 	infeasible(w, without)

@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -21,7 +21,7 @@ type EstimateView struct{ Memory, Time, Source bool }
 // Estimate prints the figures of one deployment in the format of AIConfigurator.
 func Estimate(w io.Writer, r *estimate.Response, v EstimateView) {
 	heavy, light := strings.Repeat("=", frame), strings.Repeat("-", frame)
-	fmt.Fprintf(w, "%s\n  Performance Estimate (%s)\n%s\n", heavy, document.EstimateMode(r), heavy)
+	fmt.Fprintf(w, "%s\n  Performance Estimate (%s)\n%s\n", heavy, r.Mode, heavy)
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "  %-18s%s\n", name+":", fmt.Sprintf(format, args...))
 	}
@@ -45,7 +45,7 @@ func Estimate(w io.Writer, r *estimate.Response, v EstimateView) {
 	figures(line, r)
 	for i := range r.Pools {
 		p := &r.Pools[i]
-		line(roleMark(p)+"Memory (GPU)", "%.2f of %.2f GiB in use", p.InUse().GiB(), p.Memory.Memory.GiB())
+		line(roleMark(p)+"Memory (GPU)", "%.2f of %.2f GiB in use", p.InUse.GiB(), p.Memory.Memory.GiB())
 	}
 	fmt.Fprintln(w, light)
 	line("Tier", "%s: operator times from %s", r.Tier, r.Tier.Meaning())
@@ -55,11 +55,11 @@ func Estimate(w io.Writer, r *estimate.Response, v EstimateView) {
 		poolDetail(w, r, &r.Pools[i], v)
 	}
 	notesOf(w, r.Notes)
-	fmt.Fprintln(w, document.Caution)
+	fmt.Fprintln(w, session.Caution)
 }
 
 // roleMark is the mark of a role in AIConfigurator's tables.
-func roleMark(p *estimate.PoolEstimate) string {
+func roleMark(p *estimate.Pool) string {
 	switch p.Role {
 	case deployment.Prefill:
 		return "(p) "
@@ -71,14 +71,14 @@ func roleMark(p *estimate.PoolEstimate) string {
 }
 
 // workersLines print the workers of a role.
-func workersLines(line func(name, format string, args ...any), r *estimate.Response, p *estimate.PoolEstimate) {
-	mark, pool := roleMark(p), deployment.Pool{Layout: p.Workers.Layout}
+func workersLines(line func(name, format string, args ...any), r *estimate.Response, p *estimate.Pool) {
+	mark, pool := roleMark(p), deployment.Pool{Layout: p.Layout}
 	if p.System != r.Pools[0].System {
 		line(mark+"System", "%s", p.System)
 	}
-	line(mark+"Parallel", "%s", parallelOf(&pool, r.Experts || p.Workers.Layout.DP > 1))
-	line(mark+"Batch Size", "%d", p.Workers.Batch)
-	line(mark+"Workers", "%d of %s GPUs", p.Workers.Count, gpusOf(&pool, r.Experts || p.Workers.Layout.DP > 1))
+	line(mark+"Parallel", "%s", parallelOf(&pool, r.Experts || p.Layout.DP > 1))
+	line(mark+"Batch Size", "%d", p.Batch)
+	line(mark+"Workers", "%d of %s GPUs", p.Workers, gpusOf(&pool, r.Experts || p.Layout.DP > 1))
 }
 
 // figures prints times and rates, without those that a static mode does not have.
@@ -89,25 +89,25 @@ func figures(line func(name, format string, args ...any), r *estimate.Response) 
 			line(name, "%.3f ms (%s)", t.Ms(), plusMinus(e))
 		}
 	}
-	timed("TTFT", r.TTFT, x.TTFT)
-	timed("TPOT", r.TPOT, x.TPOT)
-	timed("Request Latency", r.Latency, x.Throughput.Inverse())
+	timed("TTFT", units.Seconds(r.TTFT), x.TTFT)
+	timed("TPOT", units.Seconds(r.TPOT), x.TPOT)
+	timed("Request Latency", units.Seconds(r.Latency), x.Throughput.Inverse())
 	line("tokens/s", "%.2f (%s)", r.Throughput, plusMinus(x.Throughput))
-	line("tokens/s/gpu", "%.2f", r.PerDevice())
+	line("tokens/s/gpu", "%.2f", r.PerDevice)
 	if r.TPOT > 0 {
-		line("tokens/s/user", "%.2f", r.User())
+		line("tokens/s/user", "%.2f", r.User)
 	}
 	line("seq/s", "%.3f", r.RequestRate)
 	if e := r.Energy; e != nil {
 		line("Power", "%.1f W per GPU, %s J per output token (%s)%s", float64(e.Watts), units.Figure(float64(e.PerToken)), plusMinus(e.Error), unmeasured(e.Tier))
 	}
-	if r.Request.Experiment.Limits.Any() {
-		line("Within limits", "%s", chance(r.Chance))
+	if r.Chance != nil {
+		line("Within limits", "%s", chance(*r.Chance))
 	}
 }
 
 // poolDetail prints the sections after the summary.
-func poolDetail(w io.Writer, r *estimate.Response, p *estimate.PoolEstimate, v EstimateView) {
+func poolDetail(w io.Writer, r *estimate.Response, p *estimate.Pool, v EstimateView) {
 	mark := roleMark(p)
 	if v.Memory {
 		memoryBars(w, mark, r, p)
@@ -130,16 +130,16 @@ func bar(share float64, cells int) string {
 }
 
 // memoryBars prints how the engine divides GPU memory.
-func memoryBars(w io.Writer, mark string, r *estimate.Response, p *estimate.PoolEstimate) {
+func memoryBars(w io.Writer, mark string, r *estimate.Response, p *estimate.Pool) {
 	const cells = 40
 	m := &p.Memory
 	fmt.Fprintf(w, "\n%sGPU memory (capacity %.2f GiB, memory_share %g of %s)\n", mark, m.Memory.GiB(), m.Share, m.ShareOf)
 	t := table.New("part", ">GiB", "", ">share")
-	add := func(name string, b units.Bytes) {
+	add := func(name string, b units.InGiB) {
 		share := float64(b / m.Memory)
 		t.Row(name, fmt.Sprintf("%.3f", b.GiB()), bar(share, cells), fmt.Sprintf("%.1f %%", 100*share))
 	}
-	used := units.Bytes(p.KVPeak) * m.KV
+	used := units.InGiB(p.KVPeak) * m.KV
 	add("weights", m.Weights)
 	add("activations", m.Activation)
 	add("workspace", m.Workspace)
@@ -156,33 +156,32 @@ func memoryBars(w io.Writer, mark string, r *estimate.Response, p *estimate.Pool
 }
 
 // stepTitle describes a step.
-func stepTitle(mark string, s *estimate.StepDetail) string {
+func stepTitle(mark string, s *estimate.Step) string {
 	name := "Prefill step"
-	if s.Decode {
+	if s.Phase == "decode" {
 		name = "Decode step"
 	}
 	title := fmt.Sprintf("%s%s of %d request%s per rank, %d new token%s each", mark, name, s.Requests, plural(s.Requests), s.Query, plural(s.Query))
-	if cached := s.Seq - s.Query; cached > 0 {
-		title += fmt.Sprintf(" after %d", cached)
+	if s.Cached > 0 {
+		title += fmt.Sprintf(" after %d", s.Cached)
 	}
 	return title
 }
 
 // stepTimes prints the operators of a step beside their physical limits.
-func stepTimes(w io.Writer, mark string, s *estimate.StepDetail) {
+func stepTimes(w io.Writer, mark string, s *estimate.Step) {
 	const cells = 12
 	fmt.Fprintf(w, "\n%s\n", stepTitle(mark, s))
-	all := &s.Result
 	t := table.New("operator", ">calls", ">time", ">limit", ">of limit", "", ">share", "bound", "source")
-	for i := range all.Operators {
-		o := &all.Operators[i]
+	for i := range s.Operators {
+		o := &s.Operators[i]
 		t.Row(
-			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, s.Limits[i], fmt.Sprintf("%.1f %%", percent(s.Limits[i], o.Time)),
-			bar(float64(o.Time/all.Time), cells), fmt.Sprintf("%.1f %%", percent(o.Time, all.Time)), o.Bound.String(), s.Sources[i],
+			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, o.Limit, fmt.Sprintf("%.1f %%", 100*o.LimitShare),
+			bar(o.Share, cells), fmt.Sprintf("%.1f %%", 100*o.Share), o.Bound, o.Source,
 		)
 	}
 	fmt.Fprintln(w, t)
-	fmt.Fprintf(w, "Kernels %s, physical limit %s (%.1f %% of that speed)", all.Time, s.Limit, percent(s.Limit, all.Time))
+	fmt.Fprintf(w, "Kernels %s, physical limit %s (%.1f %% of that speed)", s.Time, s.Limit, 100*s.LimitShare)
 	if e := s.Engine; e != nil {
 		fmt.Fprintf(w, "; %s takes %s: kernels %s after calibration, host %s", e.Title, e.Time, e.Kernels, e.Host)
 	}
@@ -190,30 +189,32 @@ func stepTimes(w io.Writer, mark string, s *estimate.StepDetail) {
 }
 
 // stepSources prints the origin of a step's times, by operator if no table above shows it.
-func stepSources(w io.Writer, mark string, s *estimate.StepDetail, each bool) {
+func stepSources(w io.Writer, mark string, s *estimate.Step, each bool) {
 	fmt.Fprintf(w, "\n%s: source of times\n", stepTitle(mark, s))
 	var order []string
 	count, share := map[string]int{}, map[string]float64{}
-	for i, source := range s.Sources {
-		if count[source] == 0 {
-			order = append(order, source)
+	for i := range s.Operators {
+		o := &s.Operators[i]
+		if count[o.Source] == 0 {
+			order = append(order, o.Source)
 		}
-		count[source]++
-		share[source] += percent(s.Result.Operators[i].Time, s.Result.Time)
+		count[o.Source]++
+		share[o.Source] += 100 * o.Share
 	}
 	t := table.New("source", ">operators", ">share")
 	for _, source := range order {
 		t.Row(source, strconv.Itoa(count[source]), fmt.Sprintf("%.1f %%", share[source]))
 	}
 	fmt.Fprintln(w, t)
-	for i := range s.Result.Operators {
-		if !each && s.Kernels[i] == "" {
+	for i := range s.Operators {
+		o := &s.Operators[i]
+		if !each && o.Kernels == "" {
 			continue
 		}
 		kernels := ""
-		if k := s.Kernels[i]; k != "" {
-			kernels = " (" + k + ")"
+		if o.Kernels != "" {
+			kernels = " (" + o.Kernels + ")"
 		}
-		fmt.Fprintf(w, "  %-30s %s%s\n", s.Result.Operators[i].Name, s.Sources[i], kernels)
+		fmt.Fprintf(w, "  %-30s %s%s\n", o.Name, o.Source, kernels)
 	}
 }

@@ -11,27 +11,27 @@ import (
 )
 
 // explainAll prints explanations, and how several devices differ.
-func explainAll(w io.Writer, r *optimize.Response, v OptimizeView) {
+func explainAll(w io.Writer, r *optimize.Response) {
 	for i := range r.Explanations {
-		explain(w, &r.Explanations[i], v)
+		explain(w, &r.Explanations[i])
 	}
 	if len(r.Devices) > 1 {
 		differences(w, r)
 	}
 }
 
-func explain(w io.Writer, x *optimize.Explanation, v OptimizeView) {
+func explain(w io.Writer, x *optimize.Explanation) {
 	o := &x.Row.Best
-	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, optimize.Phase(x.Mode), o.Batch, o.Throughput)
+	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Label, x.Device, x.Mode, o.Batch, o.Throughput)
 	for _, s := range x.Steps {
-		fmt.Fprintf(w, "  A %s step takes %s: %s; launches take %.1f %%\n", s.Phase, s.Time, Split(s.Bound), percent(s.Fixed, s.Time))
-		if v.Command != nil && s.Request != nil {
-			fmt.Fprintf(w, "    %s\n", v.Command(s.Request))
+		fmt.Fprintf(w, "  A %s step takes %s: %s; launches take %.1f %%\n", s.Phase, s.Time, Split(s.Bound), 100*s.Fixed)
+		if s.Command != "" {
+			fmt.Fprintf(w, "    %s\n", s.Command)
 		}
 	}
-	fmt.Fprintf(w, "  The batch is limited by: %s\n", binding(x.Row.Binds))
-	if x.Next != nil {
-		fmt.Fprintf(w, "  Next best: %s, %.1f %% less throughput (limited by: %s)\n", x.Next.Label, 100*x.Gap, binding(x.Next.Binds))
+	fmt.Fprintf(w, "  The batch is limited by: %s\n", binding(x.Binds))
+	if x.Next != "" {
+		fmt.Fprintf(w, "  Next best: %s, %.1f %% less throughput (limited by: %s)\n", x.Next, 100**x.Gap, binding(x.NextBinds))
 	}
 	if len(x.What) > 0 {
 		fmt.Fprintln(w, "  What would change the throughput:")
@@ -59,7 +59,7 @@ func differences(w io.Writer, r *optimize.Response) {
 	all := r.Explanations
 	profile := map[string]*device.Profile{}
 	for i := range r.Devices {
-		profile[r.Devices[i].Device.Name] = &r.Devices[i].Device
+		profile[r.Devices[i].Name] = &r.Devices[i].Profile
 	}
 	first := map[search.Mode]*optimize.Explanation{}
 	for i := range all {
@@ -69,7 +69,7 @@ func differences(w io.Writer, r *optimize.Response) {
 			first[x.Mode] = x
 			continue
 		}
-		fmt.Fprintf(w, "\n%s compared with %s (%s): throughput ×%.2f; hardware: %s\n", x.Device, base.Device, optimize.Phase(x.Mode),
+		fmt.Fprintf(w, "\n%s compared with %s (%s): throughput ×%.2f; hardware: %s\n", x.Device, base.Device, x.Mode,
 			x.Row.Best.Throughput/base.Row.Best.Throughput, ratios(profile[x.Device], profile[base.Device]))
 		for s := range x.Steps {
 			a, b := &x.Steps[s], &base.Steps[s]

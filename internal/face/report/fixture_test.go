@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"testing"
 
@@ -77,22 +76,13 @@ func residuals() *calibration.Overlay {
 
 // row is a result with the intervals of [residuals].
 func row(mode search.Mode, l workload.Limits, r *search.Result) optimize.Row {
-	out := optimize.Row{
-		Label: r.Label, Layout: r.Candidate.Layout, OK: r.OK, Best: r.Best, Binds: r.Binds, Reason: r.Reason, Points: r.Points,
-		Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
-	}
-	if !r.OK {
-		return out
-	}
-	out.QPS = r.Best.QPS(&r.Load)
-	out.Expected = residuals().Expect(&calibration.Case{
+	out := optimize.NewRow(r, &r.Best, 8)
+	out.Expect(residuals().Expect(&calibration.Case{
 		Subject: calibration.Subject{Disaggregated: mode != search.Aggregated},
 		Method:  calibration.Formulas, TensorCast: true, Tier: device.Datasheet, Vendor: device.Ascend,
-	})
-	out.Chance = out.Expected.Chance(r.Best.TTFT, r.Best.TPOT, r.Best.Latency, l)
-	if d := r.Load.Distribution; d != nil {
-		out.Composition = d.Deal(r.Candidate.Layout.PerRank(r.Best.Concurrency), 0)
-		slices.SortFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
+	}), l)
+	if r.Load.Distribution != nil {
+		out.Deal(&r.Load)
 	}
 	return out
 }
@@ -104,7 +94,7 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 		Linear: string(dtype.W8A8Dynamic), Attention: string(dtype.Disabled), ReservedGiB: 10, Tier: device.Datasheet,
 	}
 	for i := range results {
-		s.Candidates = append(s.Candidates, row(mode, l, &results[i]))
+		s.Candidates = append(s.Candidates, optimize.NewCandidate(&results[i], func(r *search.Result) optimize.Row { return row(mode, l, r) }))
 	}
 	for _, r := range search.Best(results, search.ByLabel) {
 		s.Rows = append(s.Rows, row(mode, l, r))
@@ -112,9 +102,9 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 	if n := search.Near(results, &search.Judge{Limits: l}); len(s.Rows) == 0 && n != nil {
 		s.Nearest = &optimize.Nearest{Label: n.Label, Batch: n.First.Batch, TTFT: n.First.TTFT, TPOT: n.First.TPOT}
 	}
-	if i := slices.IndexFunc(s.Rows, func(r optimize.Row) bool { return r.Chance >= optimize.Safe }); i >= 0 {
+	if i := slices.IndexFunc(s.Rows, func(r optimize.Row) bool { return r.Chance != nil && *r.Chance >= optimize.SafeChance }); i >= 0 {
 		r := &s.Rows[i]
-		s.Safe = r
+		s.Safe = &optimize.Safe{Label: r.Label, Batch: r.Batch, Throughput: r.Throughput, Chance: *r.Chance}
 	}
 	return s
 }
@@ -133,7 +123,7 @@ func response(t *testing.T, devices ...string) *optimize.Response {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Devices = append(r.Devices, optimize.DeviceResult{Device: *d})
+		r.Devices = append(r.Devices, optimize.Device{Name: d.Name, Memory: units.InGiB(d.Memory), Profile: *d})
 	}
 	return r
 }
@@ -206,19 +196,23 @@ func nothingFits(mode search.Mode) optimize.Search {
 }
 
 // matched pairs the phases of a device.
-func matched(r *optimize.Response, d *optimize.DeviceResult, instances formulas.Instances) {
+func matched(r *optimize.Response, d *optimize.Device, instances formulas.Instances) {
 	r.Request.PDRatio, r.Request.PrefillDevices, r.Request.DecodeDevices = true, 4, 8
 	r.Request.Limits = workload.Limits{TTFT: millis(2000), TPOT: millis(33.3)}
 	d.Searches = []optimize.Search{prefill(4), decode()}
 	ps, ds := search.Best(prefillResults(4), search.ByLabel), search.Best(decodeResults(), search.ByLabel)
 	d.Ratio = &optimize.Ratio{Sustained: &optimize.Sustained{
-		P: row(search.PrefillOnly, prefillLimits(), ps[0]), D: row(search.DecodeOnly, decodeLimits(), ds[0]),
-		PrefillQPS: 12, DecodeQPS: 5, Split: instances, Nearest: formulas.Instances{Prefill: 1, Decode: 4},
+		P: row(search.PrefillOnly, prefillLimits(), ps[0]), D: row(search.DecodeOnly, decodeLimits(), ds[0]), PrefillQPS: 12, DecodeQPS: 5,
 	}}
+	if instances.Prefill > 0 {
+		d.Ratio.Instances = &optimize.Instances{Instances: instances, QPS: instances.QPS(12, 5)}
+		d.Ratio.Nearest = &optimize.Instances{Instances: formulas.Instances{Prefill: 1, Decode: 4}, QPS: 12}
+	}
 	for _, x := range search.Pairs(ps, ds) {
 		p, q := row(search.PrefillOnly, prefillLimits(), x.P), row(search.DecodeOnly, decodeLimits(), x.D)
-		e := calibration.Expected{TTFT: p.Expected.TTFT, TPOT: q.Expected.TPOT, Throughput: q.Expected.Throughput, Basis: q.Expected.Basis}
-		d.Ratio.Pairs = append(d.Ratio.Pairs, optimize.Pair{Pair: x.Pair, P: p, D: q, Expected: e, Chance: p.Chance * q.Chance, Sustained: 12})
+		pair := optimize.NewPair(&x, p, q)
+		pair.Sustained = 12
+		d.Ratio.Pairs = append(d.Ratio.Pairs, pair)
 	}
 }
 

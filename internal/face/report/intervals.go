@@ -46,18 +46,18 @@ func chance(p float64) string {
 }
 
 // intervals prints the intervals of a search's rows below their table, which has the vendor's columns.
-func intervals(w io.Writer, d *optimize.DeviceResult, p *optimize.Search) {
+func intervals(w io.Writer, d *optimize.Device, p *optimize.Search) {
 	priced := p.Rows[0].Cost > 0
 	t := tableOf(p.Rows[:min(len(p.Rows), mostRows(p))], rank[optimize.Row](">Top"),
 		when(true, column[optimize.Row]{">Throughput (token/s)", func(_ int, r *optimize.Row) any { return ranged(r.Best.Throughput, r.Expected.Throughput) }}),
 		when(p.Mode != search.DecodeOnly, column[optimize.Row]{">TTFT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TTFT.Ms(), r.Expected.TTFT) }}),
 		when(p.Mode != search.PrefillOnly, column[optimize.Row]{">TPOT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TPOT.Ms(), r.Expected.TPOT) }}),
-		when(p.Limited(), column[optimize.Row]{">within the limits", func(_ int, r *optimize.Row) any { return chance(r.Chance) }}),
-		when(priced, column[optimize.Row]{">" + perMillion, func(_ int, r *optimize.Row) any { return usd(r.Cost) }}))
+		when(p.Limited(), column[optimize.Row]{">within the limits", func(_ int, r *optimize.Row) any { return chance(*r.Chance) }}),
+		when(priced, column[optimize.Row]{">" + perMillion, func(_ int, r *optimize.Row) any { return usd(float64(r.Cost)) }}))
 	fmt.Fprintf(w, "80 %% prediction intervals:\n%s\n", t)
 	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
 	if priced {
-		fmt.Fprintf(w, "Price: %.2f USD per device-hour (%s).\n", d.Device.Price.USDPerHour, d.Device.Price.Source)
+		fmt.Fprintf(w, "Price: %.2f USD per device-hour (%s).\n", d.Price.USDPerHour, d.Price.Source)
 	}
 	if more := len(p.Rows) - mostRows(p); more > 0 {
 		fmt.Fprintf(w, "%d more layouts meet the limits; JSON and CSV list them.\n", more)
@@ -70,25 +70,25 @@ func safeChoice(w io.Writer, p *optimize.Search) {
 	if !p.Limited() {
 		return
 	}
-	c := p.Rows[0].Chance
+	c := *p.Rows[0].Chance
 	if c >= calibration.LowChance {
 		return
 	}
 	fmt.Fprintf(w, "Note: the best row meets its limits with a probability of %s; ", chance(c))
 	if s := p.Safe; s != nil {
-		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Best.Batch, s.Best.Throughput)
+		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Batch, s.Throughput)
 		return
 	}
-	fmt.Fprintf(w, "no candidate reaches %s.\n", chance(optimize.Safe))
+	fmt.Fprintf(w, "no candidate reaches %s.\n", chance(optimize.SafeChance))
 }
 
 // pairIntervals prints the intervals of matched phases.
-func pairIntervals(w io.Writer, d *optimize.DeviceResult, pairs []optimize.Pair) {
+func pairIntervals(w io.Writer, d *optimize.Device, pairs []optimize.Pair) {
 	t := tableOf(pairs, rank[optimize.Pair](">Top"), []column[optimize.Pair]{
 		{">Balanced QPS", func(_ int, x *optimize.Pair) any { return ranged(x.Balanced, x.Expected.Throughput) }},
-		{">TTFT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.Prefill.TTFT.Ms(), x.Expected.TTFT) }},
-		{">TPOT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.Decode.TPOT.Ms(), x.Expected.TPOT) }},
-	}, when(d.Limited(), column[optimize.Pair]{">within the limits", func(_ int, x *optimize.Pair) any { return chance(x.Chance) }}))
+		{">TTFT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.P.TTFT.Ms(), x.Expected.TTFT) }},
+		{">TPOT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.D.TPOT.Ms(), x.Expected.TPOT) }},
+	}, when(d.Limited(), column[optimize.Pair]{">within the limits", func(_ int, x *optimize.Pair) any { return chance(*x.Chance) }}))
 	fmt.Fprintf(w, "80 %% prediction intervals:\n%s\nIntervals from %s.\n", t, pairs[0].Expected.Basis)
 }
 

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // TestLimit: limits are printed as Python prints the float that was typed.
@@ -22,7 +22,7 @@ func TestLimit(t *testing.T) {
 		}
 	}
 	for _, none := range []units.Seconds{0, units.Seconds(math.Inf(1))} {
-		if got := limit(none); got != "None" || document.LimitMs(none) != nil {
+		if got := limit(none); got != "None" || session.LimitMs(none) != nil {
 			t.Errorf("%g: want None, got %s", none, got)
 		}
 	}
@@ -37,7 +37,7 @@ func TestLimit(t *testing.T) {
 		if got := limit(s); got != want {
 			t.Fatalf("want %s, got %s", want, got)
 		}
-		if got := *document.LimitMs(s); got != ms {
+		if got := *session.LimitMs(s); got != ms {
 			t.Fatalf("want %v ms, got %v", ms, got)
 		}
 	})
@@ -48,7 +48,7 @@ func TestLimit(t *testing.T) {
 func TestUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := units.Seconds(rapid.Float64Range(1e-6, 1e4).Draw(t, "s"))
-		printed, _ := strconv.ParseFloat(f2(document.UpMs(s)), 64)
+		printed, _ := strconv.ParseFloat(f2(session.UpMs(s)), 64)
 		if limit := units.Seconds(printed / 1e3); s > limit || limit-s > 1.01e-5 {
 			t.Fatalf("%g s is printed as %g ms", s, printed)
 		}

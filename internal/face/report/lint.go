@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -35,13 +35,13 @@ func Lint(w io.Writer, r *lint.Response) {
 	if r.Capacity != nil {
 		capacity(w, r)
 	}
-	if r.Simulated != nil {
-		predicted(w, r.Simulated)
+	if r.Prediction != nil {
+		predicted(w, r.Prediction)
 	}
 	findings(w, r)
 	improvements(w, r)
-	if r.Simulated != nil {
-		fmt.Fprintf(w, "\n%s\n", document.Caution)
+	if r.Prediction != nil {
+		fmt.Fprintf(w, "\n%s\n", session.Caution)
 	}
 }
 
@@ -72,7 +72,7 @@ func predicted(w io.Writer, s *simulate.Response) {
 	fmt.Fprintf(w, "  TPOT          %s (%s)\n", r.TPOT.Mean, plusMinus(e.TPOT))
 	fmt.Fprintf(w, "  Throughput    %.1f output tokens/s (%s)\n", r.OutputRate, plusMinus(e.Throughput))
 	if s.Request.Limits.Any() {
-		fmt.Fprintf(w, "  Limits        met with a probability of %s\n", chance(s.Chance))
+		fmt.Fprintf(w, "  Limits        met with a probability of %s\n", chance(*s.Chance))
 	}
 	if s.InStep() {
 		fmt.Fprintln(w, "  Requests of equal length run in lockstep, unlike real traffic: TTFT is that of a whole wave.")

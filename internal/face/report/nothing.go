@@ -5,16 +5,16 @@ import (
 	"io"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // nothing reports that no configuration is feasible, why, and the nearest feasible limits.
-func nothing(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search) {
+func nothing(w io.Writer, r *optimize.Response, d *optimize.Device, p *optimize.Search) {
 	counts := map[search.Verdict]int{}
 	for i := range p.Candidates {
-		counts[p.Candidates[i].Binds]++
+		counts[p.Candidates[i].Rejected]++
 	}
 	stars := strings.Repeat("*", frame)
 	fmt.Fprintln(w, "\n"+stars)
@@ -28,7 +28,7 @@ func nothing(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *opt
 	default:
 		fmt.Fprintln(w, "No configurations are possible with these sizes.")
 	}
-	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, optimize.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
+	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, p.Mode, p.NumDevices, d.Name, kernels(p.Compiled))
 	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.OverLatency, search.RangeEnds, search.IllegalShape} {
 		if n := counts[verdict]; n > 0 {
 			fmt.Fprintf(w, "  %d of %d layouts rejected: %s\n", n, len(p.Candidates), verdict)
@@ -51,9 +51,9 @@ func nothing(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *opt
 // nearestLimits names the limits to raise, and the other latency.
 func nearestLimits(p *optimize.Search) string {
 	n := p.Nearest
-	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", document.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", document.UpMs(n.TPOT))
+	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", session.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", session.UpMs(n.TPOT))
 	if l := p.Limits.Latency; l > 0 && n.Latency > l {
-		return fmt.Sprintf("request latency %.2f ms (%s, %s)", document.UpMs(n.Latency), ttft, tpot)
+		return fmt.Sprintf("request latency %.2f ms (%s, %s)", session.UpMs(n.Latency), ttft, tpot)
 	}
 	overTTFT := p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT
 	overTPOT := p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT

@@ -8,9 +8,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -22,8 +21,6 @@ type OptimizeView struct {
 	Plots  bool
 	// NoPower leaves out the column of power, which the older guide does not have.
 	NoPower bool
-	// Command, if not nil, renders the command line of a step.
-	Command func(*step.Request) string
 }
 
 // The widths of the vendor's frames.
@@ -52,16 +49,16 @@ func Optimize(w io.Writer, r *optimize.Response, v OptimizeView) {
 		crossHardware(w, r, v)
 	}
 	if len(r.Explanations) > 0 {
-		explainAll(w, r, v)
+		explainAll(w, r)
 	}
 	fmt.Fprintln(w)
 	tables(w, r.Tables)
 	notesOf(w, r.Notes)
-	fmt.Fprintln(w, document.Caution)
+	fmt.Fprintln(w, session.Caution)
 }
 
 // searchBlock prints the block of one search.
-func searchBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search, v OptimizeView) {
+func searchBlock(w io.Writer, r *optimize.Response, d *optimize.Device, p *optimize.Search, v OptimizeView) {
 	if len(p.Rows) == 0 {
 		nothing(w, r, d, p)
 		return
@@ -74,7 +71,7 @@ func searchBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p 
 	fmt.Fprintf(w, "    Model: %s\n", r.Model)
 	fmt.Fprintf(w, "    Quantize Linear action: %s\n", p.Linear)
 	fmt.Fprintf(w, "    Quantize Attention action: %s\n", p.Attention)
-	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Device.Name)
+	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Name)
 	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(p.Limits.TTFT))
 	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(p.Limits.TPOT))
 	if p.Limits.Latency > 0 {
@@ -84,7 +81,7 @@ func searchBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p 
 	fmt.Fprintln(w, rule)
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")
-		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
+		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Memory.GiB())
 		if p.Evaluation == optimize.BySimulation {
 			fmt.Fprintf(w, "    Reserved memory:      default of %s\n", p.Engine)
 		} else {
@@ -156,7 +153,7 @@ func searchTitle(m search.Mode) string {
 
 // limit prints a limit as Python prints a float, or None.
 func limit(s units.Seconds) string {
-	x := document.LimitMs(s)
+	x := session.LimitMs(s)
 	if x == nil {
 		return "None"
 	}
@@ -176,12 +173,12 @@ func searchTable(r *optimize.Response, p *optimize.Search, v OptimizeView) (t *t
 	type row = optimize.Row
 	return tableOf(rows, rank[row]("Top"),
 		when(true, column[row]{"Throughput (token/s)", func(_ int, x *row) any { return f2(x.Best.Throughput) }}),
-		when(p.Mode != search.Aggregated, column[row]{"QPS (req/s)", func(_ int, x *row) any { return f2(x.QPS) }}),
+		when(p.Mode != search.Aggregated, column[row]{"QPS (req/s)", func(_ int, x *row) any { return f2(float64(x.QPS)) }}),
 		when(p.Mode != search.DecodeOnly, column[row]{"TTFT (ms)", func(_ int, x *row) any { return f2(x.Best.TTFT.Ms()) }}),
 		when(p.Mode != search.PrefillOnly, column[row]{"TPOT (ms)", func(_ int, x *row) any { return f2(x.Best.TPOT.Ms()) }}),
 		[]column[row]{
 			{"concurrency", func(_ int, x *row) any { return x.Best.Concurrency }},
-			{"num_devices", func(_ int, x *row) any { return x.Devices() }},
+			{"num_devices", func(_ int, x *row) any { return x.NumDevices }},
 			{"parallel", func(_ int, x *row) any { return x.Label }},
 			{"batch_size", func(_ int, x *row) any { return x.Best.Batch }},
 		},
@@ -206,9 +203,9 @@ func distributionTable(m search.Mode, rows []optimize.Row) (t *table.Table, thro
 		if m == search.Aggregated {
 			all, none = []string{f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), f2(o.Throughput)}, []string{"-", "-", "-"}
 		}
-		t.Row(i+1, row.Devices(), "all", "1.000", o.Concurrency, o.Concurrency, all, row.Label, o.Batch)
+		t.Row(i+1, row.NumDevices, "all", "1.000", o.Concurrency, o.Concurrency, all, row.Label, o.Batch)
 		for _, l := range row.Composition {
-			t.Row("-", row.Devices(), l.Tokens, fmt.Sprintf("%.3f", l.Ratio), l.Samples, o.Concurrency, none, row.Label, o.Batch)
+			t.Row("-", row.NumDevices, l.Tokens, fmt.Sprintf("%.3f", l.Ratio), l.Samples, o.Concurrency, none, row.Label, o.Batch)
 		}
 	}
 	return t, throughput

@@ -40,8 +40,9 @@ func rawTable(r *optimize.Response) *table.Table {
 				t.Row(rawRow(r, d, p, &p.Rows[j]))
 			}
 			for j := range p.Candidates {
-				if !p.Candidates[j].OK {
-					t.Row(rawRow(r, d, p, &p.Candidates[j]))
+				if c := &p.Candidates[j]; !c.OK {
+					cells := append(rawHead(r, d, p, c.Effective, c.Budget, 0), "", "", "", "", "", c.Label, "", "", "", "", "", "", "")
+					t.Row(append(cells, string(p.Mode), "false", string(c.Rejected), c.Reason))
 				}
 			}
 		}
@@ -49,30 +50,28 @@ func rawTable(r *optimize.Response) *table.Table {
 	return t
 }
 
-func rawRow(r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search, row *optimize.Row) []string {
-	o := &row.Best
-	f3 := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+// rawHead is what all candidates have.
+func rawHead(r *optimize.Response, d *optimize.Device, p *optimize.Search, effective, budget, chunks int) []string {
 	input := "distribution"
 	if r.Request.Distribution == nil {
 		input = strconv.Itoa(r.Request.Input)
 	}
-	cells := []string{
-		d.Device.Name, strconv.Itoa(p.NumDevices), r.Model, p.Linear, p.Attention,
-		input, strconv.Itoa(r.Request.Output), strconv.Itoa(row.Effective), strconv.Itoa(row.Budget), strconv.Itoa(o.Chunks),
+	return []string{
+		d.Name, strconv.Itoa(p.NumDevices), r.Model, p.Linear, p.Attention,
+		input, strconv.Itoa(r.Request.Output), strconv.Itoa(effective), strconv.Itoa(budget), strconv.Itoa(chunks),
 	}
-	if !row.OK {
-		for range 5 {
-			cells = append(cells, "")
-		}
-		cells = append(cells, row.Label, "", "", "", "", "", "", "")
-		return append(cells, optimize.Phase(p.Mode), "false", string(row.Binds), row.Reason)
-	}
-	u := &o.Use
-	cells = append(cells, strconv.Itoa(o.Concurrency), latency(o.TTFT.Ms()), latency(o.TPOT.Ms()),
-		f3(o.Throughput), f3(o.Throughput/float64(p.NumDevices)), row.Label, strconv.Itoa(o.Batch),
-		bounds(o.PrefillBound), bounds(o.DecodeBound),
-		f3(u.Weights.GiB()), f3(u.KV.GiB()), f3(u.Activation.GiB()), f3(u.Available.GiB()))
-	return append(cells, optimize.Phase(p.Mode), "true", string(row.Binds), "")
+}
+
+func rawRow(r *optimize.Response, d *optimize.Device, p *optimize.Search, row *optimize.Row) []string {
+	f3 := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+	return append(
+		rawHead(r, d, p, row.Effective, row.Budget, row.Chunks),
+		strconv.Itoa(row.Concurrency), latency(row.TTFT.Ms()), latency(row.TPOT.Ms()),
+		f3(row.Throughput), f3(row.PerDevice), row.Label, strconv.Itoa(row.Batch),
+		bounds(row.Best.PrefillBound), bounds(row.Best.DecodeBound),
+		f3(row.Weights.GiB()), f3(row.KV.GiB()), f3(row.Activation.GiB()), f3(row.Available.GiB()),
+		string(p.Mode), "true", string(row.Binds), "",
+	)
 }
 
 // latency prints milliseconds, or nothing for zero.

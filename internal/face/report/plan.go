@@ -10,7 +10,9 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // planWidth is that of the text above and below the tables.
@@ -18,7 +20,7 @@ const planWidth = 110
 
 // Plan prints a plan on one page: the answer, the contenders, what would change the
 // answer, where time and memory go, and the next commands.
-func Plan(w io.Writer, p *document.Plan) {
+func Plan(w io.Writer, p *plan.Response) {
 	for _, text := range []string{p.Answer.Sentence, p.Answer.UsualLimits, p.Answer.Reason} {
 		for _, line := range table.Wrap(text, planWidth) {
 			fmt.Fprintln(w, line)
@@ -42,7 +44,7 @@ func Plan(w io.Writer, p *document.Plan) {
 }
 
 // planWorkloads prints the workloads, unless they are two fixed lengths.
-func planWorkloads(w io.Writer, p *document.Plan) {
+func planWorkloads(w io.Writer, p *plan.Response) {
 	if len(p.Workloads) == 1 && p.Workloads[0].Source == "given" {
 		return
 	}
@@ -57,7 +59,7 @@ func planWorkloads(w io.Writer, p *document.Plan) {
 }
 
 // planContenders prints the table of contenders.
-func planContenders(w io.Writer, p *document.Plan) {
+func planContenders(w io.Writer, p *plan.Response) {
 	if len(p.Contenders) == 0 {
 		return
 	}
@@ -103,7 +105,7 @@ func planContenders(w io.Writer, p *document.Plan) {
 }
 
 // shownContenders are the indices of the contenders that fit a page: all for one or two systems, otherwise the best of each.
-func shownContenders(p *document.Plan) []int {
+func shownContenders(p *plan.Response) []int {
 	const most, few = 20, 2
 	var all, best []int
 	systems := map[string]bool{}
@@ -122,7 +124,7 @@ func shownContenders(p *document.Plan) []int {
 }
 
 // planSources prints the sources of prices and intervals, once each.
-func planSources(w io.Writer, p *document.Plan, shown []int) {
+func planSources(w io.Writer, p *plan.Response, shown []int) {
 	var said []string
 	say := func(line string) {
 		if !slices.Contains(said, line) {
@@ -151,14 +153,14 @@ func planSources(w io.Writer, p *document.Plan, shown []int) {
 }
 
 // joules is the energy per output token.
-func joules(e *document.Energy) string {
+func joules(e *simulate.Energy) string {
 	if e == nil {
 		return "–"
 	}
-	return units.Figure(e.PerToken)
+	return units.Figure(float64(e.PerToken))
 }
 
-func bracketed(r document.Range) string {
+func bracketed(r plan.Range) string {
 	if r.Value == 0 {
 		return "–"
 	}
@@ -179,7 +181,7 @@ func probability(x *float64) string {
 func indent(t *table.Table) string { return "  " + strings.ReplaceAll(t.String(), "\n", "\n  ") }
 
 // planDay prints the GPUs over a day.
-func planDay(w io.Writer, p *document.Plan) {
+func planDay(w io.Writer, p *plan.Response) {
 	d := p.Day
 	if d == nil {
 		return
@@ -194,7 +196,7 @@ func planDay(w io.Writer, p *document.Plan) {
 }
 
 // planSchedule prints the replicas that follow the load and what they save.
-func planSchedule(w io.Writer, d *document.Day) {
+func planSchedule(w io.Writer, d *plan.Day) {
 	if len(d.Schedule) < 2 {
 		return // nothing changes
 	}
@@ -216,7 +218,7 @@ func planSchedule(w io.Writer, d *document.Day) {
 }
 
 // planChanges prints what would change the answer.
-func planChanges(w io.Writer, p *document.Plan) {
+func planChanges(w io.Writer, p *plan.Response) {
 	if len(p.Changes) == 0 {
 		return
 	}
@@ -255,7 +257,7 @@ func planChanges(w io.Writer, p *document.Plan) {
 }
 
 // planParts prints where the time of a step and the memory of a device go.
-func planParts(w io.Writer, p *document.Plan) {
+func planParts(w io.Writer, p *plan.Response) {
 	if len(p.Pools) == 0 {
 		return
 	}
@@ -266,22 +268,22 @@ func planParts(w io.Writer, p *document.Plan) {
 		for k := range pool.Steps {
 			s := &pool.Steps[k]
 			ops := slices.Clone(s.Operators)
-			slices.SortStableFunc(ops, func(a, b document.EstimateOperator) int { return cmp.Compare(b.Share, a.Share) })
+			slices.SortStableFunc(ops, func(a, b estimate.Operator) int { return cmp.Compare(b.Share, a.Share) })
 			var parts []string
 			for _, o := range ops[:min(most, len(ops))] {
 				parts = append(parts, fmt.Sprintf("%s %.0f %%", o.Name, 100*o.Share))
 			}
-			fmt.Fprintf(w, "  %s step: %s ms in kernels: %s; data-sheet limit %.0f %%\n", s.Phase, units.Figure(s.Time), strings.Join(parts, ", "), 100*s.LimitShare)
+			fmt.Fprintf(w, "  %s step: %s ms in kernels: %s; data-sheet limit %.0f %%\n", s.Phase, units.Figure(s.Time.Ms()), strings.Join(parts, ", "), 100*s.LimitShare)
 		}
 	}
 	last := &p.Pools[len(p.Pools)-1]
 	m := &last.Memory
 	fmt.Fprintf(w, "  memory of a decode GPU: %s GiB weights, %s GiB KV cache (%s tokens, peak use %.0f %%), %s GiB activations, of %s GiB\n",
-		units.Figure(m.WeightsGiB), units.Figure(m.KVGiB), units.Thousands(last.KVTokens), 100*last.KVPeak, units.Figure(m.ActivationGiB), units.Figure(m.DeviceGiB))
+		units.Figure(m.Weights.GiB()), units.Figure(m.KV.GiB()), units.Thousands(last.KVTokens), 100*last.KVPeak, units.Figure(m.Activation.GiB()), units.Figure(m.Memory.GiB()))
 }
 
 // planNotRun prints the combinations that were not compared.
-func planNotRun(w io.Writer, p *document.Plan) {
+func planNotRun(w io.Writer, p *plan.Response) {
 	if len(p.NotRun) == 0 {
 		return
 	}

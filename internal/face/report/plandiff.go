@@ -7,11 +7,11 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // PlanDiff prints the differences between two plans and their causes.
-func PlanDiff(w io.Writer, d *document.PlanDiff) {
+func PlanDiff(w io.Writer, d *plan.Diff) {
 	switch {
 	case !d.Changed && len(d.Causes) == 0:
 		fmt.Fprintln(w, "The plans are the same.")
@@ -37,7 +37,7 @@ func PlanDiff(w io.Writer, d *document.PlanDiff) {
 }
 
 // diffFigures prints the figures that differ.
-func diffFigures(w io.Writer, d *document.PlanDiff) {
+func diffFigures(w io.Writer, d *plan.Diff) {
 	if !d.Changed {
 		return
 	}
@@ -56,7 +56,7 @@ func diffFigures(w io.Writer, d *document.PlanDiff) {
 }
 
 // diffCauses prints the causes.
-func diffCauses(w io.Writer, d *document.PlanDiff) {
+func diffCauses(w io.Writer, d *plan.Diff) {
 	fmt.Fprintln(w, "\nCauses")
 	if len(d.Causes) == 0 {
 		fmt.Fprintln(w, "  the records show no cause")
@@ -69,8 +69,8 @@ func diffCauses(w io.Writer, d *document.PlanDiff) {
 		switch {
 		case f.Failure != "":
 			fmt.Fprintf(w, "; alone: %s", f.Failure)
-		case f.Ratio != nil:
-			fmt.Fprintf(w, "; alone ×%.2f", *f.Ratio)
+		case f.Ratio > 0:
+			fmt.Fprintf(w, "; alone ×%.2f", float64(f.Ratio))
 		}
 		fmt.Fprintln(w)
 	}

@@ -15,7 +15,7 @@ import (
 
 // plots draws the sweep of a single device in the terminal: throughput against
 // concurrency and against the latency of the phase.
-func plots(w io.Writer, model string, d *optimize.DeviceResult, v OptimizeView) {
+func plots(w io.Writer, model string, d *optimize.Device, v OptimizeView) {
 	for _, c := range charts(model, d) {
 		if len(c.Series) == 0 {
 			continue // nothing fits in memory, as printed above
@@ -36,14 +36,14 @@ func PlotFile(w io.Writer, format string, r *optimize.Response) error {
 }
 
 // charts are the two charts of each search; for a ratio, those of its decode.
-func charts(model string, d *optimize.DeviceResult) []scatter.Chart {
+func charts(model string, d *optimize.Device) []scatter.Chart {
 	var out []scatter.Chart
 	for k := range d.Searches {
 		p := &d.Searches[k]
 		if d.Ratio != nil && p.Mode == search.PrefillOnly {
 			continue
 		}
-		title := fmt.Sprintf("%s, %s on %d × %s", model, optimize.Phase(p.Mode), p.NumDevices, d.Device.Name)
+		title := fmt.Sprintf("%s, %s on %d × %s", model, p.Mode, p.NumDevices, d.Name)
 		out = append(out, concurrencyChart(title, p), latencyChart(title, p))
 	}
 	return out
@@ -105,8 +105,8 @@ func sweep(c *scatter.Chart, p *optimize.Search, x func(*formulas.Outcome) float
 			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: judge.Verdict(o, nil) == search.Fits})
 		}
 		if r.OK {
-			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}
-			interval(&r.Expected, &b)
+			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best.Best), Y: r.Best.Throughput}
+			interval(&r.Best.Expected, &b)
 			c.Bars = append(c.Bars, b)
 		}
 		c.Series = append(c.Series, s)

@@ -10,7 +10,7 @@ import (
 )
 
 // ratioBlock prints the matching of prefill and decode instances on a device.
-func ratioBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, v OptimizeView) {
+func ratioBlock(w io.Writer, r *optimize.Response, d *optimize.Device, v OptimizeView) {
 	pairs := d.Ratio.Pairs
 	if len(pairs) == 0 {
 		for k := range d.Searches {
@@ -27,9 +27,9 @@ func ratioBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, v O
 	fmt.Fprintln(w, "  Input Configuration:")
 	fmt.Fprintf(w, "    Model: %s\n", r.Model)
 	if q.NumDevices >= q.PrefillDevices+q.DecodeDevices {
-		fmt.Fprintf(w, "    Devices: %d %s\n", q.NumDevices, d.Device.Name)
+		fmt.Fprintf(w, "    Devices: %d %s\n", q.NumDevices, d.Name)
 	} else {
-		fmt.Fprintf(w, "    Device: %s\n", d.Device.Name)
+		fmt.Fprintf(w, "    Device: %s\n", d.Name)
 	}
 	fmt.Fprintf(w, "    Prefill Devices Per Instance: %d\n", q.PrefillDevices)
 	fmt.Fprintf(w, "    Decode Devices Per Instance: %d\n", q.DecodeDevices)
@@ -39,7 +39,7 @@ func ratioBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, v O
 	fmt.Fprintln(w, rule)
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")
-		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
+		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Memory.GiB())
 		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", *q.ReservedGiB)
 		fmt.Fprintln(w, rule)
 	}
@@ -55,23 +55,23 @@ func ratioBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, v O
 }
 
 // bestPair prints the best pair by the guide's formulas, then the sustained rates and the best split of instances.
-func bestPair(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *optimize.Pair) {
+func bestPair(w io.Writer, r *optimize.Response, d *optimize.Device, p *optimize.Pair) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "      PD Ratio: %.2f (P Instance:D Instance)\n", p.Ratio)
 	fmt.Fprintf(w, "      Prefill QPS: %.2f req/s  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
-		p.PrefillQPS, p.Prefill.TTFT.Ms(), p.P.Label, p.Prefill.Batch, p.Prefill.Concurrency)
+		p.PrefillQPS, p.P.TTFT.Ms(), p.P.Label, p.P.Batch, p.P.Concurrency)
 	fmt.Fprintf(w, "      Decode QPS:  %.2f req/s  (TPOT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
-		p.DecodeQPS, p.Decode.TPOT.Ms(), p.D.Label, p.Decode.Batch, p.Decode.Concurrency)
+		p.DecodeQPS, p.D.TPOT.Ms(), p.D.Label, p.D.Batch, p.D.Concurrency)
 	s, q := d.Ratio.Sustained, &r.Request
 	fmt.Fprintf(w, "      Sustained:   %.2f req/s of prefill  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
-		s.PrefillQPS, s.P.Best.TTFT.Ms(), s.P.Label, s.P.Best.Batch, s.P.Best.Concurrency)
-	if n := s.Split; n.Prefill > 0 {
+		s.PrefillQPS, s.P.TTFT.Ms(), s.P.Label, s.P.Batch, s.P.Concurrency)
+	if n := d.Ratio.Instances; n != nil {
 		fmt.Fprintf(w, "      P Instances: %d (%d devices)\n", n.Prefill, n.Prefill*q.PrefillDevices)
 		fmt.Fprintf(w, "      D Instances: %d (%d devices)\n", n.Decode, n.Decode*q.DecodeDevices)
-		fmt.Fprintf(w, "      System QPS:  %.2f req/s\n", s.QPS(n))
-		n = s.Nearest
+		fmt.Fprintf(w, "      System QPS:  %.2f req/s\n", n.QPS)
+		n = d.Ratio.Nearest
 		fmt.Fprintf(w, "      Nearest to the PD ratio: %d P and %d D instances (%d devices), %.2f req/s\n",
-			n.Prefill, n.Decode, n.Devices(q.PrefillDevices, q.DecodeDevices), s.QPS(n))
+			n.Prefill, n.Decode, n.Devices(q.PrefillDevices, q.DecodeDevices), n.QPS)
 	}
 }
 
@@ -82,9 +82,9 @@ func ratioTable(r *optimize.Response, pairs []optimize.Pair) *table.Table {
 		"P Batch Size", "D Batch Size", "P Concurrency", "D Concurrency", "P Sustained (req/s)")
 	for i := range pairs {
 		p := &pairs[i]
-		t.Row(i+1, f2(p.Ratio), f2(p.Balanced), f2(p.PrefillQPS), f2(p.DecodeQPS), f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()),
+		t.Row(i+1, f2(p.Ratio), f2(p.Balanced), f2(p.PrefillQPS), f2(p.DecodeQPS), f2(p.P.TTFT.Ms()), f2(p.D.TPOT.Ms()),
 			p.P.Label, p.D.Label, r.Request.PrefillDevices, r.Request.DecodeDevices,
-			p.Prefill.Batch, p.Decode.Batch, p.Prefill.Concurrency, p.Decode.Concurrency, f2(p.Sustained))
+			p.P.Batch, p.D.Batch, p.P.Concurrency, p.D.Concurrency, f2(p.Sustained))
 	}
 	return t
 }

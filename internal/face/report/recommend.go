@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Recommend prints the devices that a load needs.
@@ -15,8 +15,8 @@ func Recommend(w io.Writer, r *recommend.Response, v OptimizeView) {
 	stars, rule := finalHead(w)
 	needed(w, r)
 	fmt.Fprintln(w, rule)
-	if r.Best >= 0 {
-		fewest(w, &r.Results[r.Best])
+	if r.At >= 0 {
+		fewest(w, &r.Results[r.At])
 		fmt.Fprintln(w, rule)
 	}
 	fmt.Fprintln(w, "  Deployment Details:")
@@ -30,14 +30,14 @@ func Recommend(w io.Writer, r *recommend.Response, v OptimizeView) {
 	}
 	fmt.Fprintln(w, stars)
 	notesOf(w, notes)
-	fmt.Fprintln(w, document.Caution)
+	fmt.Fprintln(w, session.Caution)
 }
 
 // needed prints the request and the GPUs that each experiment needs.
 func needed(w io.Writer, r *recommend.Response) {
 	first := &r.Results[0]
-	asked(w, &first.Experiment, first.Experts, "Target Load: "+document.TargetLoad(&r.Request))
-	if r.Best < 0 {
+	asked(w, &first.Experiment, first.Experts, "Target Load: "+r.Request.Load())
+	if r.At < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO NUMBER OF GPUS CARRIES THE TARGET WITHIN THE LIMITS.")
 		for i := range r.Results {
 			x := &r.Results[i]
@@ -54,7 +54,7 @@ func needed(w io.Writer, r *recommend.Response) {
 		n := &x.Rows[0]
 		fmt.Fprintf(w, "    %s GPUs needed: %d (replicas: %d)\n", x.Experiment.Name, n.Used, n.Copies)
 	}
-	fmt.Fprintf(w, "    Best Experiment Chosen: %s\n", r.Results[r.Best].Experiment.Name)
+	fmt.Fprintf(w, "    Best Experiment Chosen: %s\n", r.Results[r.At].Experiment.Name)
 }
 
 // fewest prints the deployment that needs the fewest devices.
@@ -82,7 +82,7 @@ func needBlock(w io.Writer, r *recommend.Response, x *experiment.Result, v Optim
 		fmt.Fprintf(w, "\n%s: failed: %s\n", name, x.Failure)
 		return
 	case len(x.Rows) == 0:
-		fmt.Fprintf(w, "\nNo configuration for %s carries %s within the limits.\n", name, document.TargetLoad(&r.Request))
+		fmt.Fprintf(w, "\nNo configuration for %s carries %s within the limits.\n", name, r.Request.Load())
 		return
 	}
 	fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by total_gpus_needed)\n", name)

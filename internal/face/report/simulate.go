@@ -10,7 +10,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -45,7 +44,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	sampling(w, r)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
-		fmt.Fprintf(w, "Limits          met by the means with a probability of %s\n", chance(r.Chance))
+		fmt.Fprintf(w, "Limits          met by the means with a probability of %s\n", chance(*r.Chance))
 	}
 	if e := r.Energy; e != nil {
 		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
@@ -103,13 +102,13 @@ func latencies(r *simulate.Response) string {
 	add("TTFT", &s.TTFT, r.Expected.TTFT)
 	add("TPOT", &s.TPOT, r.Expected.TPOT)
 	add("inter-token latency", &s.ITL, r.Expected.TPOT)
-	add("request latency", &s.Latency, document.LatencyError(r))
+	add("request latency", &s.Latency, r.LatencyError())
 	return t.String()
 }
 
 // engineUse prints the utilization of the engine and its KV cache.
 func engineUse(w io.Writer, r *simulate.Response) {
-	use, prompts := document.Pools(&r.Result)
+	use, prompts := r.Pools()
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens, %.0f %% used on average, %.0f %% at peak; %d preemptions\n",
 		100*use.Busy, r.Memory.Tokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
 	m := &r.Memory

@@ -14,7 +14,7 @@ import (
 
 // Step prints a step for people.
 func Step(w io.Writer, r *opsstep.Response) {
-	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model, r.Layout.Devices, r.Device, r.Label)
+	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model, r.Sizes.Devices, r.Device, r.Layout)
 	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(r))
 	operators(w, r)
 	fmt.Fprintf(w, "\nStep            %s %s", r.Result.Time, plusMinus(r.Error))
@@ -130,10 +130,10 @@ func operators(w io.Writer, response *opsstep.Response) {
 	t := table.New(head...)
 	for i := range r.Operators {
 		o := &r.Operators[i]
-		p := &o.Parts
+		p := &o.Estimate
 		var measured []string
 		if p.Measured > 0 {
-			measured = []string{fmt.Sprintf("%.0f %% %s", percent(p.Measured, p.Total), response.Kernels[i])}
+			measured = []string{fmt.Sprintf("%.0f %% %s", percent(p.Measured, p.Total), o.Kernels)}
 		}
 		t.Row(o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, fmt.Sprintf("%.1f %%", percent(o.Time, r.Time)), o.Bound,
 			blank(p.Matrix), blank(p.Vector), blank(p.Memory), blank(p.Comm), blank(p.Fixed), measured)
@@ -150,10 +150,7 @@ func blank(s units.Seconds) string {
 }
 
 func percent(part, whole units.Seconds) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return 100 * float64(part/whole)
+	return 100 * units.Share(part, whole)
 }
 
 // Split prints the four bounds as shares of their sum, in the order the Ascend
@@ -168,7 +165,7 @@ func shares(b step.Bounds) string {
 }
 
 func memoryLine(w io.Writer, r *opsstep.Response) {
-	m := &r.Memory
+	m := r
 	fmt.Fprintf(w, "Memory          weights %.2f + KV %.2f + activation %.2f", m.Weights.GiB(), m.KV.GiB(), m.Activation.GiB())
 	if m.Reserved > 0 {
 		fmt.Fprintf(w, " + reserved %.2f", m.Reserved.GiB())

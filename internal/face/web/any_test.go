@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // Whatever a plan holds or lacks, it has pages: values of a record are replaced by extreme ones, or are missing.
@@ -32,7 +32,7 @@ func TestAnyPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &document.Plan{}
+		p := &opsplan.Response{}
 		if json.Unmarshal(changed, p) != nil {
 			t.Skip("not a record")
 		}

@@ -11,7 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // stack is a stacked bar, from left to right.
@@ -81,7 +84,7 @@ func (s *stack) close() stack {
 }
 
 // steps are the times of a plan's steps by operator.
-func steps(p *document.Plan) (out []stack) {
+func steps(p *plan.Response) (out []stack) {
 	for i := range p.Pools {
 		for j := range p.Pools[i].Steps {
 			out = append(out, stepOf(&p.Pools[i], &p.Pools[i].Steps[j]))
@@ -90,22 +93,22 @@ func steps(p *document.Plan) (out []stack) {
 	return out
 }
 
-func stepOf(pool *document.EstimatePool, step *document.EstimateStep) stack {
+func stepOf(pool *estimate.Pool, step *estimate.Step) stack {
 	s := stack{
 		Title: capital(step.Phase) + " step of a " + worker(pool.Role),
 		Note: fmt.Sprintf("%s in kernels; data-sheet limit %s. %s, each with %s new and %s cached tokens.",
-			milliseconds(step.Time), milliseconds(step.Limit), units.Counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
+			milliseconds(step.Time.Ms()), milliseconds(step.Limit.Ms()), units.Counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
 	}
 	operators := slices.Clone(step.Operators)
-	slices.SortStableFunc(operators, func(a, b document.EstimateOperator) int { return cmp.Compare(b.Time, a.Time) })
+	slices.SortStableFunc(operators, func(a, b estimate.Operator) int { return cmp.Compare(b.Time, a.Time) })
 	rest := part{Name: "other operators"}
 	for i, o := range operators {
 		if i >= named {
-			rest.Value += o.Time
+			rest.Value += o.Time.Ms()
 			continue
 		}
 		s.Parts = append(s.Parts, part{
-			Name: o.Name, Text: milliseconds(o.Time), Colour: i + 1, Value: o.Time,
+			Name: o.Name, Text: milliseconds(o.Time.Ms()), Colour: i + 1, Value: o.Time.Ms(),
 			Detail: "bound by " + o.Bound + ", " + percent(o.LimitShare) + " of data-sheet speed",
 		})
 	}
@@ -116,11 +119,11 @@ func stepOf(pool *document.EstimatePool, step *document.EstimateStep) stack {
 	return s.close()
 }
 
-func worker(role string) string {
-	if role == "" || role == "both" {
+func worker(role deployment.Role) string {
+	if role == "" || role == deployment.Both {
 		return "replica"
 	}
-	return role + " worker"
+	return string(role) + " worker"
 }
 
 func capital(s string) string {
@@ -132,33 +135,33 @@ func capital(s string) string {
 }
 
 // memories are the memory budgets of a GPU of each pool.
-func memories(p *document.Plan) (out []stack) {
+func memories(p *plan.Response) (out []stack) {
 	for i := range p.Pools {
 		pool := &p.Pools[i]
 		out = append(out, memoryOf("A GPU of a "+worker(pool.Role), &pool.Memory, pool.KVPeak))
 	}
-	if len(out) == 0 && len(p.Contenders) > 0 && p.Contenders[0].Memory.DeviceGiB > 0 {
+	if len(out) == 0 && len(p.Contenders) > 0 && p.Contenders[0].Memory.Memory > 0 {
 		out = append(out, memoryOf("A GPU", &p.Contenders[0].Memory, p.Contenders[0].KVPeak))
 	}
 	return out
 }
 
-func memoryOf(title string, m *document.Budget, peak float64) stack {
+func memoryOf(title string, m *engine.Budget, peak float64) stack {
 	s := stack{
-		Title: title, total: m.DeviceGiB,
+		Title: title, total: m.Memory.GiB(),
 		Note: fmt.Sprintf("%s GiB, of which the engine uses %s (%s); %s KiB of KV cache per token.",
-			number(m.DeviceGiB), percent(m.Share), m.ShareOf, number(m.KVPerTokenKiB)),
+			number(m.Memory.GiB()), percent(m.Share), m.ShareOf, number(m.PerToken.KiB())),
 	}
-	used := m.KVGiB * min(max(peak, 0), 1)
-	left := m.DeviceGiB - m.WeightsGiB - m.ActivationGiB - m.WorkspaceGiB - m.KVGiB - m.StatesGiB
+	used := m.KV.GiB() * min(max(peak, 0), 1)
+	left := m.Memory - m.Weights - m.Activation - m.Workspace - m.KV - m.States
 	for _, x := range []part{
-		{Name: "weights", Colour: 1, Value: m.WeightsGiB},
+		{Name: "weights", Colour: 1, Value: m.Weights.GiB()},
 		{Name: "KV cache, used at the peak", Colour: 3, Value: used},
-		{Name: "KV cache, free at the peak", Colour: 6, Value: m.KVGiB - used},
-		{Name: "states", Colour: 4, Value: m.StatesGiB},
-		{Name: "activations", Colour: 2, Value: m.ActivationGiB},
-		{Name: "workspace", Colour: 5, Value: m.WorkspaceGiB},
-		{Name: "not used by the engine", Value: left},
+		{Name: "KV cache, free at the peak", Colour: 6, Value: m.KV.GiB() - used},
+		{Name: "states", Colour: 4, Value: m.States.GiB()},
+		{Name: "activations", Colour: 2, Value: m.Activation.GiB()},
+		{Name: "workspace", Colour: 5, Value: m.Workspace.GiB()},
+		{Name: "not used by the engine", Value: left.GiB()},
 	} {
 		x.Text = number(x.Value) + " GiB"
 		s.Parts = append(s.Parts, x)
@@ -179,7 +182,7 @@ func errorbar(low, value, high, most float64) template.HTML {
 }
 
 // octaves is the scale of the bars of changes on either side: a factor of two to eight, set by the largest.
-func octaves(changes []document.Change) float64 {
+func octaves(changes []plan.Change) float64 {
 	most := 1.0
 	for i := range changes {
 		if r := changes[i].Ratio; r != nil && *r > 0 {

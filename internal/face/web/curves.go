@@ -1,23 +1,20 @@
 package web
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // drawn is the maximum number of contenders in a chart.
 const drawn = colours
 
 // limits are those of a plan in milliseconds; 0 = none.
-func limits(p *document.Plan) (ttft, tpot float64) {
-	if p.Request == nil {
-		return 0, 0
-	}
+func limits(p *plan.Response) (ttft, tpot float64) {
 	l := p.Request.Limits
 	return l.TTFT.Ms(), l.TPOT.Ms()
 }
 
 // frontier is throughput against speed for each contender.
-func frontier(p *document.Plan) *chart {
+func frontier(p *plan.Response) *chart {
 	c := &chart{
 		ID: "frontier", Title: "Throughput against speed",
 		About: "Tokens per second and GPU against tokens per second and user, a line for each contender; rings are the chosen points, with 80 % intervals.",
@@ -48,14 +45,14 @@ func frontier(p *document.Plan) *chart {
 const never = 1e12
 
 // loads are the figures of the best contender against the requests in flight.
-func loads(p *document.Plan) []*chart {
+func loads(p *plan.Response) []*chart {
 	if len(p.Loads) == 0 {
 		return nil
 	}
 	ttft, tpot := limits(p)
-	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *document.Load) (document.Range, float64) { return l.Tokens, 0 })
-	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *document.Load) (document.Range, float64) { return l.TTFT, l.TTFT95 })
-	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *document.Load) (document.Range, float64) { return l.TPOT.Zero(), l.TPOT95 })
+	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *plan.Load) (plan.Range, float64) { return l.Tokens, 0 })
+	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *plan.Load) (plan.Range, float64) { return l.TTFT, l.TTFT95 })
+	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *plan.Load) (plan.Range, float64) { return l.TPOT.Zero(), l.TPOT95 })
 	for _, x := range []struct {
 		to *chart
 		at float64
@@ -71,7 +68,7 @@ func loads(p *document.Plan) []*chart {
 	return out
 }
 
-func loadChart(p *document.Plan, id, title, unit string, of func(*document.Load) (mean document.Range, p95 float64)) *chart {
+func loadChart(p *plan.Response, id, title, unit string, of func(*plan.Load) (mean plan.Range, p95 float64)) *chart {
 	mean, p95 := series{Name: "mean", Colour: 1, Points: true}, series{Name: "95th percentile", Colour: 2, Dash: true}
 	for i := range p.Loads {
 		l := &p.Loads[i]
@@ -99,7 +96,7 @@ func loadChart(p *document.Plan, id, title, unit string, of func(*document.Load)
 }
 
 // timeline is the state of the cluster over the simulated run.
-func timeline(p *document.Plan) []*chart {
+func timeline(p *plan.Response) []*chart {
 	if len(p.Timeline) == 0 {
 		return nil
 	}
@@ -110,10 +107,10 @@ func timeline(p *document.Plan) []*chart {
 			to *series
 			y  float64
 		}{{&running, float64(m.Running)}, {&waiting, float64(m.Waiting)}, {&kv, m.KV}} {
-			x.to.X, x.to.Y = append(x.to.X, m.Second), append(x.to.Y, x.y)
+			x.to.X, x.to.Y = append(x.to.X, float64(m.At)), append(x.to.Y, x.y)
 		}
 	}
-	end := p.Timeline[len(p.Timeline)-1].Second
+	end := float64(p.Timeline[len(p.Timeline)-1].At)
 	requests := &chart{
 		ID: "timeline-requests", Title: "Requests", About: "Requests running and waiting over the seconds of the simulated run.",
 		X: axis{Title: "seconds", Max: end}, Y: axis{Title: "requests"}, Series: []series{running, waiting},
@@ -145,7 +142,7 @@ func thinned[T any](values []T, most int) []T {
 }
 
 // day is the load over a day and the GPUs it needs.
-func day(p *document.Plan) []*chart {
+func day(p *plan.Response) []*chart {
 	if p.Day == nil || len(p.Day.Rates) == 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	plain "text/template"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 //go:embed templates
@@ -21,7 +21,7 @@ var assets embed.FS
 
 // Report writes a plan as one HTML file. It needs no network and is readable without scripts, which make its charts
 // interactive.
-func Report(w io.Writer, p *document.Plan) error {
+func Report(w io.Writer, p *plan.Response) error {
 	v, err := newView(p)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func Report(w io.Writer, p *document.Plan) error {
 }
 
 // Markdown writes a plan as a short text: answer, contenders, changes, workload and data.
-func Markdown(w io.Writer, p *document.Plan) error {
+func Markdown(w io.Writer, p *plan.Response) error {
 	v, err := newView(p)
 	if err != nil {
 		return err

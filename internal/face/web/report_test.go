@@ -8,26 +8,25 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // plan is a record that the tests show: of plan.json, GPUs that are given; of day.json, a load over a day.
-func plan(t testing.TB, name string) *document.Plan {
+func plan(t testing.TB, name string) *opsplan.Response {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &document.Plan{}
+	p := &opsplan.Response{}
 	if err := json.Unmarshal(data, p); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func report(t testing.TB, p *document.Plan) string {
+func report(t testing.TB, p *opsplan.Response) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := web.Report(&b, p); err != nil {
@@ -36,7 +35,7 @@ func report(t testing.TB, p *document.Plan) string {
 	return b.String()
 }
 
-func markdown(t testing.TB, p *document.Plan) string {
+func markdown(t testing.TB, p *opsplan.Response) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := web.Markdown(&b, p); err != nil {
@@ -70,9 +69,9 @@ func TestEscaping(t *testing.T) {
 	const bad = `</script><script>alert("1")</script><img src=x onerror='alert(2)'>`
 	p := plan(t, "day")
 	p.Model, p.Version, p.Schema, p.Command, p.Caution, p.RankedBy = bad, bad, bad, bad, bad, bad
-	p.Answer = document.Answer{Sentence: bad + ". " + bad, Reason: bad}
-	p.Notes, p.Data = []string{bad}, []document.Data{{Path: bad, SHA256: bad}}
-	p.Next = []document.Next{{What: bad, Command: bad}}
+	p.Answer = opsplan.Answer{Sentence: bad + ". " + bad, Reason: bad}
+	p.Notes, p.Data = []string{bad}, []opsplan.Data{{Path: bad, SHA256: bad}}
+	p.Next = []opsplan.Next{{What: bad, Command: bad}}
 	p.NotRun = []opsplan.NotRun{{System: bad, Engine: bad, Mode: bad, Reason: bad}}
 	for i := range p.Contenders {
 		c := &p.Contenders[i]

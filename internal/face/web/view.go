@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // view is a plan as the templates of a report show it.
 type view struct {
-	*document.Plan
+	*plan.Response
 
-	Best     *document.Contender // nil if there is none
-	Headline string              // the first sentence of the answer
-	Further  string              // the others
+	Best     *plan.Contender // nil if there is none
+	Headline string          // the first sentence of the answer
+	Further  string          // the others
 	Figures  []figure
 	Frontier *chart
 	Omitted  int // contenders that the chart leaves out
@@ -44,19 +44,17 @@ type figure struct {
 	Bad bool // beyond the limit
 }
 
-func newView(p *document.Plan) (*view, error) {
+func newView(p *plan.Response) (*view, error) {
 	v := &view{
-		Plan: p, Frontier: frontier(p), Omitted: max(0, len(p.Contenders)-drawn), Loads: loads(p),
+		Response: p, Frontier: frontier(p), Omitted: max(0, len(p.Contenders)-drawn), Loads: loads(p),
 		Octaves: octaves(p.Changes), Steps: steps(p), Memories: memories(p), Timeline: timeline(p), DayCurve: day(p),
 	}
-	if r := p.Request; r != nil {
-		v.Carries = r.Rate > 0 || len(r.Daily) > 0
-		ask, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return nil, fmt.Errorf("writing the request of a plan: %w", err)
-		}
-		v.Ask = string(ask)
+	v.Carries = p.Request.Rate > 0 || len(p.Request.Daily) > 0
+	ask, err := json.MarshalIndent(&p.Request, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the request of a plan: %w", err)
 	}
+	v.Ask = string(ask)
 	for i := range p.Contenders {
 		c := &p.Contenders[i]
 		v.Most = max(v.Most, c.TokensPerGPU.High)
@@ -84,7 +82,7 @@ func newView(p *document.Plan) (*view, error) {
 }
 
 // figures are those of the best contender.
-func figures(p *document.Plan, c *document.Contender) []figure {
+func figures(p *plan.Response, c *plan.Contender) []figure {
 	ttft, tpot := limits(p)
 	out := []figure{
 		ranged("Throughput", c.TokensPerGPU, "tokens/s per GPU", number(c.Tokens.Value)+" tokens/s on "+gpus(c.GPUs)),
@@ -109,15 +107,15 @@ func figures(p *document.Plan, c *document.Contender) []figure {
 	}
 	if e := c.Energy; e != nil {
 		out = append(out, figure{
-			Name: "Energy", Value: number(e.PerToken), Unit: "J per output token",
-			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(e.Watts) + " W per GPU on average",
+			Name: "Energy", Value: number(float64(e.PerToken)), Unit: "J per output token",
+			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(float64(e.Watts)) + " W per GPU on average",
 		})
 	}
 	return out
 }
 
 // withEnergy says that a cost includes energy, and at which price.
-func withEnergy(m *document.Cost) string {
+func withEnergy(m *plan.Cost) string {
 	if m.Energy == 0 {
 		return ""
 	}
@@ -125,18 +123,18 @@ func withEnergy(m *document.Cost) string {
 }
 
 // value is the number of a range, a dash if there is none.
-func value(r document.Range) string {
-	if r == (document.Range{}) {
+func value(r plan.Range) string {
+	if r == (plan.Range{}) {
 		return "–"
 	}
 	return number(r.Value)
 }
 
-func ranged(name string, r document.Range, unit, note string) figure {
+func ranged(name string, r plan.Range, unit, note string) figure {
 	return figure{Name: name, Value: value(r), Unit: unit, Interval: interval(r), Note: note}
 }
 
-func timed(name string, mean, p95 document.Range, limit float64) figure {
+func timed(name string, mean, p95 plan.Range, limit float64) figure {
 	f := ranged(name, mean, "ms, mean", "95th percentile "+milliseconds(p95.Value))
 	if limit > 0 && limit < never {
 		f.Note += "; limit " + milliseconds(limit)
@@ -147,7 +145,7 @@ func timed(name string, mean, p95 document.Range, limit float64) figure {
 }
 
 // interval writes the ends of an interval; "" if there is none.
-func interval(r document.Range) string {
+func interval(r plan.Range) string {
 	if r.Low == r.High {
 		return ""
 	}
@@ -155,7 +153,7 @@ func interval(r document.Range) string {
 }
 
 // limitBar shows an interval against a limit, which is at two thirds of the width.
-func limitBar(r document.Range, limit float64) template.HTML {
+func limitBar(r plan.Range, limit float64) template.HTML {
 	at := func(v float64) float64 { return min(max(v/limit*200/3, 0), 100) }
 	return template.HTML(fmt.Sprintf( // numbers
 		`<svg class="against" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+

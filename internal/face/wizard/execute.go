@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -123,7 +122,7 @@ func (w *wizard) infeasible(r *optimize.Response) *failed {
 	switch {
 	case empty.Nearest != nil:
 		f.fix = fmt.Sprintf(t.FixLimit, nearestLimits(t, empty))
-	case len(empty.Candidates) > 0 && empty.Candidates[0].Binds == search.NoMemory:
+	case len(empty.Candidates) > 0 && empty.Candidates[0].Rejected == search.NoMemory:
 		f.fix = t.FixMemory
 	}
 	return f
@@ -134,10 +133,10 @@ func nearestLimits(t *Text, p *optimize.Search) string {
 	n := p.Nearest
 	var out []string
 	if p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT {
-		out = append(out, fmt.Sprintf("%s %.2f ms", t.TTFT, document.UpMs(n.TTFT)))
+		out = append(out, fmt.Sprintf("%s %.2f ms", t.TTFT, opssession.UpMs(n.TTFT)))
 	}
 	if p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT {
-		out = append(out, fmt.Sprintf("%s %.2f ms", t.TPOT, document.UpMs(n.TPOT)))
+		out = append(out, fmt.Sprintf("%s %.2f ms", t.TPOT, opssession.UpMs(n.TPOT)))
 	}
 	return strings.Join(out, ", ")
 }

@@ -15,7 +15,7 @@ const topRows = 3
 
 // phase names a mode.
 func (t *Text) phase(m search.Mode) string {
-	return [...]string{search.Aggregated: t.Aggregated, search.PrefillOnly: t.Prefill, search.DecodeOnly: t.Decode}[m]
+	return map[search.Mode]string{search.Aggregated: t.Aggregated, search.PrefillOnly: t.Prefill, search.DecodeOnly: t.Decode}[m]
 }
 
 // summary prints the command, the best result, the devices, the candidates, the matching of phases, and the caution.
@@ -42,7 +42,7 @@ func (w *wizard) phases(r *optimize.Response) {
 		first := &found[0]
 		row := &first.Search.Rows[0]
 		fmt.Fprintf(out, "\n%s\n", t.Best)
-		w.line(t.Mode, fmt.Sprintf("%s, %d x %s", t.phase(first.Search.Mode), row.Devices(), first.Device.Name))
+		w.line(t.Mode, fmt.Sprintf("%s, %d x %s", t.phase(first.Search.Mode), row.NumDevices, first.Device.Name))
 		w.line(t.Parallel, row.Label)
 		w.line(t.Batch, strconv.Itoa(row.Best.Batch))
 		w.line(t.Concurrency, strconv.Itoa(row.Best.Concurrency))
@@ -96,17 +96,17 @@ func (w *wizard) ratio(r *optimize.Response) {
 	found, without := report.Matched(r)
 	p := &found[0].Ratio.Pairs[0]
 	fmt.Fprintf(out, "\n%s\n", t.Best)
-	w.line(t.Mode, fmt.Sprintf("%s, %d + %d x %s", t.Matched, r.Request.PrefillDevices, r.Request.DecodeDevices, found[0].Device.Name))
+	w.line(t.Mode, fmt.Sprintf("%s, %d + %d x %s", t.Matched, r.Request.PrefillDevices, r.Request.DecodeDevices, found[0].Name))
 	w.line(t.Parallel, fmt.Sprintf("%s %s, %s %s", t.Prefill, p.P.Label, t.Decode, p.D.Label))
-	w.line(t.Batch, fmt.Sprintf("%d, %d", p.Prefill.Batch, p.Decode.Batch))
-	w.line(t.Concurrency, fmt.Sprintf("%d, %d", p.Prefill.Concurrency, p.Decode.Concurrency))
-	w.line(t.Throughput, fmt.Sprintf("%s %.2f %s, %s %.2f %s", t.Prefill, p.Prefill.Throughput, t.Tokens, t.Decode, p.Decode.Throughput, t.Tokens))
-	w.line(t.TTFT, fmt.Sprintf("%.2f ms", p.Prefill.TTFT.Ms()))
-	w.line(t.TPOT, fmt.Sprintf("%.2f ms", p.Decode.TPOT.Ms()))
+	w.line(t.Batch, fmt.Sprintf("%d, %d", p.P.Batch, p.D.Batch))
+	w.line(t.Concurrency, fmt.Sprintf("%d, %d", p.P.Concurrency, p.D.Concurrency))
+	w.line(t.Throughput, fmt.Sprintf("%s %.2f %s, %s %.2f %s", t.Prefill, p.P.Throughput, t.Tokens, t.Decode, p.D.Throughput, t.Tokens))
+	w.line(t.TTFT, fmt.Sprintf("%.2f ms", p.P.TTFT.Ms()))
+	w.line(t.TPOT, fmt.Sprintf("%.2f ms", p.D.TPOT.Ms()))
 	if len(r.Devices) > 1 {
 		fmt.Fprintf(out, "\n%s\n", t.Across)
 		for _, d := range found {
-			fmt.Fprintf(out, "  %s: "+t.RatioLine+"\n", d.Device.Name, d.Ratio.Pairs[0].Ratio, d.Ratio.Pairs[0].Balanced)
+			fmt.Fprintf(out, "  %s: "+t.RatioLine+"\n", d.Name, d.Ratio.Pairs[0].Ratio, d.Ratio.Pairs[0].Balanced)
 		}
 		for _, name := range without {
 			fmt.Fprintf(out, "  "+t.NoRow+"\n", name)
@@ -116,7 +116,7 @@ func (w *wizard) ratio(r *optimize.Response) {
 }
 
 // pairs prints the pairs of a device, and how many instances carry the most.
-func (w *wizard) pairs(r *optimize.Response, d *optimize.DeviceResult) {
+func (w *wizard) pairs(r *optimize.Response, d *optimize.Device) {
 	t, out := w.text, w.config.Out
 	pairs := d.Ratio.Pairs
 	fmt.Fprintf(out, "\n%s\n", t.Top)
@@ -126,10 +126,9 @@ func (w *wizard) pairs(r *optimize.Response, d *optimize.DeviceResult) {
 	p := &pairs[0]
 	fmt.Fprintf(out, "\n%s\n", t.RatioTitle)
 	fmt.Fprintf(out, "  "+t.RatioLine+"\n", p.Ratio, p.Balanced)
-	fmt.Fprintf(out, "  "+t.PhaseLine+"\n", t.Prefill, p.P.Label, p.Prefill.Batch, p.Prefill.Concurrency, p.PrefillQPS)
-	fmt.Fprintf(out, "  "+t.PhaseLine+"\n", t.Decode, p.D.Label, p.Decode.Batch, p.Decode.Concurrency, p.DecodeQPS)
-	if s := d.Ratio.Sustained; s != nil && s.Split.Prefill > 0 {
-		n := s.Split
-		fmt.Fprintf(out, "  "+t.Instances+"\n", n.Prefill, n.Decode, n.Devices(r.Request.PrefillDevices, r.Request.DecodeDevices), s.QPS(n))
+	fmt.Fprintf(out, "  "+t.PhaseLine+"\n", t.Prefill, p.P.Label, p.P.Batch, p.P.Concurrency, p.PrefillQPS)
+	fmt.Fprintf(out, "  "+t.PhaseLine+"\n", t.Decode, p.D.Label, p.D.Batch, p.D.Concurrency, p.DecodeQPS)
+	if n := d.Ratio.Instances; n != nil {
+		fmt.Fprintf(out, "  "+t.Instances+"\n", n.Prefill, n.Decode, n.Devices(r.Request.PrefillDevices, r.Request.DecodeDevices), n.QPS)
 	}
 }

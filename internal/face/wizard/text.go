@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Text is all text of the dialogue in one language.
@@ -81,7 +81,7 @@ func (l Lang) Say() *Text {
 	if l != Chinese {
 		l = English
 	}
-	t := &Text{Caution: document.Caution}
+	t := &Text{Caution: opssession.Caution}
 	data, err := texts.ReadFile("text/" + string(l) + ".json")
 	if err == nil {
 		err = json.Unmarshal(data, t)

@@ -28,48 +28,49 @@ type Request struct {
 	Expected simulate.Request `json:"expected"`
 }
 
-// Response is the comparison of every run of a file.
+// Response is the comparison of measured runs with their predictions. Times are in milliseconds.
 type Response struct {
-	Request Request
-	Runs    []CheckedRun
+	File string       `json:"file"`
+	Runs []CheckedRun `json:"runs"`
 }
 
 // CheckedRun is a run with its prediction.
 type CheckedRun struct {
-	Run     results.Run
-	Asked   simulate.Request // as it was simulated
-	Figures []Figure
-	Inside  bool // all figures lie in their intervals
-	Causes  []Cause
-	// Basis is the source of the intervals.
-	Basis string
-	Notes []string
+	Format      results.Format    `json:"format"`
+	Request     *simulate.Request `json:"request"` // what was predicted
+	Requests    int               `json:"requests"`
+	Concurrency int               `json:"concurrency,omitempty"`
+	Rate        float64           `json:"rate,omitempty"`
+	Input       float64           `json:"mean_isl,omitempty"`
+	Output      float64           `json:"mean_osl,omitempty"`
+	Inside      bool              `json:"inside"` // all figures lie in their intervals
+	Figures     []Figure          `json:"figures"`
+	Causes      []Cause           `json:"causes"`
+	Basis       string            `json:"basis"` // source of the intervals
+	Notes       []string          `json:"notes"`
 }
 
-// Figure is a figure that was predicted and measured; times in seconds.
+// Figure is a figure with its 80 % interval and what was measured.
 type Figure struct {
-	Name                           string
-	Predicted, Low, High, Measured float64
-	Inside                         bool
+	Name      string  `json:"name"`
+	Predicted float64 `json:"predicted"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+	Measured  float64 `json:"measured"`
+	Ratio     float64 `json:"measured_over_predicted"`
+	Inside    bool    `json:"inside"`
 }
 
-// Ratio is measured over predicted.
-func (f *Figure) Ratio() float64 { return f.Measured / f.Predicted }
-
-// IsTime reports whether the figure is a time, not a rate.
-func (f *Figure) IsTime() bool { return f.Name != FigureOutput && f.Name != FigureTotal }
-
-// Cause is an assumption that may be wrong, and the prediction with it changed.
+// Cause is an assumption that was changed, and the prediction with it.
 type Cause struct {
-	What string
-	// Stated means that the result itself contradicts the assumption; otherwise it is a guess.
-	Stated  bool
-	Figures []Figure
-	// Left is the remaining error, as a share of that of the prediction.
-	Left float64
-	// Explains means that it moves the prediction close to the measurement.
-	Explains bool
-	Failure  string // why it could not be simulated
+	What string `json:"what"`
+	// Stated says that the result itself shows the difference; otherwise it is a guess.
+	Stated  bool     `json:"stated"`
+	Figures []Figure `json:"figures"`
+	// Left is the remaining share of the error; Explains says that it is small.
+	Left     float64 `json:"error_left"`
+	Explains bool    `json:"explains"`
+	Failure  string  `json:"failure,omitempty"` // why it could not be simulated
 }
 
 // The names of figures.
@@ -94,7 +95,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if len(runs) > maxChecked {
 		return nil, session.BadInput(fmt.Errorf("%s has %d runs; the maximum is %d", r.File, len(runs), maxChecked))
 	}
-	out := &Response{Request: r}
+	out := &Response{File: r.File, Runs: []CheckedRun{}}
 	for i := range runs {
 		c, err := checkRun(ctx, w, &runs[i], r.Expected)
 		if err != nil {
@@ -123,7 +124,9 @@ func Runs(w *session.Session, file string) ([]results.Run, error) {
 func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked simulate.Request) (*CheckedRun, error) {
 	quiet := *w
 	quiet.Progress = nil
-	out := &CheckedRun{Run: *run}
+	out := &CheckedRun{
+		Format: run.Format, Requests: run.Requests, Concurrency: run.Concurrency, Rate: run.Rate, Input: run.Input, Output: run.Output, Causes: []Cause{},
+	}
 	if err := AsOf(run, &asked); err != nil {
 		return nil, err
 	}
@@ -131,7 +134,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 	if err != nil {
 		return nil, err
 	}
-	out.Asked, out.Basis, out.Notes = base.Request, base.Expected.Basis, base.Notes
+	out.Request, out.Basis, out.Notes = &base.Request, base.Expected.Basis, append([]string{}, base.Notes...)
 	if (run.Input == 0 || run.Output == 0) && asked.Workloads == nil && (asked.Input == 0 || asked.Output == 0) {
 		out.Notes = append(out.Notes, fmt.Sprintf("the result does not state lengths: assuming %d and %d tokens", base.Request.Input, base.Request.Output))
 	}
@@ -142,7 +145,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 	}
 	before := distance(out.Figures)
 	for _, c := range candidates(run, base) {
-		e := Cause{What: c.what, Stated: c.stated}
+		e := Cause{What: c.what, Stated: c.stated, Figures: []Figure{}}
 		changed := base.Request
 		changed.Deployment.Pools = slices.Clone(changed.Deployment.Pools)
 		c.change(&changed)
@@ -212,30 +215,31 @@ func tokens(mean float64) int { return int(math.Round(min(mean, session.MaxToken
 
 // figures are the figures that both sides have: means, or medians if only those were measured.
 func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure {
-	var out []Figure
-	add := func(name string, predicted, is float64, by calibration.Error) {
+	out := []Figure{}
+	add := func(name string, predicted, is float64, by calibration.Error, unit float64) {
 		if predicted > 0 && is > 0 {
 			low, high := by.Interval(predicted)
-			out = append(out, Figure{name, predicted, low, high, is, is >= low && is <= high})
+			out = append(out, Figure{name, unit * predicted, unit * low, unit * high, unit * is, is / predicted, is >= low && is <= high})
 		}
 	}
+	const ms = 1e3
 	times := func(mean, median string, predicted *sim.Summary, is *results.Times, by calibration.Error) {
 		if is.Mean > 0 {
-			add(mean, float64(predicted.Mean), float64(is.Mean), by)
+			add(mean, float64(predicted.Mean), float64(is.Mean), by, ms)
 			return
 		}
-		add(median, float64(predicted.P50), float64(is.Median), by)
+		add(median, float64(predicted.P50), float64(is.Median), by, ms)
 	}
 	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT)
 	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT)
 	if run.Format == results.Requests {
-		percentiles(FigureTTFT, &s.TTFT, run.TTFTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TTFT) })
-		percentiles(FigureTPOT, &s.TPOT, run.TPOTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TPOT) })
+		percentiles(FigureTTFT, &s.TTFT, run.TTFTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TTFT, ms) })
+		percentiles(FigureTPOT, &s.TPOT, run.TPOTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TPOT, ms) })
 	}
 	if run.OutputRate > 0 {
-		add(FigureOutput, s.OutputRate, run.OutputRate, e.Throughput)
+		add(FigureOutput, s.OutputRate, run.OutputRate, e.Throughput, 1)
 	} else {
-		add(FigureTotal, s.InputRate+s.OutputRate, run.TotalRate, e.Throughput)
+		add(FigureTotal, s.InputRate+s.OutputRate, run.TotalRate, e.Throughput, 1)
 	}
 	return out
 }
@@ -256,7 +260,7 @@ func percentiles(name string, predicted *sim.Summary, all []units.Seconds, add f
 func distance(all []Figure) float64 {
 	sum := 0.0
 	for i := range all {
-		sum += math.Abs(math.Log(all[i].Ratio()))
+		sum += math.Abs(math.Log(all[i].Ratio))
 	}
 	return sum / float64(max(1, len(all)))
 }

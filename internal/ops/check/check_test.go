@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -43,7 +42,7 @@ func TestCheckFindsTheCause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := json.Marshal(document.NewSimulate(run))
+		data, err := json.Marshal(run)
 		if err != nil {
 			t.Fatal(err)
 		}

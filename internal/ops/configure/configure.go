@@ -12,20 +12,27 @@ import (
 // Request asks for the best deployments of several experiments.
 type Request struct {
 	Experiments []experiment.Experiment `json:"experiments"`
-	session.Sources
-
-	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
-	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
+	experiment.How
 }
 
-// Response is what was found.
+// Response is the comparison of experiments.
 type Response struct {
-	Request Request
+	// Best is the experiment with the most throughput per device within its limits, null if
+	// none is; At is its index, or -1.
+	Best *string `json:"best"`
+	At   int     `json:"-"`
 	// Results are those of the experiments, in their order.
-	Results []experiment.Result
-	// Best is the index of the experiment with the most throughput per device within
-	// its limits, or -1.
-	Best int
+	Results []experiment.Result `json:"experiments"`
+	Caution string              `json:"caution"`
+
+	Request Request `json:"-"`
+}
+
+// chose names the best experiment.
+func (r *Response) chose(best int) {
+	if r.At = best; best >= 0 {
+		r.Best = &r.Results[best].Experiment.Name
+	}
 }
 
 // Check reports what is wrong with a request as a whole; its experiments are checked one by
@@ -44,31 +51,33 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	r.Top = cmp.Or(r.Top, experiment.DefaultTop)
-	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Best: -1}
-	how := experiment.How{Sources: r.Sources, Top: r.Top, Jobs: r.Jobs}
+	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		return experiment.Best(ctx, s, &how, e, true)
+		return experiment.Best(ctx, s, &r.How, e, true)
 	}); err != nil {
 		return nil, err
 	}
-	most := 0.0
+	most, best := 0.0, -1
 	for i := range out.Results {
 		if rows := out.Results[i].Rows; len(rows) > 0 {
 			if v := rows[0].PerDevice(&out.Results[i].Experiment); v > most {
-				most, out.Best = v, i
+				most, best = v, i
 			}
 		}
 	}
+	out.chose(best)
 	return out, ctx.Err()
 }
 
 // Generate gives a deployment of an experiment that works, without a search.
 func Generate(ctx context.Context, s *session.Session, e experiment.Experiment, files session.Sources) (*Response, error) {
 	e.Mode = experiment.Aggregated
-	r := Request{Experiments: []experiment.Experiment{e}, Sources: files, Top: 1}
-	found, err := experiment.Unsearched(ctx, s, &experiment.How{Sources: files, Top: r.Top}, e)
+	r := Request{Experiments: []experiment.Experiment{e}, How: experiment.How{Sources: files, Top: 1}}
+	found, err := experiment.Unsearched(ctx, s, &r.How, e)
 	if err != nil {
 		return nil, err
 	}
-	return &Response{Request: r, Results: []experiment.Result{*found}}, nil
+	out := &Response{Request: r, Results: []experiment.Result{*found}, Caution: session.Caution}
+	out.chose(0)
+	return out, nil
 }

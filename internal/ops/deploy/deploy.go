@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -90,7 +91,7 @@ func found(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, e
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	return Plan(s, &out.Request.Sources, &c.Experiment, &c.Option, site)
+	return Plan(s, &out.Request.Sources, &c.Found.Experiment, &c.Found.Option, site)
 }
 
 // given is a deployment that was given, with the figures of its simulation.
@@ -104,7 +105,7 @@ func given(ctx context.Context, s *session.Session, r *Request, site launch.Site
 	q = out.Request
 	x := &out.Result
 	return Plan(s, &q.Sources, &experiment.Experiment{Input: q.Input, Output: q.Output}, &experiment.Option{
-		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: x.TTFT.Mean, TPOT: x.TPOT.Mean, Throughput: x.OutputRate,
+		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: units.InMs(x.TTFT.Mean), TPOT: units.InMsOrNull(x.TPOT.Mean), Throughput: x.OutputRate,
 	}, site)
 }
 
@@ -112,7 +113,7 @@ func given(ctx context.Context, s *session.Session, r *Request, site launch.Site
 func contender(r *plan.Response, name string) (*plan.Contender, error) {
 	var names []string
 	for i := range r.Contenders {
-		names = append(names, r.Contenders[i].Name())
+		names = append(names, r.Contenders[i].Name)
 		if name == "" || name == names[i] {
 			return &r.Contenders[i], nil
 		}

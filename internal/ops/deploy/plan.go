@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -34,7 +35,7 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 	}
 	return &launch.Plan{
 		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Longest: longest, Prefix: e.Prefix, Concurrency: o.Concurrency,
-		Predicted: launch.Predicted{TTFT: o.TTFT, TPOT: o.TPOT, Throughput: o.Throughput}, Site: site,
+		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
 }
 

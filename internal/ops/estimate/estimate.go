@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/cost/table"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -63,61 +62,6 @@ type Workers struct {
 	// Budget is the most tokens of a step; 0 = the engine's own.
 	Budget int `json:"token_budget,omitempty"`
 }
-
-// Response is the answer. Figures that a static part does not have are zero.
-type Response struct {
-	Request    Request // complete
-	Deployment deployment.Deployment
-	Model      string
-	Title      string // of the engine
-	Experts    bool
-	Devices    int
-
-	TTFT, TPOT, Latency units.Seconds
-	Throughput          float64 // output tokens per second of all devices
-	RequestRate         float64
-	Expected            calibration.Expected
-	Chance              float64 // that the limits are met
-	// Energy is nil where the power of a device is unknown.
-	Energy *simulate.Energy
-	Tier   device.Tier
-	// Pools are the workers that do both, or those for prefill and for decode.
-	Pools []PoolEstimate
-	// Tables are the measured kernels used, nil without any.
-	Tables *prices.Use
-	Notes  []string
-}
-
-// PoolEstimate is what is known about the workers of one role.
-type PoolEstimate struct {
-	Role    deployment.Role
-	System  string
-	Workers Workers // with a complete layout
-	Memory  engine.Budget
-	KVPeak  float64 // share of the cache in use at most
-	// Steps are steps of a worker in detail, if they were asked for.
-	Steps []StepDetail
-}
-
-// StepDetail is one step with what the device's data sheet allows.
-type StepDetail struct {
-	*step.Response
-
-	// Limits are the least times of Result.Operators, Limit their sum; Sources say
-	// where the times come from.
-	Limits  []units.Seconds
-	Limit   units.Seconds
-	Sources []string
-}
-
-// InUse is the memory of a device in use at most.
-func (p *PoolEstimate) InUse() units.Bytes { return p.Memory.InUse(p.KVPeak) }
-
-// PerDevice is the throughput per device.
-func (r *Response) PerDevice() float64 { return r.Throughput / float64(r.Devices) }
-
-// User is the tokens per second that a user sees, 0 where there is no second token.
-func (r *Response) User() float64 { return r.TPOT.Rate() }
 
 // complete fills in what was left open.
 func (r *Request) complete() {
@@ -192,6 +136,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		out.Notes = append(out.Notes, field.Say(err, parallel.Word))
 	}
 	out.Tables, err = s.Prices.Used()
+	out.present()
 	return out, session.BadInput(err)
 }
 
@@ -206,11 +151,10 @@ func (r *Request) deployment(asked deployment.Deployment, captured engine.Graph)
 
 // newEstimate is an estimate before its figures.
 func newEstimate(r *Request, d deployment.Deployment, s *session.Stage, resolved *deployment.Resolved, fleet *replica.Fleet) *Response {
-	serves := resolved.Generates()
 	out := &Response{
-		Request: *r, Deployment: d, Model: s.Model.Name(), Title: serves.Engine.Title,
+		Mode: r.mode(), Request: *r, Deployment: d, Model: s.Model.Name(), Concurrency: r.Concurrency,
 		Experts: s.Model.HasExperts(), Devices: r.Experiment.Devices, Tier: s.Prices.Tier(s.Device, resolved.Pricing),
-		Notes: slices.Concat(s.Model.Notes, resolved.Notes),
+		Notes: slices.Concat(s.Model.Notes, resolved.Notes), Caution: session.Caution,
 	}
 	asked := []*Workers{&r.Workers}
 	copies := []*replica.Replica{fleet.Generates()}
@@ -219,9 +163,9 @@ func newEstimate(r *Request, d deployment.Deployment, s *session.Stage, resolved
 	}
 	for i := range resolved.Pools {
 		p := &resolved.Pools[i]
-		out.Pools = append(out.Pools, PoolEstimate{
-			Role: p.Role, System: p.Device.Name, Memory: copies[i].Memory,
-			Workers: Workers{Count: asked[i].Count, Layout: p.Spec.Layout, Batch: asked[i].Batch},
+		out.Pools = append(out.Pools, Pool{
+			Role: p.Role, System: p.Device.Name, Workers: asked[i].Count, Layout: p.Spec.Layout, Batch: asked[i].Batch,
+			KVTokens: copies[i].Memory.Tokens, Memory: copies[i].Memory,
 		})
 	}
 	return out
@@ -241,7 +185,7 @@ func byRequests(ctx context.Context, w *session.Session, s *session.Stage, out *
 	if got.Finished == 0 {
 		return session.BadInput(fmt.Errorf("no request of %d tokens fits the KV cache of %d tokens", e.Input+e.Output, res.Memory.Tokens))
 	}
-	out.TTFT, out.TPOT, out.Latency = got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean
+	out.TTFT, out.TPOT, out.Latency = units.InMsOrNull(got.TTFT.Mean), units.InMsOrNull(got.TPOT.Mean), units.InMs(got.Latency.Mean)
 	out.Throughput, out.RequestRate = got.OutputRate, got.RequestRate
 	out.Energy = res.Energy
 	out.Expected, out.Chance, out.Tier, out.Notes = res.Expected, res.Chance, res.Tier, res.Notes
@@ -268,32 +212,34 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 	pool.KVPeak = float64(held) / float64(pool.Memory.Tokens)
 	prompts, decode := batch.Times()
 	rest, made := e.Output-1, 0
+	var first, each units.Seconds
 	if q.Static != GeneratesOnly {
-		r.TTFT, made = prompts, 1
+		first, made = prompts, 1
 	}
 	if q.Static != PromptsOnly && rest > 0 {
-		r.TPOT, made = decode/units.Seconds(rest), made+rest
+		each, made = decode/units.Seconds(rest), made+rest
 	} else {
 		decode = 0
 	}
-	r.Latency = r.TTFT + decode
-	if r.Latency > 0 {
-		r.RequestRate = float64(q.Concurrency) / float64(r.Latency)
+	latency := first + decode
+	r.TTFT, r.TPOT, r.Latency = units.InMsOrNull(first), units.InMsOrNull(each), units.InMs(latency)
+	if latency > 0 {
+		r.RequestRate = float64(q.Concurrency) / float64(latency)
 		r.Throughput = float64(made) * r.RequestRate
 	}
 	c := session.About(&resolved.Generates().Spec, s.Device, resolved.Pricing, r.Tier)
 	c.Method = calibration.SingleStep
-	l := &pool.Workers.Layout
+	l := &pool.Layout
 	c.On(l.Devices, q.Workers.Batch*l.DP, l.DP, r.Experts)
 	prefill := s.Overlay.Expect(&c)
 	c.Decode = true
 	r.Expected = s.Overlay.Expect(&c)
 	r.Expected.TTFT = prefill.TTFT
-	r.Energy = simulate.EnergyOf(batch.Meter(r.TTFT, decode), &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, resolved)
-	if r.TPOT == 0 {
+	r.Energy = simulate.EnergyOf(batch.Meter(first, decode), &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, resolved)
+	if each == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}
-	r.Chance = r.Expected.Chance(r.TTFT, r.TPOT, r.Latency, e.Limits)
+	r.Chance = new(r.Expected.Chance(first, each, latency, e.Limits))
 	return nil
 }
 
@@ -308,16 +254,16 @@ func steps(ctx context.Context, w *session.Session, out *Response, resolved *dep
 			prompts, tokens := 1, min(whole, served.Engine.TokenBudget)
 			switch {
 			case q.Static != NotStatic:
-				prompts, tokens = p.Workers.Batch, whole
+				prompts, tokens = p.Batch, whole
 			case p.Role == deployment.Prefill: // as many as the budget has room for
-				prompts = max(1, min(p.Workers.Batch, served.Engine.TokenBudget/whole))
+				prompts = max(1, min(p.Batch, served.Engine.TokenBudget/whole))
 			}
-			if err := detail(ctx, w, out, i, served.Device, step.Request{Queries: prompts * p.Workers.Layout.DP, QueryLength: tokens, ContextLength: e.Prefix}); err != nil {
+			if err := detail(ctx, w, out, i, served.Device, step.Request{Queries: prompts * p.Layout.DP, QueryLength: tokens, ContextLength: e.Prefix}); err != nil {
 				return err
 			}
 		}
 		if p.Role != deployment.Prefill && q.Static != PromptsOnly && e.Output > 1 {
-			inFlight := min(p.Workers.Batch*p.Workers.Layout.DP, max(1, q.Concurrency/p.Workers.Count))
+			inFlight := min(p.Batch*p.Layout.DP, max(1, q.Concurrency/p.Workers))
 			// halfway through their output
 			if err := detail(ctx, w, out, i, served.Device, step.Request{Queries: inFlight, ContextLength: e.Input + e.Output/2, Decode: true}); err != nil {
 				return err
@@ -334,18 +280,26 @@ func detail(ctx context.Context, w *session.Session, out *Response, i int, d *de
 	if err != nil {
 		return err
 	}
-	s := StepDetail{Response: r, Limits: make([]units.Seconds, len(r.Result.Operators)), Sources: make([]string, len(r.Result.Operators))}
-	at := map[string]int{}
-	for k := range r.Result.Operators {
-		o := &r.Result.Operators[k]
-		at[o.Name], s.Sources[k] = k, sourceOf(o.Parts.Measured, o.Parts.Total, r.Pricing.Tier(d))
+	all := &r.Result
+	s := Step{Phase: "prefill", Requests: r.Requests, Query: r.Query, Cached: r.Seq - r.Query, Time: units.InMs(all.Time), Engine: r.Engine, Operators: []Operator{}}
+	if r.Decode {
+		s.Phase = "decode"
 	}
-	limit := table.NewLimit(d)
-	for k := range r.Result.Items {
-		it := &r.Result.Items[k]
+	limits, limit := map[string]units.Seconds{}, table.NewLimit(d)
+	var least units.Seconds
+	for k := range all.Items {
+		it := &all.Items[k]
 		t := units.Seconds(it.Count) * limit.Of(&it.Op)
-		s.Limits[at[it.Op.Name.String()]] += t
-		s.Limit += t
+		limits[it.Op.Name.String()] += t
+		least += t
+	}
+	s.Limit, s.LimitShare = units.InMs(least), units.Share(least, all.Time)
+	for k := range all.Operators {
+		o := &all.Operators[k]
+		s.Operators = append(s.Operators, Operator{
+			Name: o.Name, Calls: o.Calls, Time: units.InMs(o.Time), Share: units.Share(o.Time, all.Time), Limit: units.InMs(limits[o.Name]), LimitShare: units.Share(limits[o.Name], o.Time),
+			Bound: o.Bound.String(), Source: sourceOf(o.Measured, o.Total, r.Pricing.Tier(d)), Kernels: o.Kernels,
+		})
 	}
 	out.Pools[i].Steps = append(out.Pools[i].Steps, s)
 	return nil

@@ -25,14 +25,16 @@ const mostDevices = 64
 func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment) (*Result, error) {
 	e.Devices = 2 // to begin with: what it names decides
 	x, err := begin(w, how, e)
+	defer x.out.present()
 	x.out.Experiment = *x.e
+	if err == nil {
+		err = x.widen()
+	}
+	x.out.Rejected = nil // those of units too small
 	if err != nil {
 		return &x.out, err
 	}
-	if err := x.widen(); err != nil {
-		return &x.out, err
-	}
-	x.out.Experiment.Devices, x.out.Rejected = x.e.Devices, nil
+	x.out.Experiment.Devices = x.e.Devices
 	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate, Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
 	if err := x.find(ctx, sized); err != nil {
 		return &x.out, err

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -15,64 +16,111 @@ import (
 
 // Result is the answer to one experiment.
 type Result struct {
-	Experiment Experiment // complete
+	Experiment Experiment `json:"request"` // complete
 	// Failure is why the experiment could not be run; "" if it was.
-	Failure string
-	Experts bool
-	Tier    device.Tier
+	Failure string      `json:"failure,omitempty"`
+	Tier    device.Tier `json:"tier,omitempty"`
 	// Rows are the best deployments within the limits, one for each layout that
 	// decodes: the most throughput first, or the fewest devices that carry a load.
-	Rows []Option
-	// Near is the deployment nearest to the limits where none is within them, and
-	// Nearest limits that it meets.
-	Near    *Option
-	Nearest workload.Limits
-	// Frontier is the trade-off of speed for a user and throughput of a device.
-	Frontier []Speed
+	Rows []Option `json:"rows"`
+	// Near is the deployment nearest to the limits where none is within them, Feasible
+	// limits that it meets.
+	Near     *Option         `json:"nearest,omitempty"`
+	Feasible *session.Limits `json:"nearest_limits,omitempty"`
+	Nearest  workload.Limits `json:"-"` // the same
+	// Frontier is the trade-off of speed for a user and throughput of a device, if requested.
+	Frontier []Speed `json:"frontier,omitzero"`
 	// Rejected are the layouts that cannot be run, each with its reason.
-	Rejected []string
-	Notes    []string
+	Rejected []string `json:"rejected,omitempty"`
+	Notes    []string `json:"notes"`
+	Experts  bool     `json:"-"`
 }
 
-// Option is a deployment with its figures.
+// Option is a deployment with its figures. Simulating the deployment at the concurrency
+// gives them again. TPOT and tokens per second and user are null where requests generate
+// one token.
 type Option struct {
-	// Deployment is whole: without spare copies, simulating it at the concurrency gives the figures.
-	Deployment deployment.Deployment
+	*Need
+
+	PerGPU             float64               `json:"tokens_per_second_gpu"`
+	PerUser            units.OrNull          `json:"tokens_per_second_user"`
+	Throughput         float64               `json:"tokens_per_second"` // output tokens of the cluster
+	ThroughputInterval *calibration.Interval `json:"tokens_per_second_interval"`
+	RequestRate        float64               `json:"request_rate"`
+	TTFT               units.InMs            `json:"ttft_ms"`
+	TTFTInterval       *calibration.Interval `json:"ttft_interval_ms"`
+	TPOT               units.InMsOrNull      `json:"tpot_ms"`
+	TPOTInterval       *calibration.Interval `json:"tpot_interval_ms"`
+	Latency            units.InMs            `json:"request_latency_ms"`
+	Chance             float64               `json:"within_limits"` // that the limits are met
+	Binds              search.Verdict        `json:"bound_by,omitempty"`
+	Concurrency        int                   `json:"concurrency"`
 	// Copies of X prefill and Y decode workers, or of one worker that does both (X 0).
-	Copies, X, Y int
+	Copies int `json:"replicas"`
+	X      int `json:"prefill_workers"`
+	Y      int `json:"decode_workers"`
+	Used   int `json:"gpus_used"` // devices
 	// Spare of the copies are more than a load needs: figures are without them.
-	Spare       int
-	Used        int // devices
-	Concurrency int
+	Spare int `json:"-"`
 	// Batch is the largest batch of a data-parallel rank, Prompts that of one for
 	// prefill.
-	Batch, Prompts int
+	Batch   int `json:"batch_size"`
+	Prompts int `json:"prefill_batch_size,omitempty"`
 	// Budget is the most tokens of a step of the workers that compute prompts.
-	Budget int
+	Budget int         `json:"token_budget"`
+	Memory units.InGiB `json:"memory_gib"` // of a device that generates
+	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	Energy *simulate.Energy `json:"energy,omitempty"`
+	Basis  string           `json:"basis"`
+	// Deployment is whole.
+	Deployment deployment.Deployment `json:"deployment"`
 
-	TTFT, TPOT, Latency units.Seconds
-	Throughput          float64 // output tokens per second of the cluster
-	RequestRate         float64
-	Memory              units.Bytes // of a device that generates
-	Expected            calibration.Expected
-	Chance              float64 // that the limits are met
+	Expected calibration.Expected `json:"-"`
 	// TTFTMean and TPOTMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
 	// probability that these meet the limits.
-	TTFTMean, TPOTMean units.Seconds
-	TTFT95, TPOT95     units.Seconds
-	Chance95           float64
-	Good               float64 // share of the requests within all limits, 0 without limits
-	Engine             string  // as people call it
-	MemoryBudget       engine.Budget
-	KVPeak             float64 // share of the cache in use at most
-	Binds              search.Verdict
+	TTFTMean     units.Seconds `json:"-"`
+	TPOTMean     units.Seconds `json:"-"`
+	TTFT95       units.Seconds `json:"-"`
+	TPOT95       units.Seconds `json:"-"`
+	Chance95     float64       `json:"-"`
+	Good         float64       `json:"-"` // share of the requests within all limits, 0 without limits
+	Engine       string        `json:"-"` // as people call it
+	MemoryBudget engine.Budget `json:"-"`
+	KVPeak       float64       `json:"-"` // share of the cache in use at most
 	// Load is the share of its capacity that a given load uses, 0 without one. All figures
 	// are then at the load, but for Capacity. Least is the copies by what one carries.
-	Load     float64
-	Least    int
-	Capacity Capacity
-	// Energy is nil where the power of a device is unknown or nobody asked for it.
-	Energy *simulate.Energy
+	Load     float64  `json:"-"`
+	Least    int      `json:"-"`
+	Capacity Capacity `json:"-"`
+}
+
+// Need is what a load needs of a deployment that carries it.
+type Need struct {
+	Replicas int     `json:"replicas_needed"`
+	GPUs     int     `json:"total_gpus_needed"`
+	Least    int     `json:"replicas_by_capacity"`
+	Load     float64 `json:"load"` // share of the capacity in use
+}
+
+// present adds what follows from the figures of an experiment.
+func (x *Result) present() {
+	x.Rows, x.Notes = append([]Option{}, x.Rows...), append([]string{}, x.Notes...)
+	for i := range x.Rows {
+		x.Rows[i].present(&x.Experiment)
+	}
+	if x.Near != nil {
+		x.Near.present(&x.Experiment)
+		x.Feasible = session.LimitsOf(x.Nearest)
+	}
+}
+
+func (o *Option) present(e *Experiment) {
+	x := &o.Expected
+	o.PerGPU, o.PerUser, o.Basis = o.PerDevice(e), units.OrNull(o.User()), x.Basis
+	o.ThroughputInterval, o.TTFTInterval, o.TPOTInterval = x.Throughput.Around(o.Throughput), x.TTFT.Around(o.TTFT.Ms()), x.TPOT.Around(o.TPOT.Ms())
+	if o.Load > 0 {
+		o.Need = &Need{o.Copies, o.Used, o.Least, o.Load}
+	}
 }
 
 // Capacity is the most load within the limits. Without a given load an option's figures are
@@ -109,4 +157,4 @@ func (x *Result) Ahead(other *Result) (ratio float64, withinError bool) {
 }
 
 // User is the tokens per second that a user sees, 0 where there is no second token.
-func (o *Option) User() float64 { return o.TPOT.Rate() }
+func (o *Option) User() float64 { return units.Seconds(o.TPOT).Rate() }

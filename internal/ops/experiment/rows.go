@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
@@ -58,7 +59,7 @@ func (x *run) frontier(points []formulas.Outcome) {
 	for i := range x.results {
 		add(x.results[i].Points)
 	}
-	x.out.Frontier = search.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })
+	x.out.Frontier = append([]Speed{}, search.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })...)
 }
 
 // option is a row, simulated once more with its energy.
@@ -96,9 +97,10 @@ func (x *run) found(r *search.Result, o *formulas.Outcome) Option {
 // figures takes those of a simulation.
 func (x *run) figures(o *Option, r *simulate.Response) {
 	got, p := &r.Result, x.e.Percentile
-	o.TTFT, o.TPOT, o.Latency = got.TTFT.Percentile(p), got.TPOT.Percentile(p), got.Latency.Percentile(p)
+	ttft, tpot, latency := got.TTFT.Percentile(p), got.TPOT.Percentile(p), got.Latency.Percentile(p)
+	o.TTFT, o.TPOT, o.Latency = units.InMs(ttft), units.InMsOrNull(tpot), units.InMs(latency)
 	o.TTFTMean, o.TPOTMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.TTFT.P95, got.TPOT.P95
-	o.Chance = r.Expected.Chance(o.TTFT, o.TPOT, o.Latency, x.e.Limits)
+	o.Chance = r.Expected.Chance(ttft, tpot, latency, x.e.Limits)
 	o.Chance95 = r.Expected.Chance(got.TTFT.P95, got.TPOT.P95, got.Latency.P95, x.e.Limits)
 	if x.e.Limits.Any() {
 		o.Good = got.GoodShare

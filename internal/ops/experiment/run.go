@@ -31,14 +31,14 @@ const (
 	AtATime = 2
 )
 
-// How says how an experiment is run.
+// How says how experiments are run.
 type How struct {
 	session.Sources
 
-	search.Margin // of a fleet for a load
+	search.Margin `json:"-"` // of a fleet for a load
 
-	Top  int // rows
-	Jobs int // workers, which no answer depends on; 0 = 8
+	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
 }
 
 // DefaultTop is the number of rows by default, as AIConfigurator has it.
@@ -139,6 +139,10 @@ func (x *run) devices() []*device.Profile {
 // of all speeds if frontier is set. The result names the experiment even with an error.
 func Best(ctx context.Context, w *session.Session, how *How, e Experiment, frontier bool) (*Result, error) {
 	x, err := begin(w, how, e)
+	defer x.out.present()
+	if frontier {
+		x.out.Frontier = []Speed{} // also of an experiment that fails
+	}
 	if err != nil {
 		return &x.out, err
 	}

@@ -32,7 +32,8 @@ func Unsearched(ctx context.Context, w *session.Session, how *How, e Experiment)
 	if err != nil {
 		return nil, err
 	}
-	x.out.Rows, x.out.Tier, x.out.Notes = []Option{row}, about.tier, about.notes
+	x.out.Rows, x.out.Tier, x.out.Notes, x.out.Frontier = []Option{row}, about.tier, about.notes, []Speed{}
+	x.out.present()
 	return &x.out, nil
 }
 

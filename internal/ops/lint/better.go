@@ -19,15 +19,16 @@ import (
 
 // Improvement is a change of settings that raises the throughput within the limits.
 type Improvement struct {
-	Change   string   // with the engine's own flags
-	Settings []string // as "key=value"
-	Note     string   // its drawbacks
+	Change   string   `json:"change"`         // with the engine's own flags
+	Settings []string `json:"settings"`       // as "key=value"
+	Note     string   `json:"note,omitempty"` // its drawbacks
 	// Gain is relative to the throughput of the files; 0 if those meet the limits at no
 	// concurrency.
-	Gain        float64
-	Concurrency int
-	TTFT, TPOT  units.Seconds
-	Throughput  float64
+	Gain        float64    `json:"gain"`
+	Concurrency int        `json:"concurrency"`
+	TTFT        units.InMs `json:"ttft_ms"`
+	TPOT        units.InMs `json:"tpot_ms"`
+	Throughput  float64    `json:"output_tokens_per_s"`
 }
 
 // leastGain is the smallest gain that is reported. It is a choice: two predictions of one
@@ -46,7 +47,7 @@ type variation struct {
 // improve tries changes of one setting each and keeps the best value of each setting that
 // gains enough.
 func (x *inspection) improve(ctx context.Context) error {
-	if x.out.Simulated == nil {
+	if x.out.Prediction == nil {
 		return nil
 	}
 	base, err := x.best(ctx, &x.d)
@@ -73,7 +74,7 @@ func (x *inspection) improve(ctx context.Context) error {
 		r := &s.Result
 		i := Improvement{
 			Change: x.words(&c), Settings: c.settings, Note: c.note, Concurrency: s.Request.Concurrency,
-			TTFT: r.TTFT.Mean, TPOT: r.TPOT.Mean, Throughput: r.OutputRate,
+			TTFT: units.InMs(r.TTFT.Mean), TPOT: units.InMs(r.TPOT.Mean), Throughput: r.OutputRate,
 		}
 		if was > 0 {
 			i.Gain = r.OutputRate/was - 1

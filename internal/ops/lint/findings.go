@@ -24,12 +24,17 @@ func (x *inspection) add(s Severity, where, what, better string) {
 	x.out.Findings = append(x.out.Findings, Finding{Severity: s, Where: where, What: what, Better: better})
 }
 
-// sort puts the worst findings first.
+// sort puts the worst findings first and counts the errors.
 func (x *inspection) sort() {
 	order := []Severity{SevereError, SevereWarning, SevereHint}
 	sort.SliceStable(x.out.Findings, func(i, j int) bool {
 		return slices.Index(order, x.out.Findings[i].Severity) < slices.Index(order, x.out.Findings[j].Severity)
 	})
+	for i := range x.out.Findings {
+		if x.out.Findings[i].Severity == SevereError {
+			x.out.Errors++
+		}
+	}
 }
 
 // name is the engine's own name of a setting.
@@ -247,10 +252,10 @@ func (x *inspection) cache() {
 
 // limits reports missed limits, and the concurrency that meets them.
 func (x *inspection) limits(ctx context.Context) error {
-	s := x.out.Simulated
+	s := x.out.Prediction
 	if met(s) {
-		if s.Request.Limits.Any() && s.Chance < calibration.LowChance {
-			x.add(SevereHint, "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100*s.Chance), "")
+		if s.Chance != nil && *s.Chance < calibration.LowChance {
+			x.add(SevereHint, "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100**s.Chance), "")
 		}
 		return nil
 	}

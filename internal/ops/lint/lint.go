@@ -67,47 +67,43 @@ type Pool struct {
 	Settings []string        `json:"settings"` // with the engine's own flags
 }
 
-// Capacity is the capacity of the decode pool, over all ranks and replicas.
+// Capacity is the capacity of the engines that generate: memory of one device, the rest
+// over all ranks and replicas.
 type Capacity struct {
-	// Memory is how the engine divides the memory of one device; Free is unused.
-	Memory engine.Budget
-	Free   units.Bytes
-	Ranks  int // data-parallel, of all replicas
-	Tokens int // of the KV caches
+	// Memory is how the engine divides the memory; Free is unused.
+	Memory engine.Budget `json:"memory"`
+	Free   units.InGiB   `json:"free_gib"`
+	Ranks  int           `json:"ranks"`     // data-parallel, of all replicas
+	Tokens int           `json:"kv_tokens"` // of the KV caches
 	// Limit is the engines' limit on running sequences, Held the number of full-length
 	// requests whose cache fits. Safe is the smaller one: more in flight wait or are
 	// preempted.
-	Limit, Held, Safe int
+	Limit int `json:"batch_limit"`
+	Held  int `json:"cache_holds"`
+	Safe  int `json:"safe_concurrency"`
 }
 
-// Response is the deployment that was read and the result of its check.
+// Response is the deployment that was read and the result of its check; times in milliseconds.
 type Response struct {
-	Request Request // complete
+	Request Request `json:"request"` // complete
 	// Deployment is whole: simulating it gives the figures.
-	Deployment deployment.Deployment
-	Model      string
-	Device     string
-	Title      string // of the engine
-	Version    string // "" is the newest
-	Devices    int
-	Pools      []Pool
-	// Capacity is nil if the deployment cannot start; Simulated also if it serves no
-	// request.
-	Capacity  *Capacity
-	Simulated *simulate.Response
-	Findings  []Finding // the worst first
-	Better    []Improvement
-}
+	Deployment deployment.Deployment `json:"deployment"`
 
-// Errors counts the findings that are errors.
-func (r *Response) Errors() int {
-	n := 0
-	for i := range r.Findings {
-		if r.Findings[i].Severity == SevereError {
-			n++
-		}
-	}
-	return n
+	Model   string `json:"model"`
+	Device  string `json:"device"`
+	Engine  string `json:"engine"`
+	Title   string `json:"-"` // of the engine
+	Version string `json:"engine_version,omitempty"`
+	Devices int    `json:"devices"`
+	Pools   []Pool `json:"pools"`
+
+	// Capacity is null if the deployment cannot start; Prediction also if it serves no
+	// request. Prediction is the one of "plimsoll simulate".
+	Capacity   *Capacity          `json:"capacity"`
+	Prediction *simulate.Response `json:"prediction"`
+	Errors     int                `json:"errors"`   // findings that are errors
+	Findings   []Finding          `json:"findings"` // the worst first
+	Better     []Improvement      `json:"better"`
 }
 
 // inspection is one in progress.
@@ -185,7 +181,7 @@ func (x *inspection) read() error {
 	}
 	x.out = &Response{
 		Request: *r, Deployment: x.d, Model: x.stage.Model.Name(), Device: x.stage.Device.Name, Title: x.stage.Engine.Title,
-		Version: d.Engine.Version, Devices: d.Devices(),
+		Engine: x.d.Engine.Name, Version: d.Engine.Version, Devices: d.Devices(), Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{},
 	}
 	x.drafts()
 	return nil
@@ -330,8 +326,7 @@ func (x *inspection) predict(ctx context.Context) error {
 	}
 	q := x.request(&x.d, cmp.Or(x.r.Concurrency, x.out.Capacity.Safe))
 	var err error
-	x.out.Simulated, err = simulate.Metered(ctx, x.world, x.stage, &q)
-	if err != nil {
+	if x.out.Prediction, err = simulate.Metered(ctx, x.world, x.stage, &q); err != nil {
 		return err
 	}
 	return x.limits(ctx)

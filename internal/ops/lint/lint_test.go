@@ -43,7 +43,7 @@ func TestLintCapacity(t *testing.T) {
 			t.Errorf("%s: %+v, findings %v", c.command, got, r.Findings)
 			continue
 		}
-		if s := r.Simulated; s.Request.Concurrency != got.Safe || s.Result.Refused > 0 {
+		if s := r.Prediction; s.Request.Concurrency != got.Safe || s.Result.Refused > 0 {
 			t.Errorf("%s: simulated at %d, %d refused", c.command, s.Request.Concurrency, s.Result.Refused)
 		}
 	}
@@ -65,7 +65,7 @@ func TestLintBetter(t *testing.T) {
 			t.Errorf("%s: no %q in %+v", c.command, c.want, r.Better)
 		}
 		for i, b := range r.Better {
-			if i > 0 && b.Throughput > r.Better[i-1].Throughput || b.TPOT > limits.TPOT || b.Gain < 0.03 {
+			if i > 0 && b.Throughput > r.Better[i-1].Throughput || units.Seconds(b.TPOT) > limits.TPOT || b.Gain < 0.03 {
 				t.Errorf("%s: %+v", c.command, b)
 			}
 			q := simulate.Request{Deployment: r.Deployment}
@@ -76,7 +76,7 @@ func TestLintBetter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Result.OutputRate != b.Throughput || s.Result.TTFT.Mean != b.TTFT {
+			if s.Result.OutputRate != b.Throughput || units.InMs(s.Result.TTFT.Mean) != b.TTFT {
 				t.Errorf("%s with %s: want %g tokens/s, got %g", c.command, b.Change, b.Throughput, s.Result.OutputRate)
 			}
 		}
@@ -88,13 +88,13 @@ func TestLintConcurrency(t *testing.T) {
 	r := lint.Request{Command: "vllm serve Qwen/Qwen3-8B", System: "h200_sxm", Limits: workload.Limits{TPOT: units.Seconds(0.02)}}
 	got := linted(t, r)
 	i := slices.IndexFunc(got.Findings, func(f lint.Finding) bool { return f.Where == "TPOT limit" })
-	if i < 0 || got.Errors() != 1 {
+	if i < 0 || got.Errors != 1 {
 		t.Fatalf("%+v", got.Findings)
 	}
 	low, high := 1, got.Capacity.Safe
 	for high-low > 1 {
 		r.Concurrency = (low + high) / 2
-		if linted(t, r).Errors() == 0 {
+		if linted(t, r).Errors == 0 {
 			low = r.Concurrency
 		} else {
 			high = r.Concurrency

@@ -4,5 +4,6 @@
 //
 // In: a [Request], which [Check] completes. Out: a [Response] with all candidates, the
 // feasible rows, and explanations and traces if they were asked for. Package search knows how
-// candidates are evaluated. Start at [Run], then task.go.
+// candidates are evaluated. Start at [Run], then task.go;
+// response.go and row.go are what JSON has.
 package optimize

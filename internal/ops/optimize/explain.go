@@ -19,28 +19,35 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// Explanation says why the best row of a search is best.
+// Explanation explains the best row of a pass.
 type Explanation struct {
-	Device string
-	Mode   search.Mode
-	Row    Row
-	Steps  []StepShare
-	// Next is the second-best layout, nil if there is none; Gap is how much less
-	// throughput it has, as a share of the best row's.
-	Next *Row
-	Gap  float64
-	What []WhatIf
+	Device string         `json:"device"`
+	Mode   search.Mode    `json:"phase"`
+	Label  string         `json:"parallel"`
+	Binds  search.Verdict `json:"bound_by"`
+	Steps  []StepShare    `json:"steps"`
+	// Next is the second-best layout, if any; Gap is how much less throughput it has,
+	// as a share of the best row's.
+	Next string   `json:"next_parallel,omitempty"`
+	Gap  *float64 `json:"next_gap,omitempty"`
+	What []WhatIf `json:"what_if"`
+
+	Row       Row            `json:"-"`
+	NextBinds search.Verdict `json:"-"`
 }
 
-// StepShare is where the time of one kind of step goes.
+// StepShare is where the time of a step goes.
 type StepShare struct {
-	Phase string
-	Time  units.Seconds
-	Bound step.Bounds
-	Fixed units.Seconds
+	Phase     string        `json:"phase"`
+	Time      units.Seconds `json:"total_s"`
+	Breakdown *Breakdown    `json:"breakdown"`
+	Fixed     float64       `json:"fixed_share"` // of launches
+	Command   string        `json:"command,omitempty"`
+
+	Bound step.Bounds `json:"-"`
 	// Request evaluates the step alone; nil where package step cannot: it knows no
 	// draft model.
-	Request *opsstep.Request
+	Request *opsstep.Request `json:"-"`
 }
 
 // WhatIf is the effect of a change on the throughput.
@@ -54,10 +61,10 @@ type WhatIf struct {
 // explain explains the best row of a search.
 func (t *task) explain(ctx context.Context) Explanation {
 	row := t.rows[0]
-	x := Explanation{Device: t.device.Name, Mode: t.mode, Row: t.row(row)}
+	x := Explanation{Device: t.device.Name, Mode: t.mode, Label: row.Label, Binds: row.Binds, Row: t.row(row)}
 	if len(t.rows) > 1 {
-		next := t.row(t.rows[1])
-		x.Next, x.Gap = &next, 1-next.Best.Throughput/row.Best.Throughput
+		next := t.rows[1]
+		x.Next, x.NextBinds, x.Gap = next.Label, next.Binds, new(1-next.Best.Throughput/row.Best.Throughput)
 	}
 	if t.mode != search.DecodeOnly {
 		x.Steps = append(x.Steps, t.share(row, false))
@@ -86,7 +93,7 @@ func (t *task) share(row *search.Result, decode bool) StepShare {
 		s.Phase = "decode"
 	}
 	totals, _ := t.totals(row, b)
-	s.Time, s.Bound, s.Fixed = totals.Time, totals.Bound, totals.Fixed
+	s.Time, s.Bound, s.Breakdown, s.Fixed = totals.Time, totals.Bound, breakdown(totals.Bound), units.Share(totals.Fixed, totals.Time)
 	return s
 }
 
@@ -100,7 +107,7 @@ func (t *task) stepRequest(row *search.Result, b graph.Batch) *opsstep.Request {
 	d := &out.Deployment
 	d.Model, d.Engine = t.model.Name(), deployment.Engine{}
 	d.Pools = []deployment.Pool{{Role: deployment.Both, Layout: row.Spec.Layout, MTP: row.Spec.MTP}}
-	if t.device.Name != t.optimization.out.Devices[0].Device.Name {
+	if t.device.Name != t.optimization.out.Devices[0].Name {
 		out.DeviceFile = "" // it is the first device's
 	}
 	if out.DeviceFile != "" {
@@ -162,7 +169,7 @@ func (t *task) changes(row *search.Result) []change {
 
 // whatIfs evaluates the row's layout again under small changes.
 func (t *task) whatIfs(ctx context.Context, row *search.Result) []WhatIf {
-	var out []WhatIf
+	out := []WhatIf{}
 	for _, c := range t.changes(row) {
 		r := t.changed(&c).Evaluate(ctx, row.Candidate, math.Inf(-1))
 		w := WhatIf{Change: c.name, OK: r.OK, Throughput: r.Best.Throughput}
@@ -225,7 +232,7 @@ func (t *task) traces(phases bool) []NamedTrace {
 		}
 		name := t.traceName(row)
 		if phases {
-			name = Phase(t.mode) + "_" + name
+			name = string(t.mode) + "_" + name
 		}
 		if len(t.r.Devices) > 1 {
 			name = strings.ReplaceAll(t.device.Name, "/", "-") + "_" + name

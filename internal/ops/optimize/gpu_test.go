@@ -54,8 +54,8 @@ func TestConfidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		row := &r.Devices[0].Searches[0].Rows[0]
-		if row.Best.Throughput >= before || row.Chance < confidence {
-			t.Errorf("confidence %g: %g tokens/s, kept with %g; %g with less", confidence, row.Best.Throughput, row.Chance, before)
+		if row.Best.Throughput >= before || *row.Chance < confidence {
+			t.Errorf("confidence %g: %g tokens/s, kept with %g; %g with less", confidence, row.Best.Throughput, *row.Chance, before)
 		}
 		if over := row.Best.TPOT > q.Limits.TPOT; over != (confidence < 0.5) {
 			t.Errorf("confidence %g: TPOT %v of %v", confidence, row.Best.TPOT, q.Limits.TPOT)
@@ -133,7 +133,7 @@ func TestPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range r.Devices[0].Searches[0].Rows {
-		if want := 2 * 0.001 * 1e6 / row.Best.Throughput; math.Abs(row.Cost-want) > 1e-9*want {
+		if want := 2 * 0.001 * 1e6 / row.Best.Throughput; math.Abs(float64(row.Cost)-want) > 1e-9*want {
 			t.Errorf("%s: %g USD, want %g", row.Label, row.Cost, want)
 		}
 	}

@@ -35,18 +35,17 @@ func TestSafeChoice(t *testing.T) {
 	if safe == nil {
 		t.Fatal("none")
 	}
-	if safe.Chance < optimize.Safe {
+	if safe.Chance < optimize.SafeChance {
 		t.Errorf("it meets the limits with %.3f", safe.Chance)
 	}
 	for i := range p.Candidates {
-		r := &p.Candidates[i]
-		if r.OK && r.Chance >= optimize.Safe && r.Best.Throughput > safe.Best.Throughput {
-			t.Errorf("%s at batch %d is as safe and carries more", r.Label, r.Best.Batch)
+		if r := p.Candidates[i].Best; r != nil && *r.Chance >= optimize.SafeChance && r.Throughput > safe.Throughput {
+			t.Errorf("%s at batch %d is as safe and carries more", r.Label, r.Batch)
 		}
 	}
 	best := &p.Rows[0]
-	if best.Chance >= safe.Chance || best.Best.Throughput <= safe.Best.Throughput {
-		t.Errorf("the best row, at its limit, keeps it with %.2f at %.0f tokens/s", best.Chance, best.Best.Throughput)
+	if *best.Chance >= safe.Chance || best.Throughput <= safe.Throughput {
+		t.Errorf("the best row, at its limit, keeps it with %.2f at %.0f tokens/s", *best.Chance, best.Throughput)
 	}
 	if got := optimized(t, "h200_sxm", units.Microsecond); got.Safe != nil || len(got.Rows) != 0 || got.Nearest == nil {
 		t.Errorf("of a limit nothing keeps: %+v, nearest %+v", got.Safe, got.Nearest)
@@ -57,7 +56,7 @@ func TestSafeChoice(t *testing.T) {
 func TestNothingToKeep(t *testing.T) {
 	t.Parallel()
 	if got := optimized(t, "h200_sxm", 0).Safe; got != nil {
-		t.Errorf("%s at batch %d is safe from no limit", got.Label, got.Best.Batch)
+		t.Errorf("%s at batch %d is safe from no limit", got.Label, got.Batch)
 	}
 }
 
@@ -69,11 +68,11 @@ func TestFrontier(t *testing.T) {
 	if len(p.Frontier) < 2 {
 		t.Fatalf("%d points", len(p.Frontier))
 	}
-	if best := &p.Rows[0]; p.Frontier[0].Throughput < best.Best.Throughput {
-		t.Errorf("the frontier begins at %.1f tokens/s, the best row has %.1f", p.Frontier[0].Throughput, best.Best.Throughput)
+	if best := &p.Rows[0]; p.Frontier[0].PerDevice < best.PerDevice {
+		t.Errorf("the frontier begins at %.1f tokens/s, the best row has %.1f", p.Frontier[0].PerDevice, best.PerDevice)
 	}
 	for i := 1; i < len(p.Frontier); i++ {
-		if a, b := p.Frontier[i-1], p.Frontier[i]; a.Throughput <= b.Throughput || a.User >= b.User {
+		if a, b := p.Frontier[i-1], p.Frontier[i]; a.PerDevice <= b.PerDevice || a.User >= b.User {
 			t.Errorf("%+v before %+v", a, b)
 		}
 	}
@@ -101,8 +100,8 @@ func TestPairs(t *testing.T) {
 		if e.TTFT != p.TTFT || e.TPOT != q.TPOT || e.Throughput != q.Throughput || e.Basis != q.Basis {
 			t.Errorf("pair %d: %+v of %+v and %+v", i, e, p, q)
 		}
-		if a, b := x.P.Chance, x.D.Chance; x.Chance != a*b || x.Chance <= 0 || x.Chance >= min(a, b) {
-			t.Errorf("pair %d: both limits are met with %.3f, each with %.3f and %.3f", i, x.Chance, a, b)
+		if a, b := *x.P.Chance, *x.D.Chance; *x.Chance != a*b || *x.Chance <= 0 || *x.Chance >= min(a, b) {
+			t.Errorf("pair %d: both limits are met with %.3f, each with %.3f and %.3f", i, *x.Chance, a, b)
 		}
 	}
 }

@@ -13,188 +13,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/step"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
-	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
-
-// Response is the result of a search.
-type Response struct {
-	Request Request
-	Model   string
-	Experts bool // the model has experts, and labels show their dimensions
-	Devices []DeviceResult
-	// Explanations and Traces are present if requested.
-	Explanations []Explanation
-	Traces       []NamedTrace
-	// Tables are the measured kernels used, nil without any.
-	Tables *prices.Use
-	Notes  []string // on how the model is modelled
-}
-
-// DeviceResult is the search on one device.
-type DeviceResult struct {
-	Device device.Profile
-	// Searches are the phases searched: one aggregated, or prefill, decode or both.
-	Searches []Search
-	// Ratio is the matching of prefill and decode, where asked for.
-	Ratio *Ratio
-}
-
-// Search is the search of one phase on one device.
-type Search struct {
-	Mode search.Mode
-	// Evaluation is how candidates were evaluated, under Engine where simulated and
-	// so that limits are met with a probability of Confidence.
-	Evaluation Evaluation
-	Engine     string
-	Confidence float64
-
-	NumDevices int
-	Limits     workload.Limits
-	Policy     string
-	Pricing    prices.Pricing
-	Compiled   bool
-	// Linear and Attention are the quantization actions, as the vendor's header
-	// names them.
-	Linear, Attention string
-	ReservedGiB       float64
-	Experts           bool
-	// Tier says where the operator times come from, Measured which share of the best
-	// row's step time is from kernel tables.
-	Tier     device.Tier
-	Measured float64
-	// Candidates are all in the order of enumeration, Rows the feasible ones, best
-	// first.
-	Candidates []Row
-	Rows       []Row
-	// Frontier is the Pareto frontier of throughput and TPOT over all batches that
-	// were sampled, most throughput first. Aggregated only.
-	Frontier []Point
-	// Nearest is the candidate nearest to the limits if no row meets them.
-	Nearest *Nearest
-	// Safe is the deployment with the most throughput that meets the limits with a
-	// probability of [Safe]; nil if there is none, or no limit.
-	Safe *Row
-	// Artefacts are those of the policy that change the best row's step.
-	Artefacts []step.Effect
-	Notes     []string
-	// Shape is what the deployments of rows have in common that were simulated.
-	Shape trial.Shape
-}
-
-// Deployment is that of a row at a batch of its ranks. Simulating it gives the figures of
-// a row that was evaluated by simulation.
-func (s *Search) Deployment(r *Row, batch int) deployment.Deployment {
-	return s.Shape.Deployment(r.Candidate, batch)
-}
-
-// Phase names a mode as programs read it.
-func Phase(m search.Mode) string { return [...]string{"aggregated", "prefill", "decode"}[m] }
-
-// Limited reports whether there is a limit.
-func (s *Search) Limited() bool { return s.Limits.Any() }
-
-// Row is the result of a candidate.
-type Row struct {
-	Candidate search.Candidate
-	Label     string
-	// Settings are those of the engine that belong to the row, as "key=value"; nil of
-	// rows by formulas.
-	Settings []string
-	Layout   parallel.Layout // of one replica
-	Replicas int
-	MTP      int
-	// Best is the outcome with the most throughput within the limits, if OK.
-	OK   bool
-	Best formulas.Outcome
-	// Binds is what limits the batch, or why there is no best; Reason is the same as
-	// a sentence.
-	Binds  search.Verdict
-	Reason string
-	// Points are the batches that were sampled, whatever their latency.
-	Points []formulas.Outcome
-
-	QPS       float64          // of a disaggregated phase
-	Cost      float64          // USD for a million tokens of the throughput; 0 = unknown
-	Energy    *simulate.Energy // nil where it is unknown, and of rows by formulas
-	Budget    int              // tokens of a step and DP rank
-	Effective int              // tokens to compute of a prompt, on average
-	// Expected are the errors to expect of Best, Chance the probability that it
-	// meets the limits.
-	Expected calibration.Expected
-	Chance   float64
-	// Composition is the prompts in the batch of one data-parallel rank, shortest
-	// first; nil where all are equal.
-	Composition []workload.Row
-}
-
-// Devices is how many devices a row uses.
-func (r *Row) Devices() int { return max(1, r.Replicas) * r.Layout.Devices }
-
-// Nearest is a candidate at its smallest batch, and the limits it would meet.
-type Nearest struct {
-	Candidate  search.Candidate
-	Label      string
-	Batch      int
-	TTFT, TPOT units.Seconds
-	Latency    units.Seconds
-}
-
-// Point is a batch of a layout.
-type Point struct {
-	Label      string
-	Batch      int
-	Throughput float64 // tokens per second
-	User       float64 // tokens per second that one user gets
-}
-
-// Ratio is how prefill and decode instances are matched.
-type Ratio struct {
-	// Pairs are counted as the guide does.
-	Pairs []Pair
-	// Sustained is what instances carry without end; nil where a phase has no row.
-	Sustained *Sustained
-}
-
-// Sustained is the best row of each phase, the requests per second that one
-// instance of each carries without end, and how many instances carry the most.
-type Sustained struct {
-	P, D                  Row
-	PrefillQPS, DecodeQPS float64
-	// Split divides the device budget for the most requests per second. Nearest is
-	// the split closest to the ratio of the best pair, as the guide has it. Both are
-	// zero when not one instance of each fits.
-	Split, Nearest formulas.Instances
-}
-
-// QPS is the requests per second of a number of instances.
-func (s *Sustained) QPS(n formulas.Instances) float64 { return n.QPS(s.PrefillQPS, s.DecodeQPS) }
-
-// Pair is a prefill and a decode layout matched to one another.
-type Pair struct {
-	formulas.Pair
-	P, D Row
-	// Sustained is the requests per second that one prefill instance of this layout
-	// carries without end, at the batch with the most throughput.
-	Sustained float64
-	// Expected are the errors to expect, Chance the probability that both meet their
-	// limits.
-	Expected calibration.Expected
-	Chance   float64
-}
-
-// Limited reports whether a search has a limit.
-func (d *DeviceResult) Limited() bool {
-	return slices.ContainsFunc(d.Searches, func(s Search) bool { return s.Limited() })
-}
 
 // Run finds the deployments with the most throughput within the limits.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
@@ -215,11 +36,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if _, err = run.engine.With(r.Engine.Settings...); err != nil {
 		return nil, session.BadInput(err)
 	}
-	out := &Response{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
+	out := newResponse(r, m)
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
-		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each draft token adds a decoder layer")
+		out.Notes = append(out.Notes, m.Name()+" has no MTP modules: each draft token adds a decoder layer")
 	}
-	out.Notes = append(slices.Clone(out.Notes), r.onLength(m)...)
+	out.Notes = append(out.Notes, r.onLength(m)...)
 	run.out = out
 	for _, d := range devices {
 		if err := run.on(ctx, d); err != nil {
@@ -246,10 +67,13 @@ func asked(w *session.Session, r *Request) (*model.Model, []*device.Profile, err
 
 // on runs the phases of a request on one device.
 func (o *optimization) on(ctx context.Context, d *device.Profile) error {
-	out := DeviceResult{Device: *d}
-	out.Device.Links = slices.Clone(d.Links)
+	out := Device{Name: d.Name, Memory: units.InGiB(d.Memory), Profile: *d, Searches: []Search{}}
+	out.Profile.Links = slices.Clone(d.Links)
 	if o.r.Price > 0 {
-		out.Device.Price = device.Price{USDPerHour: o.r.Price, Source: "as given"}
+		out.Profile.Price = device.Price{USDPerHour: o.r.Price, Source: "as given"}
+	}
+	if x := out.Profile.Price; x.USDPerHour > 0 {
+		out.Price = &Price{x.USDPerHour, x.Source}
 	}
 	var tasks []*task
 	for _, p := range o.r.phases() {
@@ -284,35 +108,6 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 		}
 	}
 	return nil
-}
-
-// match pairs the phases and divides the device budget.
-func (o *optimization) match(p, d *task) *Ratio {
-	out := &Ratio{}
-	for _, x := range search.Pairs(p.rows, d.rows) {
-		out.Pairs = append(out.Pairs, newPair(p, d, &x))
-	}
-	if len(out.Pairs) == 0 {
-		return out
-	}
-	s := &Sustained{P: p.row(p.rows[0]), D: d.row(d.rows[0])}
-	s.PrefillQPS, s.DecodeQPS = s.P.Best.Sustained(), s.D.Best.Answers(o.r.Output)
-	s.Split = formulas.Split(s.PrefillQPS, s.DecodeQPS, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
-	s.Nearest = formulas.Nearest(out.Pairs[0].Ratio, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
-	out.Sustained = s
-	return out
-}
-
-// newPair is a matched pair with its intervals. TTFT is prefill's and TPOT
-// decode's. The balanced rate takes the error of decode's throughput: residuals
-// are of the output tokens of whole deployments, there are none of prefill alone.
-// The phases' errors are taken as independent, as those of TTFT and TPOT are.
-func newPair(p, d *task, x *search.Pair) Pair {
-	out := Pair{Pair: x.Pair, P: p.rowAt(x.P, &x.Prefill), D: d.row(x.D), Sustained: x.P.Best.Sustained()}
-	a, b := &out.P.Expected, &out.D.Expected
-	out.Expected = calibration.Expected{TTFT: a.TTFT, TPOT: b.TPOT, Throughput: b.Throughput, Basis: b.Basis}
-	out.Chance = out.P.Chance * out.D.Chance
-	return out
 }
 
 // base is what all candidates of a search have in common.

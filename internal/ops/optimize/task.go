@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
-	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -88,7 +87,7 @@ func (t *task) run(ctx context.Context) error {
 	if len(candidates) == 0 {
 		return session.BadInput(errNoCombination(t.r.Space, t.devices))
 	}
-	what := t.device.Name + " " + Phase(t.mode)
+	what := t.device.Name + " " + string(t.mode)
 	progress := func(done int) {
 		t.world.Tell(session.Progress{Task: what, Done: done, Of: len(candidates), What: "layouts"})
 	}
@@ -246,24 +245,26 @@ func (t *task) summarize(ctx context.Context) {
 	spec := &t.problem.Spec
 	t.out = Search{
 		Mode: t.mode, Evaluation: t.evaluation, NumDevices: t.devices, Limits: t.limits, Policy: spec.Policy.Name, Pricing: t.base.Pricing,
-		Compiled: spec.Compile, ReservedGiB: t.reserved, Experts: t.model.HasExperts(), Tier: t.tier, Notes: t.out.Notes,
+		Compiled: spec.Compile, ReservedGiB: t.reserved, Tier: t.tier, Notes: append([]string{}, t.out.Notes...),
+		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: []step.Effect{},
 	}
 	if t.evaluation == BySimulation {
 		t.out.Engine, t.out.Confidence, t.out.Shape = t.engine.Name, t.r.Confidence, t.subject.Shape
 	}
 	t.out.Linear, t.out.Attention = t.actions()
 	for i := range t.results {
-		t.out.Candidates = append(t.out.Candidates, t.row(&t.results[i]))
+		t.out.Candidates = append(t.out.Candidates, NewCandidate(&t.results[i], t.row))
 	}
 	for _, r := range t.rows {
 		t.out.Rows = append(t.out.Rows, t.row(r))
 	}
 	if len(t.rows) == 0 {
-		t.out.Nearest = t.nearest()
+		t.out.near(t.nearest())
 		return
 	}
+	t.out.Best, t.out.Basis = &t.out.Rows[0], t.out.Rows[0].Expected.Basis
 	t.out.Safe = t.safeChoice(ctx)
-	t.out.Frontier = t.frontier()
+	t.out.Frontier = append(t.out.Frontier, t.frontier()...)
 	t.shaped(ctx, t.rows[0])
 }
 
@@ -275,7 +276,7 @@ func (t *task) nearest() *Nearest {
 		return nil
 	}
 	o := &n.First
-	out := &Nearest{Candidate: n.Candidate, Label: n.Label, Batch: o.Batch, TTFT: o.TTFT, TPOT: o.TPOT, Latency: o.Latency}
+	out := &Nearest{Label: n.Label, Batch: o.Batch, TTFT: o.TTFT, TPOT: o.TPOT, Latency: o.Latency}
 	if t.evaluation == ByFormulas {
 		return out
 	}
@@ -285,34 +286,6 @@ func (t *task) nearest() *Nearest {
 		if *x.limit > 0 {
 			*x.to = *x.limit
 		}
-	}
-	return out
-}
-
-// row is a result with its intervals.
-func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
-
-// rowAt is a result at another outcome than its best.
-func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
-	out := Row{
-		Candidate: r.Candidate, Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Copies), MTP: r.Candidate.MTP, OK: r.OK, Best: *o,
-		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
-	}
-	if !r.OK {
-		return out
-	}
-	out.QPS = o.QPS(&r.Load)
-	if o.Throughput > 0 {
-		out.Cost = money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.Devices()), o.Throughput)
-	}
-	if t.subject != nil {
-		out.Settings = t.subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings
-	}
-	out.Expected = t.expect(r, o)
-	out.Chance = out.Expected.Chance(o.TTFT, o.TPOT, o.Latency, t.limits)
-	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {
-		out.Composition = l.Distribution.Deal(parallel.Fullest(o.Concurrency, r.Candidate.Ranks()), l.HitRate)
-		slices.SortStableFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
 	}
 	return out
 }
@@ -360,12 +333,12 @@ func (t *task) actions() (linear, attention string) {
 	return linear, attention
 }
 
-// Safe is the chance from which a deployment is called safe.
-const Safe = 0.9
+// SafeChance is the chance from which a deployment is called safe.
+const SafeChance = 0.9
 
 // safeChoice finds the deployment with the most throughput that meets the limits
-// with a probability of [Safe]. Its throughput is at most the best row's.
-func (t *task) safeChoice(ctx context.Context) *Row {
+// with a probability of [SafeChance]. Its throughput is at most the best row's.
+func (t *task) safeChoice(ctx context.Context) *Safe {
 	switch {
 	case !t.limits.Any():
 		return nil
@@ -379,20 +352,20 @@ func (t *task) safeChoice(ctx context.Context) *Row {
 			if o.Batch == 0 || o.OOM != "" || o.Throughput > t.rows[0].Best.Throughput || best != nil && o.Throughput <= best.Best.Throughput {
 				continue
 			}
-			if t.chance(&r, &o) >= Safe {
+			if t.chance(&r, &o) >= SafeChance {
 				safe := r
 				safe.Best, safe.OK = o, true
 				best = &safe
 			}
 		}
 	}
-	return t.rowOf(best)
+	return t.safe(best)
 }
 
 // safeSimulated searches the rows again with that confidence, best first, until
 // none of the rest can carry more.
-func (t *task) safeSimulated(ctx context.Context) *Row {
-	s := t.simulated(max(Safe, t.r.Confidence))
+func (t *task) safeSimulated(ctx context.Context) *Safe {
+	s := t.simulated(max(SafeChance, t.r.Confidence))
 	var best *search.Result
 	for _, row := range t.rows {
 		if best != nil && row.Best.Throughput <= best.Best.Throughput {
@@ -402,16 +375,15 @@ func (t *task) safeSimulated(ctx context.Context) *Row {
 			best = &r
 		}
 	}
-	return t.rowOf(best)
+	return t.safe(best)
 }
 
-// rowOf is the row of a result, nil of none.
-func (t *task) rowOf(r *search.Result) *Row {
+// safe is a result at its best, nil of none.
+func (t *task) safe(r *search.Result) *Safe {
 	if r == nil {
 		return nil
 	}
-	row := t.row(r)
-	return &row
+	return &Safe{r.Label, r.Best.Batch, r.Best.Throughput, t.chance(r, &r.Best)}
 }
 
 // frontier is the best trade-offs between throughput and what a user gets.
@@ -424,7 +396,7 @@ func (t *task) frontier() []Point {
 		r := &t.results[i]
 		add := func(o *formulas.Outcome) {
 			if o.TPOT > 0 { // answers of one token have none
-				all = append(all, Point{r.Label, o.Batch, o.Throughput, o.TPOT.Rate()})
+				all = append(all, Point{r.Label, o.Batch, o.Throughput / float64(t.devices), o.TPOT.Rate()})
 			}
 		}
 		if r.OK {
@@ -434,7 +406,7 @@ func (t *task) frontier() []Point {
 			add(&r.Points[k])
 		}
 	}
-	return search.Frontier(all, func(p *Point) (x, y float64) { return p.Throughput, p.User })
+	return search.Frontier(all, func(p *Point) (x, y float64) { return p.PerDevice, p.User })
 }
 
 // shaped finds which artefacts of the policy shaped the best row: those with a

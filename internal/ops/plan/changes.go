@@ -18,34 +18,33 @@ import (
 
 // changes are the answers with one thing changed, everything else as in the best
 // contender: its engine and mode are searched again.
-func (p *planning) changes(ctx context.Context, r *Response) ([]Change, error) {
+func (p *planning) changes(ctx context.Context, r *Response) error {
 	if len(r.Contenders) == 0 {
-		return nil, nil
+		return nil
 	}
-	best := &r.Contenders[0]
+	best := &r.Contenders[0].Found
 	asked := p.alternatives(best)
 	errs := make([]error, len(asked))
 	err := pool.Each(ctx, len(asked), experiment.AtATime, func(i int) {
 		errs[i] = p.change(ctx, best, &asked[i])
 	})
 	if err = cmp.Or(err, pool.Bug(errs...)); err != nil {
-		return nil, err
+		return err
 	}
-	var out []Change
 	for i := range asked {
 		switch c := &asked[i]; {
 		case errs[i] != nil:
 			c.Failure = errs[i].Error()
-			out = append(out, *c)
-		case c.Best.Meets || best.Meets:
-			out = append(out, *c)
+			r.Changes = append(r.Changes, *c)
+		case c.Meets || best.Meets:
+			r.Changes = append(r.Changes, *c)
 		}
 	}
-	return out, ctx.Err()
+	return ctx.Err()
 }
 
 // change searches again.
-func (p *planning) change(ctx context.Context, best *Contender, c *Change) error {
+func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	other := &planning{world: p.world, r: &c.Request}
 	if err := complete(p.world, &c.Request); err != nil {
 		return err
@@ -58,26 +57,33 @@ func (p *planning) change(ctx context.Context, best *Contender, c *Change) error
 	if err != nil {
 		return err
 	}
-	c.Best = &found
-	if !found.Meets || !best.Meets {
+	if c.Found = &found; !found.Meets {
 		return nil
 	}
-	c.Ratio = found.perDevice() / best.perDevice()
-	if p.r.peak() > 0 {
-		c.Ratio = float64(found.Used) / float64(best.Used)
+	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = true, found.inWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
+	if found.Cost.PerMillion > 0 {
+		c.PerMillion = &found.Cost.PerMillion
 	}
+	if !best.Meets {
+		return nil
+	}
+	ratio := found.perDevice() / best.perDevice()
+	if p.r.peak() > 0 {
+		ratio = float64(found.Used) / float64(best.Used)
+	}
+	c.Ratio = &ratio
 	spread := calibration.Apart(best.Expected.Throughput, found.Expected.Throughput)
 	if found.Experiment.System == best.Experiment.System {
 		// The same model, engine and device are wrong in the same way: what is left is
 		// the error of the difference, of which a quarter is taken.
 		spread /= 4
 	}
-	c.WithinError = math.Abs(math.Log(c.Ratio)) < spread
+	c.WithinError = math.Abs(math.Log(ratio)) < spread
 	return nil
 }
 
 // alternatives are the requests of the changes.
-func (p *planning) alternatives(best *Contender) []Change {
+func (p *planning) alternatives(best *Found) []Change {
 	var out []Change
 	add := func(what string, edit func(*Request)) {
 		r := *p.r
@@ -115,7 +121,7 @@ func (p *planning) alternatives(best *Contender) []Change {
 }
 
 // formats are the changes of number formats and of drafts that a model has.
-func (p *planning) formats(best *Contender, add func(string, func(*Request))) {
+func (p *planning) formats(best *Found, add func(string, func(*Request))) {
 	s, err := p.world.Stage(&best.Deployment, &p.r.Sources)
 	if err != nil {
 		return
@@ -146,7 +152,7 @@ func alike(d, own *device.Profile) bool {
 
 // neighbours are the systems of the same vendor with the next slower and the next faster
 // memory that are connected alike and have a price, unless several systems are compared.
-func (p *planning) neighbours(best *Contender, add func(string, func(*Request))) {
+func (p *planning) neighbours(best *Found, add func(string, func(*Request))) {
 	own, err := p.world.Device(best.Experiment.System, p.r.DeviceFile)
 	if err != nil || len(p.r.Systems) > 1 {
 		return

@@ -19,7 +19,7 @@ import (
 )
 
 // cost is what a contender costs at its throughput.
-func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
+func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
 	out := money.Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
 	if price, ok := p.r.Prices[d.Name]; ok {
 		out = money.Cost{USDPerHour: price, Source: "given"}
@@ -48,7 +48,7 @@ func (r *Request) average() float64 {
 
 // meter finds the energy of a contender under the load that comes on average, with its spare
 // copies; that of the most load without them is known.
-func (p *planning) meter(ctx context.Context, c *Contender) error {
+func (p *planning) meter(ctx context.Context, c *Found) error {
 	average := p.r.average()
 	if c.Concurrency == 0 || c.Load == 0 || average == 0 || average == p.r.peak() && c.Spare == 0 {
 		return nil
@@ -63,9 +63,7 @@ func (p *planning) meter(ctx context.Context, c *Contender) error {
 	if err != nil {
 		return err
 	}
-	if c.Energy = got.Energy; c.Energy != nil {
-		c.Energy.Devices *= c.Copies
-	}
+	c.Energy = got.Energy
 	return nil
 }
 
@@ -98,7 +96,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if len(out.Contenders) == 0 || out.Contenders[0].Concurrency == 0 {
 		return nil
 	}
-	best := &out.Contenders[0]
+	best := &out.Contenders[0].Found
 	q := p.traffic(best, best.Concurrency)
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
@@ -113,9 +111,9 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if err != nil {
 		return err
 	}
-	out.Model, out.Series = run.Model, run.Result.Series
-	for i := range out.Series {
-		out.Series[i].Waiting, out.Series[i].Running = out.Series[i].Waiting*best.Copies/part, out.Series[i].Running*best.Copies/part
+	out.Model = run.Model
+	for _, x := range run.Result.Series {
+		out.Timeline = append(out.Timeline, Moment{x.At, x.Waiting * best.Copies / part, x.Running * best.Copies / part, x.KV})
 	}
 	if out.Pools, err = p.pools(ctx, best); err != nil {
 		return err
@@ -123,12 +121,11 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
-	out.Day, err = p.day(best)
-	return err
+	return p.scaled(out)
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
-func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
+func (p *planning) traffic(c *Found, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
 		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits,
@@ -137,7 +134,7 @@ func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
 }
 
 // pools are the workers of a contender with their steps.
-func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.PoolEstimate, error) {
+func (p *planning) pools(ctx context.Context, c *Found) ([]estimate.Pool, error) {
 	part := sample(&c.Option)
 	some := some(&c.Option, part)
 	r := estimate.Request{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: max(1, c.Concurrency*part/c.Copies), Steps: true}
@@ -156,13 +153,13 @@ func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.PoolEsti
 		return nil, err
 	}
 	for i := range e.Pools {
-		e.Pools[i].Workers.Count = max(1, c.Deployment.Pools[i].Replicas)
+		e.Pools[i].Workers = max(1, c.Deployment.Pools[i].Replicas)
 	}
 	return e.Pools, nil
 }
 
 // loads are the figures of a contender with fewer and with more requests in flight.
-func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([]LoadPoint, error) {
+func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Load, error) {
 	var numbers []int
 	for _, share := range []float64{1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 5.0 / 8, 3.0 / 4, 7.0 / 8, 1, 1.125, 1.25, 1.5} {
 		n := max(1, int(math.Round(share*float64(c.Capacity.Concurrency))))
@@ -170,7 +167,7 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([
 			numbers = append(numbers, n)
 		}
 	}
-	out := make([]LoadPoint, len(numbers))
+	out := make([]Load, len(numbers))
 	errs := make([]error, len(numbers))
 	err := pool.Each(ctx, len(numbers), session.DefaultJobs, func(i int) {
 		part := sample(&c.Option)
@@ -182,10 +179,11 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([
 			errs[i] = err
 			return
 		}
-		got, all := &r.Result, float64(c.Copies)/float64(part)
-		out[i] = LoadPoint{
-			Concurrency: numbers[i], TTFT: got.TTFT.Mean, TPOT: got.TPOT.Mean, TTFT95: got.TTFT.P95, TPOT95: got.TPOT.P95,
-			Throughput: got.OutputRate * all, RequestRate: got.RequestRate * all, Chance: r.Chance, Expected: r.Expected,
+		got, x, all := &r.Result, &r.Expected, float64(c.Copies)/float64(part)
+		out[i] = Load{
+			Concurrency: numbers[i], Tokens: rangeOf(got.OutputRate*all, x.Throughput), RequestRate: got.RequestRate * all,
+			TTFT: rangeOf(got.TTFT.Mean.Ms(), x.TTFT), TPOT: second(got.TPOT.Mean.Ms(), x.TPOT), TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(),
+			Chance: x.Chance(got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean, q.Limits),
 		}
 	})
 	for _, e := range errs {

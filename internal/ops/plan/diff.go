@@ -8,19 +8,19 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// FieldEffect is a field that two plans were asked with differently, and what it alone
-// does.
+// FieldEffect is a field of the requests that differs.
 type FieldEffect struct {
-	Field string
-	A, B  string // JSON, "" where it was not given
-	// Ratio is the throughput per device with this field of B over that of A; where
-	// devices were asked for, the devices. 0 where either plan meets no limits, or the
-	// field cannot be taken alone, which Failure says.
-	Ratio   float64
-	Failure string
+	Field string `json:"field"`
+	A     string `json:"a"` // JSON, "" where it was not given
+	B     string `json:"b"`
+	// Ratio is what the field does alone to tokens per second and GPU, or to the GPUs
+	// where a load was given; null where that cannot be said.
+	Ratio   units.OrNull `json:"ratio"`
+	Failure string       `json:"failure,omitempty"`
 }
 
 // Effects plans A again with each single field of B that differs: what the fields do
@@ -84,11 +84,11 @@ func effect(ctx context.Context, w *session.Session, ours map[string]json.RawMes
 		x.Failure = failed.Error()
 		return ctx.Err()
 	}
-	was, is := base.Contenders[0], got.Contenders[0]
+	was, is := &base.Contenders[0].Found, &got.Contenders[0].Found
 	if was.Meets && is.Meets {
-		x.Ratio = is.perDevice() / was.perDevice()
+		x.Ratio = units.OrNull(is.perDevice() / was.perDevice())
 		if was.Load > 0 && is.Load > 0 {
-			x.Ratio = float64(is.Used) / float64(was.Used)
+			x.Ratio = units.OrNull(is.Used) / units.OrNull(was.Used)
 		}
 	}
 	return nil

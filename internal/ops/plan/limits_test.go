@@ -59,13 +59,13 @@ func TestNoLimits(t *testing.T) {
 		Workloads: []session.Workload{{Input: 1000, Output: 200}}, NoChanges: true,
 	}
 	usual := mustPlan(t, r)
-	if c := &usual.Contenders[0]; usual.Usual == nil || !c.Meets || c.TTFT > 2 || c.TPOT > 0.1 {
-		t.Errorf("usual limits %+v: TTFT %v, TPOT %v", usual.Usual, c.TTFT, c.TPOT)
+	if c := &usual.Contenders[0]; usual.Answer.UsualLimits == "" || !c.Meets || c.TTFT.Value > 2000 || c.TPOT.Value > 100 {
+		t.Errorf("usual limits %q: TTFT %v, TPOT %v", usual.Answer.UsualLimits, c.TTFT, c.TPOT)
 	}
 	r.NoLimits = true
 	free := mustPlan(t, r)
-	if c := &free.Contenders[0]; free.Usual != nil || free.Request.Limits.Any() || c.Throughput < usual.Contenders[0].Throughput {
-		t.Errorf("without limits %g tokens/s, with the usual ones %g", c.Throughput, usual.Contenders[0].Throughput)
+	if c := &free.Contenders[0]; free.Answer.UsualLimits != "" || free.Request.Limits.Any() || c.Tokens.Value < usual.Contenders[0].Tokens.Value {
+		t.Errorf("without limits %g tokens/s, with the usual ones %g", c.Tokens.Value, usual.Contenders[0].Tokens.Value)
 	}
 	r.Limits.TTFT = 1
 	if _, err := Run(t.Context(), &session.Session{}, r); err == nil || !strings.Contains(err.Error(), "excludes") {
@@ -94,13 +94,13 @@ func TestLimitsEffect(t *testing.T) {
 func TestGoodput(t *testing.T) {
 	r := loadPlan()
 	r.Percentile = 90
-	c := &mustPlan(t, r).Contenders[0]
+	c := &mustPlan(t, r).Contenders[0].Found
 	// A tenth of the requests may miss each of the two limits.
 	if !c.Meets || c.Good < 0.8 || c.Good > 1 {
 		t.Errorf("%g of the requests within the limits at p90", c.Good)
 	}
 	r.Percentile, r.Limits, r.NoLimits = 0, workload.Limits{}, true
-	if c := &mustPlan(t, r).Contenders[0]; c.Good != 0 {
+	if c := &mustPlan(t, r).Contenders[0].Found; c.Good != 0 {
 		t.Errorf("%g of the requests within no limits", c.Good)
 	}
 }
@@ -112,10 +112,10 @@ func TestNothingFits(t *testing.T) {
 		Model: "Qwen/Qwen3-32B", Systems: []string{"l4"}, Devices: 4, Engines: []string{"vllm"}, NoChanges: true,
 		Workloads: []session.Workload{{Preset: "code"}},
 	})
-	if len(p.Contenders) != 1 || p.Contenders[0].Used == 0 || p.Contenders[0].Meets {
-		t.Errorf("%d contenders, the first on %d devices", len(p.Contenders), p.Contenders[0].Used)
+	if len(p.Contenders) != 1 || p.Contenders[0].GPUs == 0 || p.Contenders[0].Meets {
+		t.Errorf("%d contenders, the first on %d devices", len(p.Contenders), p.Contenders[0].GPUs)
 	}
-	if len(p.Failed) != 1 || p.Failed[0].Mode != "disagg" || p.Failed[0].Reason != "no deployment of Qwen/Qwen3-32B fits on 4 devices" {
-		t.Errorf("failed: %+v", p.Failed)
+	if len(p.NotRun) != 1 || p.NotRun[0].Mode != "disagg" || p.NotRun[0].Reason != "no deployment of Qwen/Qwen3-32B fits on 4 devices" {
+		t.Errorf("failed: %+v", p.NotRun)
 	}
 }

@@ -32,7 +32,7 @@ func TestSpare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &p.Contenders[0]
+		c := &p.Contenders[0].Found
 		each := c.Used / c.Copies
 		if c.Spare != spare || c.Used < last+1 || c.Devices() != c.Used {
 			t.Errorf("%d spare: %d devices after %d, %d spare copies", spare, c.Used, last, c.Spare)
@@ -49,8 +49,12 @@ func TestSpare(t *testing.T) {
 		if carried := c.Capacity.RequestRate; carried < r.Rate || carried/alone*(alone-1) >= r.Rate {
 			t.Errorf("%d spare: %g copies carry %g requests/s, needed %g", spare, alone, carried, r.Rate)
 		}
-		if least := c.Cost.USDPerHour * float64(c.Used) * 730; c.Cost.PerMonth < least || c.Energy.Devices != c.Copies*each {
-			t.Errorf("%d spare: $%g per month for %d devices, energy of %d", spare, c.Cost.PerMonth, c.Used, c.Energy.Devices)
+		if least := c.Cost.USDPerHour * float64(c.Used) * 730; c.Cost.PerMonth < least {
+			t.Errorf("%d spare: $%g per month for %d devices", spare, c.Cost.PerMonth, c.Used)
+		}
+		// The power of all, also of spare ones.
+		if drawn := float64(c.Energy.PerToken) * c.Throughput / float64(c.Energy.Watts); math.Abs(drawn/float64(c.Copies*each)-1) > 0.05 {
+			t.Errorf("%d spare: the energy is of %g devices, not %d", spare, drawn, c.Copies*each)
 		}
 		last = c.Used
 	}
@@ -67,7 +71,7 @@ func TestUtilization(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &p.Contenders[0]
+		c := &p.Contenders[0].Found
 		if c.Load > u || c.Used < last || math.Abs(c.Load*c.Capacity.RequestRate-r.Rate) > 1e-9*r.Rate {
 			t.Errorf("utilization %g: load %g of %g requests/s on %d devices, before %d", u, c.Load, c.Capacity.RequestRate, c.Used, last)
 		}

@@ -1,16 +1,10 @@
 package plan
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/money"
-	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Request asks how to serve a model within limits: which system, engine, mode and
@@ -68,52 +62,6 @@ type Request struct {
 	Jobs int `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
-// Response is the answer to a Request.
-type Response struct {
-	Request Request // complete
-	Model   string
-	// Usual is the limits that were taken because none were given; nil if some were.
-	Usual *Usual
-	// RankedBy says what the contenders are ranked by.
-	RankedBy  RankedBy
-	Workloads []session.PlanWorkload
-	// Contenders are the best deployments of every system, engine and mode: those
-	// within the limits first, the best of them first.
-	Contenders []Contender
-	// Failed are the systems, engines and modes without one.
-	Failed []NotRun
-
-	// What follows is about the first contender.
-
-	// Changes are what would change the answer, one change each.
-	Changes []Change
-	// Loads are its figures with fewer and with more requests in flight.
-	Loads []LoadPoint
-	// Pools are its workers, with a prefill and a decode step by operator.
-	Pools []estimate.PoolEstimate
-	// Series is the state of the cluster over the simulated run.
-	Series []sim.Point
-	// Day is the schedule of a day; nil unless rates over a day were given.
-	Day   *Day
-	Notes []string
-}
-
-// Contender is the best deployment of one system, engine and mode.
-type Contender struct {
-	Experiment experiment.Experiment // complete
-	experiment.Option
-
-	// Meets says that the limits are met with the confidence asked for. Where they are
-	// not, the option is the nearest one, and Nearest are limits that it meets.
-	Meets    bool
-	Nearest  workload.Limits
-	Experts  bool
-	Tier     device.Tier
-	Cost     money.Cost
-	Frontier []experiment.Speed
-	Notes    []string
-}
-
 // RankedBy is what contenders are ranked by.
 type RankedBy string
 
@@ -132,30 +80,4 @@ type NotRun struct {
 	Engine string `json:"engine"`
 	Mode   string `json:"mode"`
 	Reason string `json:"reason"`
-}
-
-// Change is the answer with one thing changed.
-type Change struct {
-	What string // "TPOT limit 20 ms instead of 10 ms"
-	// Request asks for it.
-	Request Request
-	// Best is the contender then, nil if none meets the limits and Failure says why it
-	// cannot be run.
-	Best    *Contender
-	Failure string
-	// Ratio is the throughput per device over that of the answer; where a load is given,
-	// the devices needed over those of the answer. 0 where either does not meet the limits.
-	Ratio       float64
-	WithinError bool
-}
-
-// LoadPoint is the figures of a deployment with a number of requests in flight.
-type LoadPoint struct {
-	Concurrency    int
-	TTFT, TPOT     units.Seconds
-	TTFT95, TPOT95 units.Seconds
-	Throughput     float64 // output tokens per second
-	RequestRate    float64
-	Chance         float64
-	Expected       calibration.Expected
 }

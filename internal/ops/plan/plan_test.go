@@ -46,8 +46,8 @@ func TestPlanAgrees(t *testing.T) {
 		t.Fatalf("%d contenders, by %s", len(p.Contenders), p.RankedBy)
 	}
 	for i := range p.Contenders {
-		c := &p.Contenders[i]
-		if i > 0 && c.Throughput > p.Contenders[i-1].Throughput {
+		c := &p.Contenders[i].Found
+		if i > 0 && c.Throughput > p.Contenders[i-1].Found.Throughput {
 			t.Errorf("contender %d carries more than the one before", i+1)
 		}
 		e := c.Experiment
@@ -67,7 +67,7 @@ func TestPlanAgrees(t *testing.T) {
 		if got := &s.Result; got.OutputRate != c.Throughput || got.TTFT.P95 != c.TTFT95 || got.TPOT.Mean != c.TPOTMean {
 			t.Errorf("%s %s: plan %g tokens/s, simulate %g", e.Engine.Name, e.Mode, c.Throughput, got.OutputRate)
 		}
-		if *s.Energy != *c.Energy {
+		if !cmp.Equal(s.Energy, c.Energy) {
 			t.Errorf("%s %s: plan %+v, simulate %+v", e.Engine.Name, e.Mode, c.Energy, s.Energy)
 		}
 		k := c.Cost
@@ -78,8 +78,8 @@ func TestPlanAgrees(t *testing.T) {
 			t.Errorf("cost %+v", k)
 		}
 	}
-	at := slices.IndexFunc(p.Loads, func(l LoadPoint) bool { return l.Concurrency == p.Contenders[0].Concurrency })
-	if at < 0 || p.Loads[at].Throughput != p.Contenders[0].Throughput || len(p.Series) == 0 || len(p.Pools) == 0 {
+	at := slices.IndexFunc(p.Loads, func(l Load) bool { return l.Concurrency == p.Contenders[0].Concurrency })
+	if at < 0 || p.Loads[at].Tokens != p.Contenders[0].Tokens || len(p.Timeline) == 0 || len(p.Pools) == 0 {
 		t.Error("loads, series or pools are not those of the first contender")
 	}
 }
@@ -94,12 +94,12 @@ func TestPlanChanges(t *testing.T) {
 		c := &p.Changes[i]
 		names = append(names, c.What)
 		again := mustPlan(t, c.Request)
-		if diff := cmp.Diff(again.Contenders[0].Option, c.Best.Option); diff != "" {
+		if diff := cmp.Diff(again.Contenders[0].Found.Option, c.Found.Option); diff != "" {
 			t.Errorf("%s (-request +change):\n%s", c.What, diff)
 		}
-		want := again.Contenders[0].perDevice() / p.Contenders[0].perDevice()
-		if c.Best.Meets && c.Ratio != want {
-			t.Errorf("%s: want a ratio of %g, got %g", c.What, want, c.Ratio)
+		want := again.Contenders[0].Found.perDevice() / p.Contenders[0].Found.perDevice()
+		if c.Meets && *c.Ratio != want {
+			t.Errorf("%s: want a ratio of %g, got %g", c.What, want, *c.Ratio)
 		}
 	}
 	want := []string{
@@ -117,21 +117,21 @@ func TestPlanLoad(t *testing.T) {
 	r := smallPlan()
 	r.Devices, r.Daily, r.Engines, r.Systems = 0, []float64{1, 20, 60, 5}, []string{"vllm"}, []string{"h200_sxm", "l40s"}
 	p := mustPlan(t, r)
-	best := &p.Contenders[0]
+	best := &p.Contenders[0].Found
 	if p.RankedBy != ByCost || !best.Meets || best.RequestRate < 60 || best.Load > 1 {
 		t.Fatalf("by %s, carries %g requests/s at load %g", p.RankedBy, best.RequestRate, best.Load)
 	}
 	for i := 1; i < len(p.Contenders); i++ {
-		if c := &p.Contenders[i]; c.Meets && c.Cost.PerMonth < best.Cost.PerMonth {
+		if c := &p.Contenders[i].Found; c.Meets && c.Cost.PerMonth < best.Cost.PerMonth {
 			t.Errorf("%s costs less than the first", c.Experiment.System)
 		}
 	}
-	if d := p.Day; d == nil || d.Devices[2] != best.Used || slices.Max(d.Devices) != best.Used || d.Devices[0] > d.Devices[1] || d.Mean > float64(best.Used) {
+	if d := p.Day; d == nil || d.GPUs[2] != best.Used || slices.Max(d.GPUs) != best.Used || d.GPUs[0] > d.GPUs[1] || d.Mean > float64(best.Used) {
 		t.Errorf("day %+v, %d devices", p.Day, best.Used)
 	}
 	r.Rate, r.Daily = 60, nil
-	if again := mustPlan(t, r); again.Contenders[0].Used != best.Used || again.Day != nil {
-		t.Errorf("a rate needs %d devices, the same as a peak %d", again.Contenders[0].Used, best.Used)
+	if again := mustPlan(t, r); again.Contenders[0].Found.Used != best.Used || again.Day != nil {
+		t.Errorf("a rate needs %d devices, the same as a peak %d", again.Contenders[0].Found.Used, best.Used)
 	}
 }
 
@@ -148,10 +148,10 @@ func TestPlanWorkloads(t *testing.T) {
 	if diff := cmp.Diff(want, p.Workloads); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if a, b := alone.Contenders[0].RequestRate, p.Contenders[0].RequestRate; b >= a {
+	if a, b := alone.Contenders[0].Found.RequestRate, p.Contenders[0].Found.RequestRate; b >= a {
 		t.Errorf("longer requests: %g a second, shorter ones %g", b, a)
 	}
-	c := &p.Contenders[0]
+	c := &p.Contenders[0].Found
 	s, err := simulate.Run(t.Context(), &session.Session{}, simulate.Request{
 		Deployment: c.Deployment, Limits: c.Experiment.Limits, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Workloads: r.Workloads},
 	})
@@ -199,16 +199,16 @@ func TestPlanNothing(t *testing.T) {
 	r.Formats = deployment.Formats{KV: "fp8"}
 	p := mustPlan(t, r)
 	for i := range p.Contenders {
-		c := &p.Contenders[i]
+		c := &p.Contenders[i].Found
 		if c.Meets || c.Nearest.TTFT <= r.Limits.TTFT {
 			t.Errorf("contender %d: meets %v, nearest %v", i, c.Meets, c.Nearest)
 		}
-		if i > 0 && c.over() < p.Contenders[i-1].over() {
+		if i > 0 && c.over() < p.Contenders[i-1].Found.over() {
 			t.Errorf("contender %d is nearer than the one before", i+1)
 		}
 	}
 	loose := r
-	loose.Limits, loose.NoChanges = p.Contenders[0].Nearest, true
+	loose.Limits, loose.NoChanges = p.Contenders[0].Found.Nearest, true
 	if again := mustPlan(t, loose); !again.Contenders[0].Meets {
 		t.Error("limits that can be met are not met")
 	}
@@ -236,14 +236,13 @@ func TestLooserLimitsNeverLose(t *testing.T) {
 		tight := map[string]float64{}
 		for _, x := range mustPlan(t, r).Contenders {
 			if x.Meets {
-				tight[x.Experiment.Engine.Name+" "+string(x.Experiment.Mode)] = x.Throughput
+				tight[x.Name] = x.Tokens.Value
 			}
 		}
 		r.Limits.TTFT, r.Limits.TPOT = 2*r.Limits.TTFT, 2*r.Limits.TPOT
 		for _, x := range mustPlan(t, r).Contenders {
-			name := x.Experiment.Engine.Name + " " + string(x.Experiment.Mode)
-			if was := tight[name]; x.Throughput < 0.98*was {
-				t.Errorf("%s on %s, %s: %g tokens/s, with twice the limits %g", c.model, c.system, name, was, x.Throughput)
+			if was := tight[x.Name]; x.Tokens.Value < 0.98*was {
+				t.Errorf("%s, %s: %g tokens/s, with twice the limits %g", c.model, x.Name, was, x.Tokens.Value)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -10,26 +11,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Day is what a fleet needs over a day whose load changes, and a schedule that follows the load.
-type Day struct {
-	Devices []int // that each part of the day needs
-	// ColdStart is the time from the start of a replica to its first request.
-	ColdStart units.Seconds
-	// Shifts are the schedule: replicas start so early that they serve when their part of the day begins.
-	Shifts []Shift
-	// Hours are device-hours in a day of the schedule, Constant of the fleet for the peak, Mean the devices of the
-	// schedule on average.
-	Hours, Constant, Mean float64
-	// PerMonth is the cost in US dollars of the schedule, SavedPerMonth and SavedPerDay what it saves against the fleet
-	// for the peak; 0 where no price is known.
-	PerMonth, SavedPerMonth, SavedPerDay float64
-}
-
-// Shift is a stretch of the day with the same replicas, which serve or start.
-type Shift struct {
-	From, To units.Seconds // of the day
-	Replicas int
-	Devices  int
+// shift is a stretch of the day with the same replicas, which serve or start.
+type shift struct {
+	from, to units.Seconds // of the day
+	replicas int
 }
 
 const (
@@ -60,7 +45,7 @@ func (r *Request) checkColdStart() error {
 
 // coldStart is the time to start a replica, in whole seconds: the engine's own, and that to read the weights of the devices
 // of a node from its disk.
-func (p *planning) coldStart(c *Contender, node int) units.Seconds {
+func (p *planning) coldStart(c *Found, node int) units.Seconds {
 	if x := p.r.ColdStart; x != nil {
 		return units.Seconds(math.Ceil(*x))
 	}
@@ -75,40 +60,57 @@ func (p *planning) coldStart(c *Contender, node int) units.Seconds {
 }
 
 // day is the replicas that each part of a day needs, by what a copy carries, and their schedule.
-func (p *planning) day(c *Contender) (*Day, error) {
-	if p.r.Daily == nil || !c.Meets {
-		return nil, nil
-	}
+func (p *planning) day(c *Found) (*Day, error) {
 	d, err := p.world.Device(c.Experiment.System, p.r.DeviceFile)
 	if err != nil {
 		return nil, err
 	}
 	each, needed, margin := c.Used/c.Copies, c.Copies-c.Spare, p.r.margin()
 	carries := c.Capacity.RequestRate / float64(needed)
-	out := &Day{ColdStart: p.coldStart(c, d.Node), Constant: float64(c.Devices()) * float64(day/hour)}
+	start := p.coldStart(c, d.Node)
+	out := &Day{Rates: p.r.Daily, ColdStart: float64(start)}
 	var copies []int
 	for _, rate := range p.r.Daily {
 		n := margin.Needed(rate, carries, needed) + c.Spare
-		copies, out.Devices = append(copies, n), append(out.Devices, n*each)
+		copies, out.GPUs = append(copies, n), append(out.GPUs, n*each)
 	}
-	out.Shifts = shifts(copies, out.ColdStart)
-	for i := range out.Shifts {
-		s := &out.Shifts[i]
-		s.Devices = s.Replicas * each
-		out.Hours += float64(s.Devices) * float64((s.To-s.From)/hour)
+	for _, s := range shifts(copies, start) {
+		out.Schedule = append(out.Schedule, Shift{clock(s.from), clock(s.to), s.replicas, s.replicas * each})
+		out.Hours += float64(s.replicas*each) * float64((s.to-s.from)/hour)
 	}
+	out.SavedHours = float64(c.Devices())*float64(day/hour) - out.Hours
 	out.Mean = out.Hours / float64(day/hour)
-	if c.Cost.USDPerHour > 0 {
-		out.PerMonth = c.Cost.Month(c.Devices(), out.Mean)
-		out.SavedPerMonth = c.Cost.PerMonth - out.PerMonth
-		out.SavedPerDay = out.SavedPerMonth / money.HoursPerMonth * float64(day/hour)
-	}
 	return out, nil
+}
+
+// scaled adds the schedule of a day to a plan for rates over a day, with what it saves.
+func (p *planning) scaled(out *Response) error {
+	best := &out.Contenders[0]
+	if p.r.Daily == nil || !best.Meets {
+		return nil
+	}
+	d, err := p.day(&best.Found)
+	if err != nil {
+		return err
+	}
+	out.Day = d
+	if c := best.Cost; c != nil {
+		month := best.Found.Cost.Month(best.Found.Devices(), d.Mean)
+		saved := c.PerMonth - month
+		c.Scaled, d.SavedPerMonth, d.SavedPerDay = &month, &saved, new(saved/money.HoursPerMonth*float64(day/hour))
+	}
+	return nil
+}
+
+// clock is a time of day: "05:57:14".
+func clock(s units.Seconds) string {
+	n := int(math.Round(float64(s)))
+	return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
 }
 
 // shifts is the schedule for the replicas that equal parts of a day need, one day like the other. A replica is on where one
 // is needed then, or within the time that it takes to start, which is at most a day: that is the fewest that serve in time.
-func shifts(need []int, start units.Seconds) []Shift {
+func shifts(need []int, start units.Seconds) []shift {
 	// Whole ticks, of which a second has as many as there are parts: a part then has as many as a day has seconds.
 	n, part := len(need), int(day)
 	ahead := int(start) * n
@@ -119,14 +121,14 @@ func shifts(need []int, start units.Seconds) []Shift {
 	slices.Sort(edges)
 	edges = append(slices.Compact(edges), n*part)
 	at := func(tick int) units.Seconds { return units.Seconds(tick) / units.Seconds(n) }
-	var out []Shift
+	var out []shift
 	for i, from := range edges[:len(edges)-1] {
-		s := Shift{From: at(from), To: at(edges[i+1])}
+		s := shift{from: at(from), to: at(edges[i+1])}
 		for k := from / part; k <= (from+ahead)/part; k++ {
-			s.Replicas = max(s.Replicas, need[k%n])
+			s.replicas = max(s.replicas, need[k%n])
 		}
-		if last := len(out) - 1; last >= 0 && out[last].Replicas == s.Replicas {
-			out[last].To = s.To
+		if last := len(out) - 1; last >= 0 && out[last].replicas == s.replicas {
+			out[last].to = s.to
 			continue
 		}
 		out = append(out, s)

@@ -25,16 +25,16 @@ func TestShifts(t *testing.T) {
 		name  string
 		need  []int
 		start units.Seconds
-		want  []Shift
+		want  []shift
 	}{
-		{"one load", []int{2}, 100, []Shift{{0, 24 * h, 2, 0}}},
-		{"up and down", []int{1, 3, 3, 2}, 100, []Shift{{0, 6*h - 100, 1, 0}, {6*h - 100, 18 * h, 3, 0}, {18 * h, 24 * h, 2, 0}}},
-		{"over midnight", []int{4, 1}, 100, []Shift{{0, 12 * h, 4, 0}, {12 * h, 24*h - 100, 1, 0}, {24*h - 100, 24 * h, 4, 0}}},
-		{"no time to start", []int{4, 1}, 0, []Shift{{0, 12 * h, 4, 0}, {12 * h, 24 * h, 1, 0}}},
-		{"a whole day to start", []int{4, 1}, 24 * h, []Shift{{0, 24 * h, 4, 0}}},
-		{"a short pause is not worth a stop", minutes, 90, []Shift{{0, 600*60 - 90, 1, 0}, {600*60 - 90, 603 * 60, 3, 0}, {603 * 60, 24 * h, 1, 0}}},
+		{"one load", []int{2}, 100, []shift{{0, 24 * h, 2}}},
+		{"up and down", []int{1, 3, 3, 2}, 100, []shift{{0, 6*h - 100, 1}, {6*h - 100, 18 * h, 3}, {18 * h, 24 * h, 2}}},
+		{"over midnight", []int{4, 1}, 100, []shift{{0, 12 * h, 4}, {12 * h, 24*h - 100, 1}, {24*h - 100, 24 * h, 4}}},
+		{"no time to start", []int{4, 1}, 0, []shift{{0, 12 * h, 4}, {12 * h, 24 * h, 1}}},
+		{"a whole day to start", []int{4, 1}, 24 * h, []shift{{0, 24 * h, 4}}},
+		{"a short pause is not worth a stop", minutes, 90, []shift{{0, 600*60 - 90, 1}, {600*60 - 90, 603 * 60, 3}, {603 * 60, 24 * h, 1}}},
 	} {
-		if diff := cmp.Diff(x.want, shifts(x.need, x.start)); diff != "" {
+		if diff := cmp.Diff(x.want, shifts(x.need, x.start), cmp.AllowUnexported(shift{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", x.name, diff)
 		}
 	}
@@ -47,7 +47,7 @@ func TestShiftsServe(t *testing.T) {
 		need := rapid.SliceOfN(rapid.IntRange(1, 9), 1, 50).Draw(t, "need")
 		start := units.Seconds(rapid.IntRange(0, int(day)).Draw(t, "start"))
 		all := shifts(need, start)
-		if all[0].From != 0 || all[len(all)-1].To != day {
+		if all[0].from != 0 || all[len(all)-1].to != day {
 			t.Fatalf("not a day: %+v", all)
 		}
 		// on is the fewest replicas of the shifts that a stretch of time touches.
@@ -55,8 +55,8 @@ func TestShiftsServe(t *testing.T) {
 			out := math.MaxInt
 			for _, s := range all {
 				for _, shift := range []float64{-float64(day), 0} {
-					if float64(s.From)+shift < to-1e-6 && float64(s.To)+shift > from+1e-6 {
-						out = min(out, s.Replicas)
+					if float64(s.from)+shift < to-1e-6 && float64(s.to)+shift > from+1e-6 {
+						out = min(out, s.replicas)
 					}
 				}
 			}
@@ -70,7 +70,7 @@ func TestShiftsServe(t *testing.T) {
 			}
 		}
 		for i, s := range all {
-			if s.Replicas > slices.Max(need) || i > 0 && s.From != all[i-1].To || s.To <= s.From {
+			if s.replicas > slices.Max(need) || i > 0 && s.from != all[i-1].to || s.to <= s.from {
 				t.Fatalf("shift %d: %+v", i, all)
 			}
 		}
@@ -97,17 +97,17 @@ func TestSchedule(t *testing.T) {
 	if d.ColdStart < 160 || d.ColdStart > 170 {
 		t.Errorf("cold start %v", d.ColdStart)
 	}
-	if d.Constant != 24*float64(c.Used) || d.Hours >= d.Constant || math.Abs(d.Mean*24-d.Hours) > 1e-9 || slices.Max(d.Devices) != c.Used {
-		t.Errorf("%g of %g device-hours: %+v", d.Hours, d.Constant, d)
+	if math.Abs(d.Hours+d.SavedHours-24*float64(c.GPUs)) > 1e-9 || d.SavedHours <= 0 || math.Abs(d.Mean*24-d.Hours) > 1e-9 || slices.Max(d.GPUs) != c.GPUs {
+		t.Errorf("%g device-hours, %g saved: %+v", d.Hours, d.SavedHours, d)
 	}
-	if price := c.Cost.USDPerHour; math.Abs(d.SavedPerDay-price*(d.Constant-d.Hours)) > 1e-6 || math.Abs(d.SavedPerMonth+d.PerMonth-c.Cost.PerMonth) > 1e-6 {
-		t.Errorf("saves $%g per day", d.SavedPerDay)
+	if price := c.Cost.PerGPUHour; math.Abs(*d.SavedPerDay-price*d.SavedHours) > 1e-6 || math.Abs(*d.SavedPerMonth+*c.Cost.Scaled-c.Cost.PerMonth) > 1e-6 {
+		t.Errorf("saves $%g per day", *d.SavedPerDay)
 	}
 	if slow := plan(func(r *Request) { r.ColdStart = new(3600.0) }).Day; slow.Hours <= d.Hours || slow.ColdStart != 3600 {
 		t.Errorf("a start of an hour: %g device-hours, before %g", slow.Hours, d.Hours)
 	}
 	spare := plan(func(r *Request) { r.Spare = 2 })
-	for _, s := range spare.Day.Shifts {
+	for _, s := range spare.Day.Schedule {
 		if s.Replicas < 3 {
 			t.Errorf("two spare replicas and one that serves: %+v", s)
 		}

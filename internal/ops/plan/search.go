@@ -8,13 +8,32 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
+
+// Found is the best deployment that the search of one system, engine and mode found.
+type Found struct {
+	Experiment experiment.Experiment // complete
+	experiment.Option
+
+	// Meets says that the limits are met with the confidence asked for. Where they are
+	// not, the option is the nearest one, and Nearest are limits that it meets.
+	Meets    bool
+	Nearest  workload.Limits
+	Experts  bool
+	Tier     device.Tier
+	Cost     money.Cost
+	Frontier []experiment.Speed
+	Notes    []string
+}
 
 // Run compares systems, engines and modes by simulation, and says what the best
 // deployment carries, what it costs and what would change the answer.
@@ -32,15 +51,17 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	out.Request, out.Usual, out.Workloads = r, usual, k.About
+	out.Workloads = append(out.Workloads, k.About...)
 	if err := p.detail(ctx, out); err != nil {
 		return nil, err
 	}
 	if !r.NoChanges {
-		if out.Changes, err = p.changes(ctx, out); err != nil {
+		if err := p.changes(ctx, out); err != nil {
 			return nil, err
 		}
 	}
+	out.Answer = answerOf(out)
+	out.Answer.UsualLimits = usual.taken()
 	return out, ctx.Err()
 }
 
@@ -57,7 +78,7 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]Contender, len(all))
+	found := make([]Found, len(all))
 	failed := make([]error, len(all))
 	done := counter{tell: p.tell, task: "comparing", of: len(all), what: "systems, engines and modes"}
 	err = pool.Each(ctx, len(all), experiment.AtATime, func(i int) {
@@ -67,24 +88,29 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 	if err = cmp.Or(err, experiment.Failed(all, failed)); err != nil {
 		return nil, err
 	}
-	out := &Response{RankedBy: p.order(found, failed)}
+	out := newResponse(*p.r)
+	out.RankedBy = p.order(found, failed)
+	var ranked []Found
 	for i := range all {
 		if failed[i] != nil {
-			out.Failed = append(out.Failed, NotRun{all[i].System, all[i].Engine.Name, string(all[i].Mode), failed[i].Error()})
+			out.NotRun = append(out.NotRun, NotRun{all[i].System, all[i].Engine.Name, string(all[i].Mode), failed[i].Error()})
 			continue
 		}
-		out.Contenders = append(out.Contenders, found[i])
+		ranked = append(ranked, found[i])
 	}
-	slices.SortStableFunc(out.Contenders, func(a, b Contender) int { return out.RankedBy.compare(&a, &b) })
-	if len(out.Contenders) > 0 {
-		out.Notes = out.Contenders[0].Notes
+	slices.SortStableFunc(ranked, func(a, b Found) int { return out.RankedBy.compare(&a, &b) })
+	for i := range ranked {
+		out.Contenders = append(out.Contenders, newContender(&ranked[i]))
+	}
+	if len(ranked) > 0 {
+		out.Notes = append(out.Notes, ranked[0].Notes...)
 	}
 	return out, nil
 }
 
 // order is what contenders are ranked by: by cost where systems with a price differ;
 // those without one come after them.
-func (p *planning) order(found []Contender, failed []error) RankedBy {
+func (p *planning) order(found []Found, failed []error) RankedBy {
 	priced := map[string]bool{}
 	for i := range found {
 		if failed[i] == nil && found[i].Cost.USDPerHour > 0 {
@@ -105,7 +131,7 @@ func (p *planning) order(found []Contender, failed []error) RankedBy {
 
 // compare orders contenders: those that meet the limits first, the best of them first;
 // of the others, those nearest to the limits.
-func (o RankedBy) compare(a, b *Contender) int {
+func (o RankedBy) compare(a, b *Found) int {
 	if a.Meets != b.Meets {
 		if a.Meets {
 			return -1
@@ -116,7 +142,7 @@ func (o RankedBy) compare(a, b *Contender) int {
 		return cmp.Compare(a.over(), b.over())
 	}
 	price := func(of func(*money.Cost) float64) int {
-		known := func(c *Contender) float64 {
+		known := func(c *Found) float64 {
 			if c.Cost.USDPerHour == 0 {
 				return math.Inf(1)
 			}
@@ -139,27 +165,21 @@ func (o RankedBy) compare(a, b *Contender) int {
 }
 
 // over is how many times as long as its limit the latency takes that misses it most.
-func (c *Contender) over() float64 {
+func (c *Found) over() float64 {
 	j := search.Judge{Limits: c.Experiment.Limits}
-	return j.Over(&formulas.Outcome{TTFT: c.TTFT, TPOT: c.TPOT, Latency: c.Latency})
-}
-
-// Name tells the contenders of a plan apart: "h200_sxm vllm disagg".
-func (c *Contender) Name() string {
-	e := &c.Experiment
-	return e.System + " " + e.Engine.Name + " " + string(e.Mode)
+	return j.Over(&formulas.Outcome{TTFT: units.Seconds(c.TTFT), TPOT: units.Seconds(c.TPOT), Latency: units.Seconds(c.Latency)})
 }
 
 // perDevice is the throughput per device, idle ones included.
-func (c *Contender) perDevice() float64 { return c.Capacity.Throughput / float64(c.Devices()) }
+func (c *Found) perDevice() float64 { return c.Capacity.Throughput / float64(c.Devices()) }
 
 // Devices is those that are paid for: all there are, or those that a load needs.
-func (c *Contender) Devices() int { return c.Option.Devices(&c.Experiment) }
+func (c *Found) Devices() int { return c.Option.Devices(&c.Experiment) }
 
 // contender is the best deployment of an experiment, or the nearest to the limits; with
 // its trade-off if that is wanted.
-func (p *planning) contender(ctx context.Context, e experiment.Experiment, frontier bool) (Contender, error) {
-	var out Contender
+func (p *planning) contender(ctx context.Context, e experiment.Experiment, frontier bool) (Found, error) {
+	var out Found
 	d, err := p.world.Device(e.System, p.r.DeviceFile)
 	if err != nil {
 		return out, err
@@ -174,7 +194,7 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	if err != nil {
 		return out, err
 	}
-	out = Contender{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes}
+	out = Found{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes}
 	switch {
 	case len(r.Rows) > 0:
 		out.Option, out.Meets = r.Rows[0], true

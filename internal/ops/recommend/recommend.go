@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -16,24 +17,28 @@ import (
 // experiments are not given.
 type Request struct {
 	Experiments []experiment.Experiment `json:"experiments"`
-	session.Sources
+	experiment.How
 
 	// One of these is the load: requests per second, or in flight.
 	Rate        float64 `json:"target_request_rate,omitempty"`
 	Concurrency int     `json:"target_concurrency,omitempty"`
-
-	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
-	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
 }
 
-// Response is what was found.
+// Response is how many devices a load needs. All figures are at the load.
 type Response struct {
-	Request Request
+	Rate        float64 `json:"target_request_rate,omitempty"`
+	Concurrency int     `json:"target_concurrency,omitempty"`
+	// Best is the experiment that needs the fewest devices, null if none carries the load
+	// within its limits; At is its index, or -1. GPUs is how many.
+	Best *string `json:"best"`
+	At   int     `json:"-"`
+	GPUs *int    `json:"total_gpus_needed"`
 	// Results are those of the experiments, in their order. The devices of an experiment
 	// are the most that a unit was looked for on.
-	Results []experiment.Result
-	// Best is the index of the experiment that needs the fewest devices, or -1.
-	Best int
+	Results []experiment.Result `json:"experiments"`
+	Caution string              `json:"caution"`
+
+	Request Request `json:"-"`
 }
 
 // Run finds the fewest devices for a load: for units of workers of every size, as many
@@ -44,17 +49,23 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	r.Top = cmp.Or(r.Top, experiment.DefaultTop)
-	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Best: -1}
-	how, load := experiment.How{Sources: r.Sources, Top: r.Top, Jobs: r.Jobs}, trial.Load{Rate: r.Rate, Requests: r.Concurrency}
+	out := &Response{
+		Request: r, Rate: r.Rate, Concurrency: r.Concurrency, Results: make([]experiment.Result, len(r.Experiments)), At: -1, Caution: session.Caution,
+	}
+	load := trial.Load{Rate: r.Rate, Requests: r.Concurrency}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		return experiment.Fewest(ctx, s, &how, load, e)
+		return experiment.Fewest(ctx, s, &r.How, load, e)
 	}); err != nil {
 		return nil, err
 	}
 	for i := range out.Results {
-		if rows := out.Results[i].Rows; len(rows) > 0 && (out.Best < 0 || experiment.Fewer(&rows[0], &out.Results[out.Best].Rows[0]) < 0) {
-			out.Best = i
+		if rows := out.Results[i].Rows; len(rows) > 0 && (out.At < 0 || experiment.Fewer(&rows[0], &out.Results[out.At].Rows[0]) < 0) {
+			out.At = i
 		}
+	}
+	if out.At >= 0 {
+		best := &out.Results[out.At]
+		out.Best, out.GPUs = &best.Experiment.Name, &best.Rows[0].Used
 	}
 	return out, ctx.Err()
 }
@@ -74,4 +85,12 @@ func (r *Request) Check() error {
 		err = field.Between(concurrency, r.Concurrency, 1, session.MaxTokens)
 	}
 	return session.BadInput(err)
+}
+
+// Load is the load in words.
+func (r *Request) Load() string {
+	if r.Concurrency > 0 {
+		return fmt.Sprintf("%d concurrent requests", r.Concurrency)
+	}
+	return fmt.Sprintf("%g req/s", r.Rate)
 }

@@ -37,7 +37,7 @@ func TestRecommend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Best < 0 {
+		if got.At < 0 {
 			t.Fatalf("%+v: none", r)
 		}
 		for i := range got.Results {
@@ -61,8 +61,8 @@ func TestRecommend(t *testing.T) {
 				if k > 0 && (n.Used < x.Rows[k-1].Used || n.Used == x.Rows[k-1].Used && n.Capacity.Throughput > x.Rows[k-1].Capacity.Throughput) {
 					t.Errorf("row %d needs %d, the one before %d", k, n.Used, x.Rows[k-1].Used)
 				}
-				if n.Used < got.Results[got.Best].Rows[0].Used {
-					t.Errorf("%s needs %d devices, the best %d", x.Experiment.Name, n.Used, got.Results[got.Best].Rows[0].Used)
+				if n.Used < got.Results[got.At].Rows[0].Used {
+					t.Errorf("%s needs %d devices, the best %d", x.Experiment.Name, n.Used, got.Results[got.At].Rows[0].Used)
 				}
 				least = min(least, n.Least*n.Used/n.Copies)
 			}
@@ -104,11 +104,11 @@ func TestRecommendAtRandom(t *testing.T) {
 			}
 			return r
 		}
-		if r := simulate(n.Copies); r.Result.TTFT.Mean != n.TTFT || r.Result.TPOT.Mean != n.TPOT || r.Chance != n.Chance {
+		if r := simulate(n.Copies); units.InMs(r.Result.TTFT.Mean) != n.TTFT || units.InMsOrNull(r.Result.TPOT.Mean) != n.TPOT || *r.Chance != n.Chance {
 			t.Errorf("%d copies: the row has %v and %v, the simulation %v and %v", n.Copies, n.TTFT, n.TPOT, r.Result.TTFT.Mean, r.Result.TPOT.Mean)
 		}
 		if n.Copies > n.Least {
-			if r := simulate(n.Copies - 1); n.Copies < 64 && r.Chance >= search.DefaultConfidence {
+			if r := simulate(n.Copies - 1); n.Copies < 64 && *r.Chance >= search.DefaultConfidence {
 				t.Errorf("%d copies would do, got %d", n.Copies-1, n.Copies)
 			}
 		}
@@ -126,7 +126,7 @@ func TestRecommendNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := &got.Results[0]
-	if got.Best != -1 || len(x.Rows) > 0 || x.Near == nil || x.Nearest.TPOT <= e.Limits.TPOT || x.Failure != "" {
+	if got.At != -1 || len(x.Rows) > 0 || x.Near == nil || x.Nearest.TPOT <= e.Limits.TPOT || x.Failure != "" {
 		t.Errorf("got %+v", x)
 	}
 	if got.Results[1].Failure == "" {

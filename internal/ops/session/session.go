@@ -11,6 +11,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 )
 
+// Caution ends every result.
+const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
+
 // Session is the source of models and devices beyond the built-in ones, and the receiver of
 // progress reports. Its zero value has the built-in ones only.
 type Session struct {

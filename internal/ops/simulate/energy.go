@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
@@ -12,12 +14,19 @@ import (
 // the power of cooling and conversion too, multiply a price by the PUE of the site.
 const DefaultEnergyPrice = 0.08
 
-// Energy is the energy and power of a deployment under load.
+// Energy is what the devices of a deployment draw while it serves.
 type Energy struct {
-	replica.Energy
+	// PerToken is the energy of all devices for an output token.
+	PerToken         units.Joules          `json:"joules_per_output_token"`
+	PerTokenInterval *calibration.Interval `json:"joules_per_output_token_80"`
+	// Watts is the mean power of a device.
+	Watts units.Watts `json:"watts_per_device"`
+	// Tier is calibrated where the power of the device's generation was measured,
+	// transferred where it is estimated from others.
+	Tier device.Tier `json:"tier"`
 
 	// Error is the expected error of the joules per output token.
-	Error calibration.Error
+	Error calibration.Error `json:"-"`
 }
 
 // EnergyOf is the energy of a simulated deployment, nil if unknown.
@@ -27,5 +36,6 @@ func EnergyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy 
 	if !ok {
 		return nil
 	}
-	return &Energy{e, calibration.ExpectJoules(&subject, e.Tier)}
+	expected := calibration.ExpectJoules(&subject, e.Tier)
+	return &Energy{e.PerToken, expected.Around(float64(e.PerToken)), e.Watts, e.Tier, expected}
 }

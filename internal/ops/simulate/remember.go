@@ -25,6 +25,6 @@ func Remembered(w *session.Session, r *Request, sources *session.Sources, simula
 	}
 	out := *known
 	out.Request = *r
-	out.Chance = out.Expected.Chance(out.Result.TTFT.Mean, out.Result.TPOT.Mean, out.Result.Latency.Mean, r.Limits)
+	out.present()
 	return &out, nil
 }

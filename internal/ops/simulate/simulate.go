@@ -10,9 +10,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
-	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -44,36 +42,6 @@ const (
 	DefaultInput  = 1024
 	DefaultOutput = 256
 )
-
-// Response is the result of a simulation.
-type Response struct {
-	Request Request
-	Model   string
-	Device  string
-	Engine  string // its name
-	Title   string // and as people call it
-	Layout  string
-	// PrefillLayout is the layout of the prefill replicas, if any.
-	PrefillLayout string
-	// Memory is how the engine divides the memory of a decode device; its tokens are
-	// those of a data-parallel rank.
-	Memory engine.Budget
-	// Budget is the token budget of the replicas that compute prompts.
-	Budget int
-	Result sim.Result
-	// Expected are the expected errors of the means, Chance the probability that the
-	// means meet the limits.
-	Expected calibration.Expected
-	Chance   float64
-	// Energy is nil if not requested or if the power of a device is unknown.
-	Energy *Energy
-	Tier   device.Tier
-	// Tables are the measured kernels used, nil without any.
-	Tables *prices.Use
-	Notes  []string
-	// Assumed are the settings taken from a preset.
-	Assumed []deployment.Assumption
-}
 
 // Complete fills in defaults.
 func (r *Request) Complete() {
@@ -172,14 +140,14 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Budget: resolved.Pools[0].Engine.TokenBudget, Result: *result,
 		Tier:    s.Prices.Tier(s.Device, resolved.Pricing),
-		Notes:   slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client), r.onSampling(result)),
+		Notes:   append([]string{}, slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client), r.onSampling(result))...),
 		Assumed: resolved.Assumed,
 	}
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
 	}
 	out.Expected = s.Overlay.Expect(r.About(s, resolved, result, out.Tier))
-	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, result.Latency.Mean, r.Limits)
+	out.present()
 	if metered {
 		out.Energy = EnergyOf(meters, result, resolved)
 	}

@@ -87,8 +87,8 @@ func TestZeroRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Device != step.DefaultDevice || s.Requests != 1 || s.Layout.Devices != 1 {
-		t.Errorf("%d requests on %d × %s", s.Requests, s.Layout.Devices, s.Device)
+	if s.Device != step.DefaultDevice || s.Requests != 1 || s.Sizes.Devices != 1 {
+		t.Errorf("%d requests on %d × %s", s.Requests, s.Sizes.Devices, s.Device)
 	}
 }
 

@@ -52,7 +52,7 @@ func spread(ctx context.Context, w *session.Session, s *session.Stage, r *Reques
 	if len(keys) > 0 {
 		out.Expected.Wider(math.Sqrt(effects[0]), math.Sqrt(effects[1]), math.Sqrt(effects[2]),
 			"the preset's sources vary in "+strings.Join(keys, ", "))
-		out.Chance = out.Expected.Chance(out.Result.TTFT.Mean, out.Result.TPOT.Mean, out.Result.Latency.Mean, r.Limits)
+		out.present()
 	}
 	return nil
 }

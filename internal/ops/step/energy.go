@@ -27,7 +27,7 @@ func energyOf(p *deployment.Served, r *Response) *Energy {
 	if !ok {
 		return nil
 	}
-	load := power.Load{Time: r.Result.Time}
+	load := power.Load{Time: r.Time}
 	if e := r.Engine; e != nil {
 		subject := calibration.SubjectOfServed(p)
 		m, load.Time = m.Scaled(subject.PowerFactor()), e.Time

@@ -148,14 +148,14 @@ func TestEngineSettingsOfSteps(t *testing.T) {
 	if got := host("graph.max_batch=1"); got <= plain.Engine.Host {
 		t.Errorf("kernels launched one by one: %v, before %v", got, plain.Engine.Host)
 	}
-	if got := once("kv_format=fp8"); got.Memory.KV >= plain.Memory.KV || got.Result.Time >= plain.Result.Time {
-		t.Errorf("a cache in fp8 is %v and a step %v, before %v and %v", got.Memory.KV, got.Result.Time, plain.Memory.KV, plain.Result.Time)
+	if got := once("kv_format=fp8"); got.KV >= plain.KV || got.Result.Time >= plain.Result.Time {
+		t.Errorf("a cache in fp8 is %v and a step %v, before %v and %v", got.KV, got.Result.Time, plain.KV, plain.Result.Time)
 	}
 	states := func(set ...string) *step.Response {
 		return evaluate(t, flat{Model: "Qwen/Qwen3.5-397B-A17B", Device: "b200_sxm", Layout: parallel.Layout{Devices: 8, TP: 8}, Queries: 64, ContextLength: 64, Decode: true, Engine: "sglang", Set: set})
 	}
-	if wide, narrow := states(), states("state_format=bf16"); narrow.Memory.KV >= wide.Memory.KV || narrow.Result.Time >= wide.Result.Time {
-		t.Errorf("states in bf16 are %v and a step %v, before %v and %v", narrow.Memory.KV, narrow.Result.Time, wide.Memory.KV, wide.Result.Time)
+	if wide, narrow := states(), states("state_format=bf16"); narrow.KV >= wide.KV || narrow.Result.Time >= wide.Result.Time {
+		t.Errorf("states in bf16 are %v and a step %v, before %v and %v", narrow.KV, narrow.Result.Time, wide.KV, wide.Result.Time)
 	}
 	if got := once("mtp.tokens=2"); got.MTP != 2 || got.Query != 3 {
 		t.Errorf("two drafted tokens: %d, queries of %d", got.MTP, got.Query)

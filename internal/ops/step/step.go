@@ -12,7 +12,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
@@ -51,44 +50,65 @@ type Request struct {
 
 // Response is one forward pass, evaluated.
 type Response struct {
-	Request       Request
-	Model, Device string
-	// Layout is complete; Label is it as printed.
-	Layout parallel.Layout
-	Label  string
-	// Formats are the formats that matter, as words.
-	Formats  FormatWords
-	Policy   string
-	Pricing  prices.Pricing
-	Compiled bool
-	MTP      int
-	Images   graph.Images
+	// Command is the command line of this answer, Request the request in JSON.
+	Command string  `json:"command,omitempty"`
+	Request Request `json:"request"`
+
+	Model  string `json:"model"`
+	Device string `json:"device"`
+	Layout string `json:"layout"`
+	Policy string `json:"policy"`
+	// Pricing is the cost model of operators that no kernel table covers.
+	Pricing  prices.Pricing `json:"pricing"`
+	Compiled bool           `json:"compiled"` // operators are fused
+
+	Time            units.Seconds         `json:"total_s"`
+	TimeInterval    *calibration.Interval `json:"total_s_80"` // holds a measurement with a probability of 0.8
+	TokensPerSecond float64               `json:"tokens_per_s_per_device"`
+	TokensInterval  *calibration.Interval `json:"tokens_per_s_per_device_80"`
+	Basis           string                `json:"interval_basis"`
+
+	// Engine is the step under an engine, nil without one.
+	Engine *EngineStep `json:"engine,omitempty"`
+	// Energy is missing where the power of the device is unknown.
+	Energy *Energy `json:"energy,omitempty"`
+
+	Weights    units.InGiB `json:"weights_gib"`
+	KV         units.InGiB `json:"kv_gib"`
+	Activation units.InGiB `json:"activation_gib"`
+	Reserved   units.InGiB `json:"reserved_gib"`
+	Available  units.InGiB `json:"available_gib"`
+
+	// Bound is the time of operators by what bounds them, launches aside.
+	Bound  step.Bounds   `json:"bound_s"`
+	Fixed  units.Seconds `json:"fixed_s"`
+	Hidden units.Seconds `json:"hidden_s"`
+	// Measured is the part of the step's time from kernel tables.
+	Measured units.Seconds `json:"measured_s"`
+
+	Operators []step.Operator `json:"operators"`
+	// Artefacts are the policy entries that changed the time noticeably.
+	Artefacts []Effect    `json:"artefacts"`
+	Tier      device.Tier `json:"tier"`
+	Tables    *prices.Use `json:"tables,omitempty"`
+	Notes     []string    `json:"notes"`
+
+	// The rest is for people.
+
+	Sizes   parallel.Layout `json:"-"` // the layout, complete
+	Formats FormatWords     `json:"-"` // those that matter
+	MTP     int             `json:"-"`
+	Images  graph.Images    `json:"-"`
 	// Requests, Query and Seq are those of one data-parallel rank; Seq is the tokens
 	// of a request after the step.
-	Requests, Query, Seq int
-	Decode               bool
-
-	Result       step.Result
-	Memory       memory.Use
-	DeviceMemory units.Bytes
-	// Tier is the origin of the operator times.
-	Tier device.Tier
-	// Tables are the measured kernels used, nil without any. Kernels names their engine
-	// for each of Result.Operators, "" for none.
-	Tables  *prices.Use
-	Kernels []string
-	// Engine is the step under an engine, nil without one.
-	Engine *EngineStep
-	// TokensPerSecond is new tokens per second and device.
-	TokensPerSecond float64
-	// Energy is nil if the power of the device is unknown.
-	Energy *Energy
-	// Error is the expected error of the step time, Basis its source.
-	Error calibration.Error
-	Basis string
-	// Artefacts are the policy entries that changed the time noticeably.
-	Artefacts []Effect
-	Notes     []string
+	Requests     int               `json:"-"`
+	Query        int               `json:"-"`
+	Seq          int               `json:"-"`
+	Decode       bool              `json:"-"`
+	DeviceMemory units.Bytes       `json:"-"`
+	Error        calibration.Error `json:"-"` // expected of the step time
+	// Result is the step with every call of an operator and its price.
+	Result step.Result `json:"-"`
 }
 
 // FormatWords are number formats as words; Experts is empty where they are the
@@ -164,17 +184,19 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	out := newResponse(resolved, batch)
 	out.Request = r
-	out.Result = *step.New(g, c).Evaluate(batch, r.Multistream)
+	out.take(step.New(g, c).Evaluate(batch, r.Multistream))
 	out.Tier = s.Prices.Tier(s.Device, resolved.Pricing)
 	if out.Tables, err = s.Prices.Used(); err != nil {
 		return nil, session.BadInput(err)
 	}
-	out.Kernels = kernels(c, &out.Result)
-	out.Memory = memory.New(spec).Use(batch, s.Device.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
-	out.TokensPerSecond = float64(r.Queries) * float64(out.Query) / float64(out.Result.Time) / float64(spec.Layout.Devices)
-	out.Artefacts = Artefacts(resolved, spec, batch, out.Result.Time+out.Result.Hidden)
+	if m, ok := c.(*table.Model); ok {
+		out.kernels(m)
+	}
+	out.hold(memory.New(spec).Use(batch, s.Device.Memory, units.Bytes(r.ReservedGiB)*units.GiB))
+	out.TokensPerSecond = float64(r.Queries) * float64(out.Query) / float64(out.Time) / float64(spec.Layout.Devices)
+	out.Artefacts = Artefacts(resolved, spec, batch, out.Time+out.Hidden)
 	if served.Engine != nil {
-		out.Engine = engineStep(served, batch, &out.Result, s.Overlay)
+		out.Engine = engineStep(served, batch, &out.Result.Times, s.Overlay)
 	}
 	out.Energy = energyOf(served, out)
 	out.expect(s, resolved, spec)
@@ -238,11 +260,23 @@ func newResponse(d *deployment.Resolved, b graph.Batch) *Response {
 	}
 	return &Response{
 		Model: d.Model.Name(), Device: d.Device.Name, DeviceMemory: d.Device.Memory,
-		Layout: spec.Layout, Label: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
+		Sizes: spec.Layout, Layout: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
 		Policy: spec.Policy.Name, Pricing: d.Pricing, Compiled: spec.Compile, MTP: spec.MTP, Images: b.Images,
 		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode,
-		Notes: slices.Concat(d.Model.Notes, d.Notes, session.OnLength(d.Model, g.Seq)),
+		Notes: append([]string{}, slices.Concat(d.Model.Notes, d.Notes, session.OnLength(d.Model, g.Seq))...),
 	}
+}
+
+// take adds the times of an evaluated step.
+func (r *Response) take(s *step.Result) {
+	r.Time, r.Bound, r.Fixed, r.Hidden, r.Measured = s.Time, s.Bound, s.Fixed, s.Hidden, s.Measured
+	r.Operators, r.Result = s.Operators, *s
+}
+
+// hold adds the memory of a step.
+func (r *Response) hold(u memory.Use) {
+	r.Weights, r.KV, r.Activation = units.InGiB(u.Weights), units.InGiB(u.KV), units.InGiB(u.Activation)
+	r.Reserved, r.Available = units.InGiB(u.Reserved), units.InGiB(u.Available)
 }
 
 // expect is the expected error of the step time.
@@ -254,10 +288,11 @@ func (r *Response) expect(s *session.Stage, d *deployment.Resolved, spec *graph.
 	c.TensorCast = tensorcast.Is(&spec.Policy)
 	e := s.Overlay.Expect(&c)
 	r.Error, r.Basis = e.TPOT, e.Basis
+	r.TimeInterval, r.TokensInterval = r.Error.Around(float64(r.Time)), r.Error.Inverse().Around(r.TokensPerSecond)
 }
 
 // engineStep is the step under an engine, with the code and calibration of a simulation.
-func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibration.Overlay) *EngineStep {
+func engineStep(p *deployment.Served, b graph.Batch, times *step.Times, o *calibration.Overlay) *EngineStep {
 	e := p.Engine
 	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOfServed(p)))
 	s := &b.Segments[0]
@@ -266,30 +301,24 @@ func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibrat
 		decode, prompts, tokens = 0, s.Requests, s.Requests*s.Query
 	}
 	out := &EngineStep{Name: e.Name, Title: e.Title}
-	out.Time, out.Kernels = pace.Step(&r.Times, decode, prompts, tokens)
+	out.Time, out.Kernels = pace.Step(times, decode, prompts, tokens)
 	out.Host = out.Time - out.Kernels
 	return out
 }
 
-// kernels names the measured kernels behind each operator of a step.
-func kernels(c cost.Coster, r *step.Result) []string {
-	out := make([]string, len(r.Operators))
-	m, ok := c.(*table.Model)
-	if !ok {
-		return out
-	}
+// kernels names the measured kernels behind each operator.
+func (r *Response) kernels(m *table.Model) {
 	for i := range r.Operators {
 		var names []string
-		for k := range r.Items {
-			if o := &r.Items[k].Op; o.Name.String() == r.Operators[i].Name {
+		for k := range r.Result.Items {
+			if o := &r.Result.Items[k].Op; o.Name.String() == r.Operators[i].Name {
 				if s := m.Source(o); s != "" && !slices.Contains(names, s) {
 					names = append(names, s)
 				}
 			}
 		}
-		out[i] = strings.Join(names, "; ")
+		r.Operators[i].Kernels = strings.Join(names, "; ")
 	}
-	return out
 }
 
 // batch builds the batch of one data-parallel rank.
@@ -320,7 +349,7 @@ func (r *Request) imageTokens(m *model.Model) int {
 
 // Artefacts finds the policy entries with a noticeable effect, by reverting each alone with the prices unchanged.
 func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
-	var out []Effect
+	out := []Effect{}
 	for _, a := range tensorcast.Artefacts() {
 		if !a.In(spec.Policy) {
 			continue

@@ -101,11 +101,11 @@ func TestTensorCast(t *testing.T) {
 			agree("communication bound", v.Bound["communication_bound"], float64(b.Comm), exact*v.Total)
 			agree("cube bound", v.Bound["compute_bound_mma"], float64(b.Cube), exact*v.Total)
 			agree("vector bound", v.Bound["compute_bound_gp"], float64(b.Vector), exact*v.Total)
-			agree("weights", v.Weights, r.Memory.Weights.GiB(), 1e-5*v.Weights)
-			agree("KV", v.KV, r.Memory.KV.GiB(), exact*v.KV)
+			agree("weights", v.Weights, r.Weights.GiB(), 1e-5*v.Weights)
+			agree("KV", v.KV, r.KV.GiB(), exact*v.KV)
 			all := v.Weights + v.KV + v.Activation
 			agree("weights + KV + activation", all,
-				(r.Memory.Weights + r.Memory.KV + r.Memory.Activation).GiB(), 0.02*all+0.1)
+				(r.Weights + r.KV + r.Activation).GiB(), 0.02*all+0.1)
 			compareOperators(t, v.Ops, r)
 		})
 	}

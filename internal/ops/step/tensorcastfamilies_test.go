@@ -134,8 +134,8 @@ func (p *pass) holds(t *testing.T) {
 		tolerance float64
 	}{
 		{"total", p.Total, float64(r.Result.Time), total},
-		{"weights", p.Weights, r.Memory.Weights.GiB(), 1e-3},
-		{"KV", p.KV, r.Memory.KV.GiB(), exact},
+		{"weights", p.Weights, r.Weights.GiB(), 1e-3},
+		{"KV", p.KV, r.KV.GiB(), exact},
 	} {
 		if off := c.got/c.want - 1; math.Abs(off) > c.tolerance {
 			t.Errorf("%s: want %.9g, got %.9g (%+.4f %%)", c.what, c.want, c.got, 100*off)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -39,30 +40,36 @@ type Request struct {
 // Engines are the engines listed where none is named.
 func Engines() []string { return []string{"trtllm", "sglang", "vllm"} }
 
-// Response is a row for every model, system and engine.
+// Response is what can be predicted: a row for every model, system and engine.
 type Response struct {
-	Request Request
-	Rows    []Row
+	Request Request `json:"-"`
+	Rows    []Row   `json:"rows"`
+	Caution string  `json:"caution"`
 }
 
-// Row is how well a model on a system under an engine can be predicted.
+// Row is a model on a system under an engine.
 type Row struct {
-	Model, System, Engine string
-	// Devices is the fewest that hold a worker, 0 where none does and Why says so.
-	Devices int
-	Why     string
-	Tier    device.Tier
-	// Aggregated and Disaggregated are nil where that cannot be deployed.
-	Aggregated, Disaggregated *Trust
+	Model  string `json:"model"`
+	System string `json:"system"`
+	Engine string `json:"backend"`
+	// Devices is the smallest number that holds a worker; null if none does, for the reason Why.
+	Devices       units.CountOrNull `json:"gpus"`
+	Why           string            `json:"why,omitempty"`
+	Tier          device.Tier       `json:"tier"`
+	Aggregated    *Trust            `json:"agg"`
+	Disaggregated *Trust            `json:"disagg"`
 }
 
-// Trust is what to expect of predictions, with a moderate load.
+// Trust is the expected error of predictions under a moderate load: the factors on a figure that contain the
+// measured value with a probability of 0.8.
 type Trust struct {
-	calibration.Expected
+	TTFT       *calibration.Interval `json:"ttft_factor"`
+	TPOT       *calibration.Interval `json:"tpot_factor"`
+	Throughput *calibration.Interval `json:"tokens_per_second_factor"`
+	Compared   bool                  `json:"compared"` // measured deployments of this combination exist
+	Basis      string                `json:"basis"`
 
-	// Compared says that measured deployments of this model, system and engine are
-	// among those that predictions were fitted to.
-	Compared bool
+	Expected calibration.Expected `json:"-"`
 }
 
 // usualLoad is the load that errors are given for: one of the middle range, with
@@ -94,7 +101,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 			return nil, err
 		}
 	}
-	out := &Response{Request: r}
+	out := &Response{Request: r, Rows: []Row{}, Caution: session.Caution}
 	for _, name := range r.Systems {
 		d, err := w.Device(name, "")
 		if err != nil {
@@ -168,9 +175,9 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	if out.Why = why; why != "" {
 		return out, nil
 	}
-	out.Devices = spec.Layout.Devices
+	out.Devices = units.CountOrNull(spec.Layout.Devices)
 	out.Aggregated = l.trust(spec, d, p, out.Tier, false)
-	if d.Ranks() >= 2*out.Devices { // caches travel over its links
+	if d.Ranks() >= 2*spec.Layout.Devices { // caches travel over its links
 		out.Disaggregated = l.trust(spec, d, p, out.Tier, true)
 	}
 	return out, nil
@@ -198,5 +205,6 @@ func (l *lister) trust(s *graph.Spec, d *device.Profile, p *engine.Profile, tier
 	c := session.About(s, d, prices.Best(d), tier)
 	c.Engine, c.Disaggregated, c.Input = p.Name, disaggregated, usualInput
 	c.On(s.Layout.Devices, usualLoad, s.Layout.DP, s.Model.HasExperts())
-	return &Trust{l.overlay.Expect(&c), l.overlay.Compared(&c.Subject)}
+	e := l.overlay.Expect(&c)
+	return &Trust{e.TTFT.Around(1), e.TPOT.Around(1), e.Throughput.Around(1), l.overlay.Compared(&c.Subject), e.Basis, e}
 }

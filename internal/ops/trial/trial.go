@@ -327,7 +327,7 @@ type Load struct {
 }
 
 // Show simulates a candidate that is shown, with its energy. Of many copies some are
-// simulated, and the rates are those of all.
+// simulated, and the rates of the result, not those for JSON, are of all.
 func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Load, limits simulate.Request) (*simulate.Response, error) {
 	some := c
 	copies := max(1, c.Copies)
@@ -352,11 +352,6 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	r := &out.Result
 	for _, x := range []*float64{&r.Offered, &r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
 		*x *= f
-	}
-	if out.Energy != nil {
-		e := *out.Energy
-		e.Devices = e.Devices * copies / of
-		out.Energy = &e
 	}
 	return out, nil
 }

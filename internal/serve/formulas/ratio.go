@@ -33,7 +33,10 @@ func (o *Outcome) Answers(output int) float64 {
 }
 
 // Instances is a number of prefill and decode instances.
-type Instances struct{ Prefill, Decode int }
+type Instances struct {
+	Prefill int `json:"prefill"`
+	Decode  int `json:"decode"`
+}
 
 // Devices are those the instances take, of prefill and decode devices each.
 func (n Instances) Devices(prefill, decode int) int { return n.Prefill*prefill + n.Decode*decode }

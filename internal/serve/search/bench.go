@@ -145,15 +145,15 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 // were simulated.
 func (t *Trial) outcome(percentile float64, copies float64) formulas.Outcome {
 	m := &t.Memory
+	kv := units.InGiB(t.KVPeak) * m.KV
 	o := formulas.Outcome{
 		TTFT: t.TTFT.Percentile(percentile), TPOT: t.TPOT.Percentile(percentile), Latency: t.Latency.Percentile(percentile),
 		Throughput: copies * t.Throughput,
 		Use: memory.Use{
-			Weights: m.Weights, KV: units.Bytes(t.KVPeak) * m.KV, Activation: m.Activation,
-			Reserved: m.Memory - m.Weights - m.Activation - m.KV,
+			Weights: units.Bytes(m.Weights), KV: units.Bytes(kv), Activation: units.Bytes(m.Activation),
+			Reserved: units.Bytes(m.Memory - m.Weights - m.Activation - m.KV), Available: units.Bytes(m.KV - kv),
 		},
 	}
-	o.Use.Available = m.KV - o.Use.KV
 	if t.Refused {
 		o.OOM = formulas.DecodePhase
 	}

@@ -117,6 +117,7 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 	actions.Linear = cmp.Or(actions.Linear, dtype.W8A8Dynamic)
 	actions.Attention = cmp.Or(actions.Attention, dtype.Disabled)
 	return search.Formulas{
+		Mode: search.Aggregated,
 		Spec: graph.Spec{
 			Model: m, Policy: policy, Quant: graph.Resolve(m, policy, actions), Compile: true,
 		},
@@ -132,9 +133,7 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 func (w *table) problem(t testing.TB) search.Formulas {
 	t.Helper()
 	p := ascend(t, w.model, w.device, graph.Actions{Attention: dtype.Action(w.kv)})
-	p.Mode = map[string]search.Mode{
-		"aggregated": search.Aggregated, "prefill": search.PrefillOnly, "decode": search.DecodeOnly,
-	}[w.mode]
+	p.Mode = search.Mode(w.mode)
 	p.Load.Input, p.Load.Output, p.Load.Budget = w.input, w.output, w.budget
 	p.Judge.Limits = workload.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}
 	return p

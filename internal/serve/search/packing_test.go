@@ -54,8 +54,8 @@ func TestPackingOfAny(t *testing.T) {
 // memory is given, wherever it stands.
 func TestClosest(t *testing.T) {
 	t.Parallel()
-	short := func(devices int, weights units.Bytes) Rejected {
-		memory := engine.Budget{Needs: engine.Needs{Memory: 10, Weights: weights}}
+	short := func(devices int, weights units.InGiB) Rejected {
+		memory := engine.Budget{Memory: 10, Weights: weights}
 		return Rejected{Layout: parallel.Layout{Devices: devices}, Err: &replica.NoCacheError{Memory: memory}}
 	}
 	other := Rejected{Layout: parallel.Layout{Devices: 64}, Err: errors.New("heads do not divide")}

@@ -17,13 +17,13 @@ import (
 )
 
 // Mode is what a deployment does.
-type Mode uint8
+type Mode string
 
 // The modes.
 const (
-	Aggregated Mode = iota
-	PrefillOnly
-	DecodeOnly
+	Aggregated  Mode = "aggregated"
+	PrefillOnly Mode = "prefill"
+	DecodeOnly  Mode = "decode"
 )
 
 // Evaluator finds the best operating point of a candidate. It must be safe for

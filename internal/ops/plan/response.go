@@ -1,39 +1,46 @@
-package document
+package plan
 
 import (
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
-	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// PlanSchema names the format of a [Plan]; an incompatible change gets a new number.
-const PlanSchema = "plimsoll/plan/1"
+// Schema names the format of a [Response]; an incompatible change gets a new number.
+const Schema = "plimsoll/plan/1"
 
-// Plan is the record of a plan: request, answer and the data behind it. The same
+// Response is the record of a plan: request, answer and the data behind it. The same
 // program gives the same bytes for the same request through every interface. Reports
 // are made from it alone.
-type Plan struct {
+type Response struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"` // of the program
 	Data    []Data `json:"data"`    // embedded data behind the figures
 	// Command is the command line of this plan, Request the request in JSON.
-	Command string        `json:"command"`
-	Request *plan.Request `json:"request"`
+	Command string  `json:"command"`
+	Request Request `json:"request"`
 
 	Model  string `json:"model"`
 	Answer Answer `json:"answer"`
 	// Contenders are the best deployments of every system, engine and mode, the best
 	// first by RankedBy; those that do not meet the limits come last.
-	RankedBy   string        `json:"ranked_by"`
-	Contenders []Contender   `json:"contenders"`
-	NotRun     []plan.NotRun `json:"not_run"`
+	RankedBy   RankedBy    `json:"ranked_by"`
+	Contenders []Contender `json:"contenders"`
+	NotRun     []NotRun    `json:"not_run"`
 
 	// The rest describes the first contender.
 
 	Changes   []Change               `json:"changes"`
 	Loads     []Load                 `json:"loads"`
-	Pools     []EstimatePool         `json:"pools"`
+	Pools     []estimate.Pool        `json:"pools"`
 	Timeline  []Moment               `json:"timeline"`
 	Workloads []session.PlanWorkload `json:"workloads"`
 	Day       *Day                   `json:"day,omitempty"`
@@ -57,7 +64,7 @@ type Answer struct {
 	// UsualLimits says which limits were taken because none were given.
 	UsualLimits string `json:"usual_limits,omitempty"`
 	// Nearest are the closest limits that can be met, if the requested ones cannot.
-	Nearest *Limits `json:"nearest_limits,omitempty"`
+	Nearest *session.Limits `json:"nearest_limits,omitempty"`
 }
 
 // Range is a predicted value with its 80 % interval.
@@ -115,16 +122,18 @@ type Contender struct {
 	Load     *float64           `json:"load,omitempty"`
 	Capacity *Carried           `json:"capacity,omitempty"`
 	Cost     *Cost              `json:"cost"` // null where no price is known
-	Energy   *Energy            `json:"energy,omitempty"`
-	Memory   Budget             `json:"memory"`
+	Energy   *simulate.Energy   `json:"energy,omitempty"`
+	Memory   engine.Budget      `json:"memory"`
 	KVPeak   float64            `json:"kv_use_peak"`
 	KVTokens int                `json:"kv_tokens"`
-	Tier     string             `json:"tier"`
+	Tier     device.Tier        `json:"tier"`
 	Basis    string             `json:"basis"`
-	Nearest  *Limits            `json:"nearest_limits,omitempty"`
+	Nearest  *session.Limits    `json:"nearest_limits,omitempty"`
 	Frontier []experiment.Speed `json:"frontier"`
 
 	Run deployment.Deployment `json:"deployment"`
+
+	Found Found `json:"-"`
 }
 
 // Cost is what a deployment costs in US dollars.
@@ -158,6 +167,9 @@ type Change struct {
 	// WithinError says that the difference is within the error of the prediction.
 	WithinError bool   `json:"within_error"`
 	Deployment  string `json:"in_words,omitempty"`
+
+	Request Request `json:"-"`
+	Found   *Found  `json:"-"` // nil if it cannot be run
 }
 
 // Carried is the most load that a deployment carries within the limits.
@@ -181,10 +193,10 @@ type Load struct {
 
 // Moment is the state of the cluster in the simulated run.
 type Moment struct {
-	Second  float64 `json:"second"`
-	Waiting int     `json:"waiting"`
-	Running int     `json:"running"`
-	KV      float64 `json:"kv_use"`
+	At      units.Seconds `json:"second"`
+	Waiting int           `json:"waiting"`
+	Running int           `json:"running"`
+	KV      float64       `json:"kv_use"`
 }
 
 // Day is the number of GPUs over the day, for a load that changes, and a schedule that follows it.
@@ -215,4 +227,32 @@ type Shift struct {
 type Next struct {
 	What    string `json:"what"`
 	Command string `json:"command"`
+}
+
+// newResponse is a response without contenders.
+func newResponse(r Request) *Response {
+	return &Response{
+		Schema: Schema, Data: dataHashes(), Request: r, Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},
+		Pools: []estimate.Pool{}, Timeline: []Moment{}, Workloads: []session.PlanWorkload{}, Next: []Next{}, Notes: []string{}, Caution: session.Caution,
+	}
+}
+
+// Say adds the version of the program and the command lines of requests.
+func (r *Response) Say(version string, command func(*Request) string) {
+	r.Version, r.Command = version, command(&r.Request)
+	for i := range r.Changes {
+		r.Changes[i].Command = command(&r.Changes[i].Request)
+	}
+	r.Next = nextOf(r)
+}
+
+func dataHashes() []Data {
+	out := []Data{}
+	for _, e := range provenance.Entries() {
+		if strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/face/web/") {
+			continue
+		}
+		out = append(out, Data{e.Path, e.SHA256})
+	}
+	return out
 }

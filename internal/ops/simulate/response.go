@@ -1,31 +1,31 @@
-package document
+package simulate
 
 import (
 	"math"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Simulate is a simulated run for programs; times in milliseconds.
-type Simulate struct {
+// Response is a simulated run; times in milliseconds.
+type Response struct {
 	// Command is the command line of this answer, Request the request in JSON.
-	Command string            `json:"command,omitempty"`
-	Request *simulate.Request `json:"request"`
+	Command string  `json:"command,omitempty"`
+	Request Request `json:"request"`
 
-	Model    string `json:"model"`
-	Device   string `json:"device"`
-	Engine   string `json:"engine"`
-	Layout   string `json:"layout"`
-	Tier     string `json:"tier"`
-	KVTokens int    `json:"kv_tokens"`
-	// Memory is how the engine divides that of one device.
-	Memory Budget `json:"memory"`
+	Model    string      `json:"model"`
+	Device   string      `json:"device"`
+	Engine   string      `json:"engine"`
+	Layout   string      `json:"layout"`
+	Tier     device.Tier `json:"tier"`
+	KVTokens int         `json:"kv_tokens"`
+	// Memory is how the engine divides that of one device; its tokens are those of a
+	// data-parallel rank.
+	Memory engine.Budget `json:"memory"`
 
 	Requests  int     `json:"requests"`
 	Finished  int     `json:"finished"`
@@ -45,8 +45,8 @@ type Simulate struct {
 
 	// Protocol is steady or benchmark; Steady is null unless the run went on until its figures were steady, and all figures
 	// are of its window.
-	Protocol string  `json:"protocol"`
-	Steady   *Steady `json:"steady"`
+	Protocol Protocol   `json:"protocol"`
+	Steady   *SteadyRun `json:"steady"`
 
 	// Offered is requests per second that came, RequestRate those served.
 	Offered     float64 `json:"offered_requests_per_s"`
@@ -55,9 +55,9 @@ type Simulate struct {
 	OutputRate  float64 `json:"output_tokens_per_s"`
 	// OutputInterval is null if requests come at a rate or from a trace, which then
 	// determine the throughput.
-	OutputInterval *Interval `json:"output_tokens_per_s_80"`
-	GoodRate       float64   `json:"goodput_per_s"`
-	GoodShare      float64   `json:"good_share"`
+	OutputInterval *calibration.Interval `json:"output_tokens_per_s_80"`
+	GoodRate       float64               `json:"goodput_per_s"`
+	GoodShare      float64               `json:"good_share"`
 
 	InFlight    InFlight `json:"in_flight"`
 	Busy        float64  `json:"utilization"`
@@ -86,10 +86,16 @@ type Simulate struct {
 	Notes  []string    `json:"notes"`
 	// Assumed are settings from a preset.
 	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
+
+	Title  string     `json:"-"` // of the engine
+	Budget int        `json:"-"` // of tokens, of the replicas that compute prompts
+	Result sim.Result `json:"-"`
+	// Expected are the expected errors of the means.
+	Expected calibration.Expected `json:"-"`
 }
 
-// Steady is how a run to steady state went.
-type Steady struct {
+// SteadyRun is how a run to steady state went.
+type SteadyRun struct {
 	// Ended is precise where the sampling error is small enough; otherwise overloaded, bounded (by the number of requests)
 	// or replayed (a trace, all of whose requests count).
 	Ended string `json:"ended"`
@@ -122,26 +128,6 @@ type InFlight struct {
 	Max  int     `json:"max"`
 }
 
-// Budget is how an engine divides the memory of one device.
-type Budget struct {
-	DeviceGiB     float64 `json:"device_gib"`
-	Share         float64 `json:"share"`
-	ShareOf       string  `json:"share_of"`
-	WeightsGiB    float64 `json:"weights_gib"`
-	ActivationGiB float64 `json:"activation_gib"`
-	WorkspaceGiB  float64 `json:"workspace_gib"`
-	KVGiB         float64 `json:"kv_gib"`
-	StatesGiB     float64 `json:"states_gib,omitempty"`
-	KVPerTokenKiB float64 `json:"kv_per_token_kib"`
-}
-
-func budgetOf(b *engine.Budget) Budget {
-	return Budget{
-		b.Memory.GiB(), b.Share, string(b.ShareOf), b.Weights.GiB(), b.Activation.GiB(), b.Workspace.GiB(),
-		b.KV.GiB(), b.States.GiB(), float64(b.PerToken / units.KiB),
-	}
-}
-
 // Times is the distribution of a time. Low and High are the 80 % interval of the mean.
 type Times struct {
 	Mean float64 `json:"mean"`
@@ -168,50 +154,44 @@ func later(s *sim.Summary, e calibration.Error) *Times {
 	return &out
 }
 
-// NewSimulate converts a response.
-func NewSimulate(r *simulate.Response) *Simulate {
-	s := &r.Result
-	use, prompts := Pools(s)
-	out := &Simulate{
-		Request: &r.Request,
-		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetOf(&r.Memory),
-		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
-		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: later(&s.TPOT, r.Expected.TPOT),
-		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
-		Protocol: string(r.Request.Protocol), Offered: s.Offered, InFlight: InFlight(s.InFlight),
-		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
-		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
-		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...),
-	}
-	out.HostShare, out.Evictions = s.HostShare, s.Workers.Evictions
-	out.HostLoading, out.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
+// present adds what JSON has of the result and its errors.
+func (r *Response) present() {
+	s, e := &r.Result, &r.Expected
+	use, prompts := r.Pools()
+	r.KVTokens, r.Basis, r.Protocol = r.Memory.Tokens, e.Basis, r.Request.Protocol
+	r.Requests, r.Finished, r.Refused, r.DurationS = s.Requests, s.Finished, s.Refused, float64(s.Duration)
+	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, e.TTFT), later(&s.TPOT, e.TPOT), later(&s.ITL, e.TPOT), timesOf(&s.Latency, r.LatencyError())
+	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, s.OutputRate, s.GoodRate, s.GoodShare
+	r.InFlight, r.Busy, r.KVMean, r.KVPeak, r.Preemptions, r.PrefillBusy = InFlight(s.InFlight), use.Busy, use.KVMean, use.KVPeak, use.Preemptions, prompts.Busy
+	r.CachedShare, r.HostShare, r.Evictions = s.CachedShare, s.HostShare, s.Workers.Evictions
+	r.HostLoading, r.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
 	if x := s.Sessions; x != nil {
-		out.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, LatencyError(r)), timesOf(&x.Working, LatencyError(r))}
+		r.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, r.LatencyError()), timesOf(&x.Working, r.LatencyError())}
 	}
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
 		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }
-		out.Steady = &Steady{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
+		r.Steady = &SteadyRun{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
 	}
 	if r.Request.Concurrency > 0 {
-		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
+		r.OutputInterval = e.Throughput.Around(s.OutputRate)
 	}
+	r.Chance = nil
 	if r.Request.Limits.Any() {
-		out.Chance = &r.Chance
+		r.Chance = new(e.Chance(s.TTFT.Mean, s.TPOT.Mean, s.Latency.Mean, r.Request.Limits))
 	}
-	out.Energy = energyOf(r.Energy)
-	return out
 }
 
 // LatencyError is the error of request latency. Residuals come from closed loops, in which
 // throughput is the number of requests in flight over their latency.
-func LatencyError(r *simulate.Response) calibration.Error {
+func (r *Response) LatencyError() calibration.Error {
 	return r.Expected.Throughput.Inverse()
 }
 
 // Pools are the replicas that generate, and those that compute prompts: the same
 // unless the run was disaggregated.
-func Pools(s *sim.Result) (generate, prompts *sim.PoolUse) {
+func (r *Response) Pools() (generate, prompts *sim.PoolUse) {
+	s := &r.Result
 	if s.Decode != nil {
 		return s.Decode, &s.Workers
 	}

@@ -1,4 +1,4 @@
-package document
+package plan
 
 import (
 	"encoding/json"
@@ -6,12 +6,11 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// PlanDiff is what differs between two plans, and why.
-type PlanDiff struct {
+// Diff is what differs between two plans, and why.
+type Diff struct {
 	// Causes are differences of the program, of its data and of the requests; Fields
 	// those of the requests, with what each does alone.
 	Causes []string      `json:"causes"`
@@ -23,17 +22,6 @@ type PlanDiff struct {
 	Figures []FigureDiff `json:"figures"`
 	// Contenders are the contenders of either plan by name, with their ranks.
 	Contenders []ContenderDiff `json:"contenders"`
-}
-
-// FieldEffect is a field of the requests that differs.
-type FieldEffect struct {
-	Field string `json:"field"`
-	A     string `json:"a"`
-	B     string `json:"b"`
-	// Ratio is what the field does alone to tokens per second and GPU, or to the GPUs
-	// where a load was given; null where that cannot be said.
-	Ratio   *float64 `json:"ratio"`
-	Failure string   `json:"failure,omitempty"`
 }
 
 // FigureDiff is a figure in both plans.
@@ -52,17 +40,14 @@ type ContenderDiff struct {
 	Tokens [2]Range `json:"tokens_per_second_gpu"`
 }
 
-// ReadPlan reads a record.
-func ReadPlan(data []byte) (*Plan, error) {
-	p := &Plan{}
+// Read reads a record.
+func Read(data []byte) (*Response, error) {
+	p := &Response{}
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
-	if p.Schema != PlanSchema {
-		return nil, fmt.Errorf("not a plan of this program: want the schema %s, got %q", PlanSchema, p.Schema)
-	}
-	if p.Request == nil {
-		return nil, errors.New("not a plan: there is no request")
+	if p.Schema != Schema {
+		return nil, fmt.Errorf("not a plan of this program: want the schema %s, got %q", Schema, p.Schema)
 	}
 	var asked struct { // the request is run again: a misspelt field must not become a default
 		Request json.RawMessage `json:"request"`
@@ -70,22 +55,21 @@ func ReadPlan(data []byte) (*Plan, error) {
 	if err := json.Unmarshal(data, &asked); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
-	if err := field.Decode(asked.Request, p.Request); err != nil {
+	if len(asked.Request) == 0 || string(asked.Request) == "null" {
+		return nil, errors.New("not a plan: there is no request")
+	}
+	if err := field.Decode(asked.Request, &p.Request); err != nil {
 		return nil, fmt.Errorf("request of the plan: %w", err)
 	}
 	return p, nil
 }
 
-// NewPlanDiff compares two records; effects are those of the fields that differ.
-func NewPlanDiff(a, b *Plan, effects []plan.FieldEffect) *PlanDiff {
-	out := &PlanDiff{Causes: []string{}, Fields: []FieldEffect{}, Figures: []FigureDiff{}, Contenders: []ContenderDiff{}}
+// NewDiff compares two records; effects are those of the fields that differ.
+func NewDiff(a, b *Response, effects []FieldEffect) *Diff {
+	out := &Diff{Causes: []string{}, Fields: []FieldEffect{}, Figures: []FigureDiff{}, Contenders: []ContenderDiff{}}
 	out.causes(a, b)
 	for _, e := range effects {
-		x := FieldEffect{Field: e.Field, A: e.A, B: e.B, Failure: e.Failure}
-		if e.Ratio > 0 {
-			x.Ratio = &e.Ratio
-		}
-		out.Fields = append(out.Fields, x)
+		out.Fields = append(out.Fields, e)
 		out.Causes = append(out.Causes, "the request: "+e.Field)
 	}
 	if len(a.Contenders) > 0 && len(b.Contenders) > 0 {
@@ -96,7 +80,7 @@ func NewPlanDiff(a, b *Plan, effects []plan.FieldEffect) *PlanDiff {
 }
 
 // causes finds differences of the program and its data.
-func (d *PlanDiff) causes(a, b *Plan) {
+func (d *Diff) causes(a, b *Response) {
 	if a.Version != b.Version {
 		d.Causes = append(d.Causes, fmt.Sprintf("the program: %s, %s", a.Version, b.Version))
 	}
@@ -118,7 +102,7 @@ func (d *PlanDiff) causes(a, b *Plan) {
 }
 
 // compare compares the first contenders.
-func (d *PlanDiff) compare(a, b *Contender) {
+func (d *Diff) compare(a, b *Contender) {
 	d.Best = [2]string{a.Name + ": " + a.Deployment, b.Name + ": " + b.Deployment}
 	add := func(name string, x, y Range) {
 		d.Figures = append(d.Figures, FigureDiff{name, x.Value, y.Value, y.Value >= x.Low && y.Value <= x.High})
@@ -136,7 +120,9 @@ func (d *PlanDiff) compare(a, b *Contender) {
 		add("$ per month", plain(a.Cost.PerMonth), plain(b.Cost.PerMonth))
 	}
 	if a.Energy != nil && b.Energy != nil {
-		joules := func(e *Energy) Range { return Range{e.PerToken, e.PerTokenInterval.Low, e.PerTokenInterval.High} }
+		joules := func(e *simulate.Energy) Range {
+			return Range{float64(e.PerToken), e.PerTokenInterval.Low, e.PerTokenInterval.High}
+		}
 		add("joules per output token", joules(a.Energy), joules(b.Energy))
 	}
 	d.Changed = d.Best[0] != d.Best[1]
@@ -146,9 +132,9 @@ func (d *PlanDiff) compare(a, b *Contender) {
 }
 
 // contenders places every contender in both plans.
-func (d *PlanDiff) contenders(a, b *Plan) {
+func (d *Diff) contenders(a, b *Response) {
 	at := map[string]int{}
-	for side, p := range []*Plan{a, b} {
+	for side, p := range []*Response{a, b} {
 		for i := range p.Contenders {
 			c := &p.Contenders[i]
 			k, known := at[c.Name]
@@ -166,7 +152,7 @@ func (d *PlanDiff) contenders(a, b *Plan) {
 var errNoContender = errors.New("the plan has no deployment")
 
 // Expected is the simulation of a plan's first contender.
-func (p *Plan) Expected() (simulate.Request, error) {
+func (p *Response) Expected() (simulate.Request, error) {
 	if len(p.Contenders) == 0 {
 		return simulate.Request{}, errNoContender
 	}

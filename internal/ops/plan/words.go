@@ -1,4 +1,4 @@
-package document
+package plan
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
-	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// deploymentInWords is what a contender runs: "4 replicas of TP=8", "2 × (3 prefill of
+// inWords is the deployment that was found: "4 replicas of TP=8", "2 × (3 prefill of
 // one GPU, 1 decode of TP=8)".
-func deploymentInWords(c *plan.Contender) string {
+func (c *Found) inWords() string {
 	of := func(n string, role deployment.Role) string {
 		for i := range c.Deployment.Pools {
 			if p := &c.Deployment.Pools[i]; p.Role == role {
@@ -65,8 +65,8 @@ func limitsInWords(l workload.Limits) string {
 	return strings.Join(parts, " and ")
 }
 
-// UsualLimits is "usual for chat: TTFT 2000 ms and TPOT 100 ms".
-func UsualLimits(u *plan.Usual) string {
+// InWords is "Usual for chat: TTFT 2000 ms and TPOT 100 ms".
+func (u *Usual) InWords() string {
 	limits := limitsInWords(u.Limits)
 	if limits == "" {
 		limits = "no limits"
@@ -74,9 +74,21 @@ func UsualLimits(u *plan.Usual) string {
 	return fmt.Sprintf("Usual for %s: %s", strings.Join(u.Uses, " and "), limits)
 }
 
+// taken says that the limits were taken, "" where none were.
+func (u *Usual) taken() string {
+	if u == nil {
+		return ""
+	}
+	out := fmt.Sprintf("%s (%s).", u.InWords(), u.Source)
+	if u.Limits.Any() {
+		out += " --no-limits plans for throughput alone."
+	}
+	return out
+}
+
 // answerOf puts a plan into words.
-func answerOf(p *Plan) Answer {
-	r := p.Request
+func answerOf(p *Response) Answer {
+	r := &p.Request
 	within := limitsInWords(r.Limits)
 	if within != "" && r.Percentile > 0 {
 		within += fmt.Sprintf(" (p%g)", r.Percentile)
@@ -103,7 +115,7 @@ func answerOf(p *Plan) Answer {
 	}
 	rate := best.RequestRate
 	if best.Load != nil {
-		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(peakOf(r)), gpusInWords(r, best), within)
+		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(r.peak()), gpusInWords(r, best), within)
 		out.Sentence += carriedInWords(best)
 	} else {
 		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
@@ -131,7 +143,7 @@ func carriedInWords(c *Contender) string {
 	return fmt.Sprintf(" %s about %s (%s to %s), of which this load takes %.0f %%.", carry, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
 }
 
-func nearestInWords(l *Limits) string {
+func nearestInWords(l *session.Limits) string {
 	var parts []string
 	if l.TTFT != nil {
 		parts = append(parts, "TTFT "+units.Figure(*l.TTFT)+" ms")
@@ -145,15 +157,7 @@ func nearestInWords(l *Limits) string {
 	return strings.Join(parts, " and ")
 }
 
-func peakOf(r *plan.Request) float64 {
-	most := r.Rate
-	for _, x := range r.Daily {
-		most = max(most, x)
-	}
-	return most
-}
-
-func gpusInWords(r *plan.Request, c *Contender) string {
+func gpusInWords(r *Request, c *Contender) string {
 	n := c.GPUsGiven
 	if r.Devices > 0 {
 		n = r.Devices
@@ -184,7 +188,7 @@ func reasonOf(c *Contender) string {
 }
 
 // nextOf lists the commands to run next.
-func nextOf(p *Plan) []Next {
+func nextOf(p *Response) []Next {
 	out := []Next{}
 	if len(p.Contenders) == 0 || p.Command == "" {
 		return out
@@ -198,7 +202,7 @@ func nextOf(p *Plan) []Next {
 	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
 		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
 		if best.Load != nil {
-			load = fmt.Sprintf("--rate %g", peakOf(p.Request))
+			load = fmt.Sprintf("--rate %g", p.Request.peak())
 		}
 		line := fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json %s --input-length %d --output-length %d", dir, load, x[0].Input, x[0].Output)
 		if x[0].LengthLow > 0 && x[0].LengthLow != 1 {

@@ -1,10 +1,8 @@
-package document_test
+package plan
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
 // TestReadPlan: a record whose request has a field that does not exist is refused, other fields may be of another release.
@@ -18,7 +16,7 @@ func TestReadPlan(t *testing.T) {
 		`{"schema":"plimsoll/plan/9","request":{}}`: "want the schema",
 		`[]`: "not a plan",
 	} {
-		_, err := document.ReadPlan([]byte(text))
+		_, err := Read([]byte(text))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q, got %v", text, want, err)
 		}

@@ -1,0 +1,120 @@
+package estimate
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Response is the figures of one deployment. Simulating the deployment at the concurrency
+// gives the same, unless the mode is static.
+type Response struct {
+	Mode    string  `json:"mode"`    // in AIConfigurator's words
+	Request Request `json:"request"` // complete
+
+	Model       string                `json:"model"`
+	Deployment  deployment.Deployment `json:"deployment"`
+	Devices     int                   `json:"gpus"`
+	Concurrency int                   `json:"concurrency"`
+	// Figures that a static mode does not have are null, as are TPOT and tokens per second and
+	// user if requests generate one token.
+	TTFT            units.InMsOrNull      `json:"ttft_ms"`
+	TTFTInterval    *calibration.Interval `json:"ttft_interval_ms"`
+	TPOT            units.InMsOrNull      `json:"tpot_ms"`
+	TPOTInterval    *calibration.Interval `json:"tpot_interval_ms"`
+	Latency         units.InMs            `json:"request_latency_ms"`
+	LatencyInterval *calibration.Interval `json:"request_latency_interval_ms"`
+	// Throughput is output tokens per second of all devices.
+	Throughput         float64               `json:"tokens_per_second"`
+	ThroughputInterval *calibration.Interval `json:"tokens_per_second_interval"`
+	PerDevice          float64               `json:"tokens_per_second_gpu"`
+	User               units.OrNull          `json:"tokens_per_second_user"`
+	RequestRate        float64               `json:"request_rate"`
+	// Chance is the probability that the limits are met, null without limits.
+	Chance *float64 `json:"within_limits"`
+	// Energy is missing where the power of the device is unknown.
+	Energy *simulate.Energy `json:"energy,omitempty"`
+	Tier   device.Tier      `json:"tier"`
+	Basis  string           `json:"basis"`
+	// Pools are the workers that do both, or those for prefill and for decode.
+	Pools  []Pool      `json:"pools"`
+	Tables *prices.Use `json:"tables,omitempty"`
+	Notes  []string    `json:"notes"`
+
+	Caution string `json:"caution"`
+
+	Experts  bool                 `json:"-"`
+	Expected calibration.Expected `json:"-"`
+}
+
+// Pool is the workers of one role.
+type Pool struct {
+	Role     deployment.Role `json:"role"`
+	System   string          `json:"system"`
+	Workers  int             `json:"workers"`
+	Layout   parallel.Layout `json:"layout"` // complete
+	Batch    int             `json:"batch_size"`
+	InUse    units.InGiB     `json:"memory_gib"` // in use at most
+	KVPeak   float64         `json:"kv_use_peak"`
+	KVTokens int             `json:"kv_tokens"` // of a data-parallel rank
+	Memory   engine.Budget   `json:"memory"`
+	// Steps are steps of a worker in detail, if they were requested.
+	Steps []Step `json:"steps,omitempty"`
+}
+
+// Step is one step of a worker.
+type Step struct {
+	Phase    string `json:"phase"`
+	Requests int    `json:"requests"` // of a data-parallel rank
+	Query    int    `json:"new_tokens"`
+	Cached   int    `json:"cached_tokens"`
+	// Time is the time of the kernels, Limit the shortest time the data sheet allows.
+	Time       units.InMs       `json:"time_ms"`
+	Limit      units.InMs       `json:"limit_ms"`
+	LimitShare float64          `json:"limit_share"`
+	Engine     *step.EngineStep `json:"engine,omitempty"`
+	Operators  []Operator       `json:"operators"`
+}
+
+// Operator is all calls of an operator in a step.
+type Operator struct {
+	Name       string     `json:"name"`
+	Calls      float64    `json:"calls"`
+	Time       units.InMs `json:"time_ms"`
+	Share      float64    `json:"share"`
+	Limit      units.InMs `json:"limit_ms"`
+	LimitShare float64    `json:"limit_share"`
+	Bound      string     `json:"bound"`
+	Source     string     `json:"source"`
+	Kernels    string     `json:"kernels,omitempty"`
+}
+
+// mode is the mode in AIConfigurator's words.
+func (r *Request) mode() string {
+	if r.Static != NotStatic {
+		return string(r.Static)
+	}
+	return string(r.Experiment.Mode)
+}
+
+// present adds what follows from the figures.
+func (r *Response) present() {
+	e := &r.Expected
+	r.TTFTInterval, r.TPOTInterval = e.TTFT.Around(r.TTFT.Ms()), e.TPOT.Around(r.TPOT.Ms())
+	r.LatencyInterval, r.ThroughputInterval = e.Throughput.Inverse().Around(r.Latency.Ms()), e.Throughput.Around(r.Throughput)
+	r.PerDevice, r.User, r.Basis = r.Throughput/float64(r.Devices), units.OrNull(units.Seconds(r.TPOT).Rate()), e.Basis
+	if !r.Request.Experiment.Limits.Any() {
+		r.Chance = nil
+	}
+	for i := range r.Pools {
+		p := &r.Pools[i]
+		p.InUse = p.Memory.InUse(p.KVPeak)
+	}
+	r.Notes = append([]string{}, r.Notes...)
+}

@@ -1,0 +1,144 @@
+package optimize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// Row is a deployment at its best batch.
+type Row struct {
+	Label      string           `json:"parallel"`
+	Throughput float64          `json:"throughput"`
+	PerDevice  float64          `json:"throughput_per_device"`
+	TTFT       units.InMsOrNull `json:"ttft_ms"`
+	TPOT       units.InMsOrNull `json:"tpot_ms"`
+	QPS        units.OrNull     `json:"qps"` // of a disaggregated phase
+	// Cost is in USD for a million tokens of the throughput, null without a price.
+	Cost units.OrNull `json:"usd_per_million_tokens"`
+	// Energy is missing where the power of the device is unknown, and of rows by formulas.
+	Energy      *simulate.Energy `json:"energy,omitempty"`
+	Concurrency int              `json:"concurrency"`
+	Batch       int              `json:"batch_size"`
+	NumDevices  int              `json:"num_devices"`
+	Replicas    int              `json:"replicas"`
+	Budget      int              `json:"max_batched_tokens"` // of a step and data-parallel rank
+	// Settings are those of the engine that belong to a simulated row, as "key=value".
+	Settings []string `json:"engine_settings,omitempty"`
+	Chunks   int      `json:"prefill_chunks"`
+
+	PrefillStep units.InMsOrNull `json:"prefill_step_ms"`
+	DecodeStep  units.InMsOrNull `json:"decode_step_ms"`
+	Prefill     *Breakdown       `json:"prefill_breakdown"`
+	Decode      *Breakdown       `json:"decode_breakdown"`
+
+	Weights    units.InGiB    `json:"weight_gib"`
+	KV         units.InGiB    `json:"kv_cache_gib"`
+	Activation units.InGiB    `json:"activation_gib"`
+	Available  units.InGiB    `json:"available_gib"`
+	Binds      search.Verdict `json:"bound_by"` // limit of the batch size
+
+	// Intervals hold a measurement with a probability of 0.8; Chance is the
+	// probability that it meets the limits, null without limits.
+	Intervals Intervals `json:"intervals80"`
+	Chance    *float64  `json:"chance_within_limits"`
+
+	// Composition is the prompts in the batch of one data-parallel rank, shortest
+	// first; missing where all are equal.
+	Composition []Part `json:"composition,omitempty"`
+
+	Candidate search.Candidate     `json:"-"`
+	Best      formulas.Outcome     `json:"-"`
+	Effective int                  `json:"-"` // tokens to compute of a prompt, on average
+	Expected  calibration.Expected `json:"-"` // errors of Best
+}
+
+// Intervals are the 80 % intervals of a row, null where it has no such
+// figure.
+type Intervals struct {
+	Throughput *calibration.Interval `json:"throughput"`
+	TTFT       *calibration.Interval `json:"ttft_ms"`
+	TPOT       *calibration.Interval `json:"tpot_ms"`
+}
+
+// Part is the prompts of one length in the batch of a data-parallel rank.
+type Part struct {
+	Tokens  int     `json:"num_input_tokens"`
+	Ratio   float64 `json:"request_ratio"`
+	Samples int     `json:"samples"`
+}
+
+// NewRow is a result at one of its outcomes, of a search on a number of devices.
+func NewRow(r *search.Result, o *formulas.Outcome, devices int) Row {
+	c, u := &r.Candidate, &o.Use
+	out := Row{
+		Label: r.Label, Throughput: o.Throughput, PerDevice: o.Throughput / float64(devices), TTFT: units.InMsOrNull(o.TTFT), TPOT: units.InMsOrNull(o.TPOT),
+		QPS: units.OrNull(o.QPS(&r.Load)), Concurrency: o.Concurrency, Batch: o.Batch, Replicas: max(1, c.Copies), Budget: r.Load.Budget, Chunks: o.Chunks,
+		PrefillStep: units.InMsOrNull(o.PrefillTime), DecodeStep: units.InMsOrNull(o.DecodeTime),
+		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
+		Weights: units.InGiB(u.Weights), KV: units.InGiB(u.KV), Activation: units.InGiB(u.Activation), Available: units.InGiB(u.Available), Binds: r.Binds,
+		Candidate: *c, Best: *o, Effective: r.Load.EffectiveInput(),
+	}
+	out.NumDevices = out.Replicas * c.Layout.Devices
+	return out
+}
+
+// Expect adds the errors to expect.
+func (r *Row) Expect(e calibration.Expected, l workload.Limits) {
+	o := &r.Best
+	r.Expected, r.Intervals = e, Intervals{e.Throughput.Around(o.Throughput), e.TTFT.Around(o.TTFT.Ms()), e.TPOT.Around(o.TPOT.Ms())}
+	if l.Any() {
+		r.Chance = new(e.Chance(o.TTFT, o.TPOT, o.Latency, l))
+	}
+}
+
+// Deal adds the lengths of the prompts in a batch.
+func (r *Row) Deal(l *formulas.Load) {
+	for _, x := range l.Distribution.Deal(parallel.Fullest(r.Concurrency, r.Candidate.Ranks()), l.HitRate) {
+		r.Composition = append(r.Composition, Part{x.Tokens, x.Ratio, x.Samples})
+	}
+	slices.SortStableFunc(r.Composition, func(a, b Part) int { return cmp.Compare(a.Tokens, b.Tokens) })
+}
+
+// NewCandidate is a result, with its row if it is feasible.
+func NewCandidate(r *search.Result, row func(*search.Result) Row) Candidate {
+	c := &r.Candidate
+	l := &c.Layout
+	out := Candidate{
+		Label: r.Label, TP: l.TP, PP: l.PP, DP: l.DP, EP: l.EP, MoETP: l.MoETP, MoEDP: l.MoEDP, DCP: l.DCP, Replicas: max(1, c.Copies), MTP: c.MTP,
+		OK: r.OK, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(),
+	}
+	if !r.OK {
+		out.Rejected, out.Reason = r.Binds, r.Reason
+		return out
+	}
+	out.Best = new(row(r))
+	return out
+}
+
+// row is a result at its best, with its intervals.
+func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
+
+// rowAt is a result at another outcome than its best.
+func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
+	out := NewRow(r, o, t.devices)
+	if o.Throughput > 0 {
+		out.Cost = units.OrNull(money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.NumDevices), o.Throughput))
+	}
+	if t.subject != nil {
+		out.Settings = t.subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings
+	}
+	out.Expect(t.expect(r, o), t.limits)
+	if r.Load.Distribution != nil && t.mode != search.DecodeOnly {
+		out.Deal(&r.Load)
+	}
+	return out
+}
