@@ -59,7 +59,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 			}
 		}
 	}
-	return out, ctx.Err()
+	return session.Finish(ctx, out, nil)
 }
 
 // Generate gives a deployment of an experiment that works, without a search.
@@ -70,5 +70,5 @@ func Generate(ctx context.Context, s *session.Session, e experiment.Experiment, 
 	if err != nil {
 		return nil, err
 	}
-	return &Response{Request: r, Results: []experiment.Result{*found}}, nil
+	return session.Finish(ctx, &Response{Request: r, Results: []experiment.Result{*found}}, nil)
 }

@@ -192,7 +192,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		out.Notes = append(out.Notes, field.Say(err, parallel.Word))
 	}
 	out.Tables, err = s.Prices.Used()
-	return out, session.BadInput(err)
+	return session.Finish(ctx, out, session.BadInput(err))
 }
 
 // deployment is the one that is asked for with its workers.

@@ -133,7 +133,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	x.flags()
 	if !x.resolve() {
 		x.sort()
-		return x.out, nil
+		return session.Finish(ctx, x.out, nil)
 	}
 	x.settings()
 	if err := x.predict(ctx); err != nil {
@@ -143,7 +143,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	x.sort()
-	return x.out, nil
+	return session.Finish(ctx, x.out, nil)
 }
 
 // read reads the deployment.

@@ -39,7 +39,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 			return nil, err
 		}
 	}
-	return out, ctx.Err()
+	return session.Finish(ctx, out, nil)
 }
 
 // planning is a plan in progress.

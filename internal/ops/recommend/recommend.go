@@ -56,7 +56,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 			out.Best = i
 		}
 	}
-	return out, ctx.Err()
+	return session.Finish(ctx, out, nil)
 }
 
 // Check reports what is wrong with the request itself.
