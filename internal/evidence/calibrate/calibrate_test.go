@@ -38,7 +38,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := calibrate.Calibration{Iterations: 2, Workers: 2, Validation: calibrate.Validation{Folds: 4}}
-	if _, err := c.Run(ctx, measuredtest.Predictor().PrepareClean(measuredtest.Rows(t))); !errors.Is(err, context.Canceled) {
+	if _, err := c.Run(ctx, measuredtest.Clean(t, measuredtest.Predictor(), measuredtest.Rows(t))); !errors.Is(err, context.Canceled) {
 		t.Errorf("want the fit cancelled, got %v", err)
 	}
 }
@@ -61,7 +61,7 @@ func TestFitFindsTheTruth(t *testing.T) {
 		}
 		read[i].TTFT, read[i].TPOT = got.TTFT, got.TPOT
 	}
-	prepared := p.PrepareClean(read)
+	prepared := measuredtest.Clean(t, p, read)
 	if len(prepared) != 32 {
 		t.Fatalf("want 32 rows, got %d", len(prepared))
 	}
@@ -103,7 +103,7 @@ func TestFitOfCells(t *testing.T) {
 	}
 	base := calibration.Shipped()
 	c := calibrate.Calibration{Base: base, Iterations: 3, Workers: 2, Validation: calibrate.Validation{Folds: 2}}
-	prepared := p.PrepareClean(own)
+	prepared := measuredtest.Clean(t, p, own)
 	f, err := c.Run(t.Context(), prepared)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestFitOfNoise(t *testing.T) {
 		noise := units.Seconds(math.Exp(0.2 * math.Sin(float64(1+i)*12.9898)))
 		read[i].TTFT, read[i].TPOT = got.TTFT*noise, got.TPOT/noise
 	}
-	prepared := p.PrepareClean(read)
+	prepared := measuredtest.Clean(t, p, read)
 	c := calibrate.Calibration{Base: base, Iterations: 1, Workers: 2}
 	f, err := c.Run(t.Context(), prepared)
 	if err != nil {
@@ -245,7 +245,7 @@ func TestLearnOwn(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	prepared := measuredtest.Predictor().PrepareClean(measuredtest.Rows(t))
+	prepared := measuredtest.Clean(t, measuredtest.Predictor(), measuredtest.Rows(t))
 	c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{LeaveOut: calibrate.Kinds()}}
 	f, err := c.Run(t.Context(), prepared)
 	if err != nil {

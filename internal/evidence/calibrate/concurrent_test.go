@@ -12,7 +12,7 @@ import (
 func TestConcurrentFit(t *testing.T) {
 	t.Parallel()
 	rows := measuredtest.Rows(t)
-	prepared := measuredtest.Predictor().PrepareClean(rows[:min(8, len(rows))])
+	prepared := measuredtest.Clean(t, measuredtest.Predictor(), rows[:min(8, len(rows))])
 	var first []byte
 	for _, workers := range []int{1, 4} {
 		c := calibrate.Calibration{Iterations: 1, Workers: workers, Validation: calibrate.Validation{Folds: 2}}

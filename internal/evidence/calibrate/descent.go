@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -19,12 +20,15 @@ type descent struct {
 	steps int
 }
 
-// minimize returns the fitted parameters.
-func (d *descent) minimize() []float64 {
+// minimize returns the fitted parameters, or those so far when ctx ends.
+func (d *descent) minimize(ctx context.Context) []float64 {
 	z := slices.Clone(d.prior)
 	best, r := d.loss(z)
 	damping := 1e-2
 	for range d.steps {
+		if ctx.Err() != nil {
+			break
+		}
 		next := d.step(z, r, damping)
 		if l, after := d.loss(next); l < best {
 			done := best-l < 1e-6*best

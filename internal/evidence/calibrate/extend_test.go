@@ -26,7 +26,7 @@ func TestExtend(t *testing.T) {
 	}
 	c := calibrate.Calibration{Base: base, Iterations: 2, Workers: 2, Validation: calibrate.Validation{Folds: 3}}
 	p := measuredtest.Predictor()
-	prepared := p.PrepareClean(rows)
+	prepared := measuredtest.Clean(t, p, rows)
 	x, err := c.Extend(t.Context(), prepared)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -85,7 +86,7 @@ func linearize(ctx context.Context, rows []measured.Prepared, o *calibration.Ove
 			}
 		}
 	})
-	return out, err
+	return out, cmp.Or(err, ctx.Err()) // a simulation may have ended early
 }
 
 // residuals simulates a row.

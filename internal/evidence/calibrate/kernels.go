@@ -112,7 +112,7 @@ func FitKernels(ctx context.Context, sets []Kernels, selection map[string]calibr
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
-			f.fit(form)
+			f.fit(ctx, form)
 		}
 		if chosen {
 			fitted = choice.Take(fitted)
@@ -125,7 +125,7 @@ func FitKernels(ctx context.Context, sets []Kernels, selection map[string]calibr
 			constants[g] = choice.Start
 		}
 	}
-	return constants, errs, nil
+	return constants, errs, ctx.Err() // a fit may have ended early
 }
 
 // kernelFit fits the forms of one generation.
@@ -148,7 +148,7 @@ const (
 )
 
 // fit moves the parameters of one form, in logarithms.
-func (f *kernelFit) fit(form calibrated.FittedForm) {
+func (f *kernelFit) fit(ctx context.Context, form calibrated.FittedForm) {
 	samples := f.choose(form.Name)
 	if len(samples) == 0 {
 		return
@@ -171,7 +171,7 @@ func (f *kernelFit) fit(form calibrated.FittedForm) {
 			return f.residuals(samples)
 		},
 	}
-	set(d.minimize())
+	set(d.minimize(ctx))
 }
 
 // kernelSample is a sample to fit, with its device and weight.

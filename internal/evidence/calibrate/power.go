@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -60,7 +61,7 @@ func powerStart() (start power.Constants, width [5]float64) {
 // FitPower fits the constants of power, by generation, and the factors of kinds of kernels, by
 // robust regularized least squares on the logarithm of measured power. Everything is
 // evaluated at the measured throughput, so that errors of time do not enter.
-func FitPower(rows []measured.Metered) *PowerFit {
+func FitPower(ctx context.Context, rows []measured.Metered) *PowerFit {
 	out := &PowerFit{Fitted: power.Fitted{Generations: map[string]power.Constants{}, Factors: map[string]float64{}}}
 	byGeneration := map[string][]*measured.Metered{}
 	for i := range rows {
@@ -74,19 +75,19 @@ func FitPower(rows []measured.Metered) *PowerFit {
 			out.Left = append(out.Left, g)
 			continue
 		}
-		c, factors := fitGeneration(of)
+		c, factors := fitGeneration(ctx, of)
 		out.Generations[g] = c
 		maps.Copy(out.Factors, factors)
 		out.Numbers += len(c.Values()) + len(factors)
 		out.Rows += len(of)
-		all = append(all, holdOut(of, c, factors)...)
+		all = append(all, holdOut(ctx, of, c, factors)...)
 	}
 	out.sumUp(all)
 	return out
 }
 
 // fitGeneration fits one generation.
-func fitGeneration(rows []*measured.Metered) (power.Constants, map[string]float64) {
+func fitGeneration(ctx context.Context, rows []*measured.Metered) (power.Constants, map[string]float64) {
 	var kinds []string
 	at := make([]int, len(rows))
 	for i, r := range rows {
@@ -119,7 +120,7 @@ func fitGeneration(rows []*measured.Metered) (power.Constants, map[string]float6
 		d.prior = append(d.prior, math.Log(*v))
 	}
 	d.prior = append(d.prior, make([]float64, len(kinds))...)
-	z := d.minimize()
+	z := d.minimize(ctx)
 	set(z)
 	factors := map[string]float64{}
 	for i, name := range kinds {
@@ -160,7 +161,7 @@ func ratios(r *measured.Metered, c *power.Constants, factor float64) [2]float64 
 
 // holdOut predicts the rows of a generation by the fit, by fits without their
 // configuration, and by fits without their cell.
-func holdOut(rows []*measured.Metered, c power.Constants, factors map[string]float64) []heldOut {
+func holdOut(ctx context.Context, rows []*measured.Metered, c power.Constants, factors map[string]float64) []heldOut {
 	out := make([]heldOut, len(rows))
 	for i, r := range rows {
 		out[i] = heldOut{row: r, fitted: ratios(r, &c, factors[r.Kind])}
@@ -170,7 +171,7 @@ func holdOut(rows []*measured.Metered, c power.Constants, factors map[string]flo
 		if len(rest) == 0 || len(rest) == len(rows) {
 			return
 		}
-		c, factors := fitGeneration(rest)
+		c, factors := fitGeneration(ctx, rest)
 		for i, r := range rows {
 			if held(r) {
 				put(&out[i], ratios(r, &c, cmp.Or(factors[r.Kind], 1)))

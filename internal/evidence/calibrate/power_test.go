@@ -69,7 +69,7 @@ func powerRows(t *testing.T, truth power.Constants, factors map[string]float64) 
 func TestFitPower(t *testing.T) {
 	truth := power.Constants{Idle: 0.1, Active: 0.2, Memory: 170, Compute: 0.8, Link: 4000}
 	rows := powerRows(t, truth, map[string]float64{"moe": 1.4})
-	fit := calibrate.FitPower(rows)
+	fit := calibrate.FitPower(t.Context(), rows)
 	if len(fit.Generations) != 1 || len(fit.Factors) != 2 || fit.Numbers != 7 || fit.Rows != len(rows) || len(fit.Left) != 0 {
 		t.Fatalf("%+v", fit)
 	}
@@ -102,7 +102,7 @@ func TestFitPower(t *testing.T) {
 // TestFewPowerRows: a generation with few rows is left to its relatives.
 func TestFewPowerRows(t *testing.T) {
 	rows := powerRows(t, power.Constants{Idle: 0.1, Active: 0.2, Memory: 170, Compute: 0.8, Link: 4000}, nil)
-	fit := calibrate.FitPower(rows[:calibrate.FewestPowerRows-1])
+	fit := calibrate.FitPower(t.Context(), rows[:calibrate.FewestPowerRows-1])
 	if len(fit.Generations) != 0 || len(fit.Left) != 1 || fit.Left[0] != "hopper" {
 		t.Errorf("%+v", fit)
 	}

@@ -23,7 +23,7 @@ func quick(rows []measured.Row) []measured.Row {
 func TestSiliconFit(t *testing.T) {
 	t.Parallel()
 	p := measuredtest.Predictor()
-	prepared := p.PrepareClean(quick(measuredtest.Silicon(t)))
+	prepared := measuredtest.Clean(t, p, quick(measuredtest.Silicon(t)))
 	c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{Folds: 3, LeaveOut: []string{"system", "lengths"}}}
 	f, err := c.Run(t.Context(), prepared)
 	if err != nil {

@@ -51,10 +51,14 @@ func (p *Predictor) Formulas(ctx context.Context, row *Row, a formulas.Accountin
 // formulaBudget is the default of throughput-optimizer's --max-batched-tokens.
 const formulaBudget = 8192
 
-// AllFormulas predicts rows so, in their order.
+// AllFormulas predicts rows so, in their order. Once ctx has ended predictions have its error.
 func (p *Predictor) AllFormulas(ctx context.Context, rows []Row, a formulas.Accounting) []Compared {
 	out := make([]Compared, len(rows))
 	for i := range rows {
+		if ctx.Err() != nil {
+			out[i] = Compared{Row: &rows[i], Pred: Prediction{Err: ctx.Err()}}
+			continue
+		}
 		out[i] = Compared{Row: &rows[i], Pred: p.Formulas(ctx, &rows[i], a)}
 	}
 	return out

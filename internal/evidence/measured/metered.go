@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -71,5 +72,5 @@ func (p *Predictor) Meter(ctx context.Context, rows []Row, workers int) ([]Meter
 			all[i] = Metered{fit[i], q.deployment.Device, q.Subject.PowerKind(), o.used, o.outputRate}
 		}
 	})
-	return slices.DeleteFunc(all, func(m Metered) bool { return m.Row == nil }), err
+	return slices.DeleteFunc(all, func(m Metered) bool { return m.Row == nil }), cmp.Or(err, ctx.Err()) // a simulation may have ended early
 }

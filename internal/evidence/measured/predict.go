@@ -141,9 +141,12 @@ func (r *Row) client() sim.ClosedLoop {
 }
 
 // PrepareClean prepares the clean rows that can be predicted.
-func (p *Predictor) PrepareClean(rows []Row) []Prepared {
+func (p *Predictor) PrepareClean(ctx context.Context, rows []Row) ([]Prepared, error) {
 	var out []Prepared
 	for i := range rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if rows[i].Quality != "" {
 			continue
 		}
@@ -151,7 +154,7 @@ func (p *Predictor) PrepareClean(rows []Row) []Prepared {
 			out = append(out, q)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // assume notes an assumption about what the row does not say, once.

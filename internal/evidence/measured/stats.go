@@ -40,7 +40,7 @@ func (p *Predictor) PredictAll(ctx context.Context, rows []Row, workers int) ([]
 			p.Progress(done)
 		}
 	})
-	return out, err
+	return out, cmp.Or(err, ctx.Err()) // a prediction may have ended early
 }
 
 // PredictPrepared is PredictAll for prepared rows.
@@ -49,7 +49,7 @@ func (p *Predictor) PredictPrepared(ctx context.Context, rows []Prepared, worker
 	err := pool.Each(ctx, len(rows), workers, func(i int) {
 		out[i] = Compared{Row: rows[i].Row, Pred: rows[i].Simulate(ctx, p.multipliers(&rows[i]))}
 	})
-	return out, err
+	return out, cmp.Or(err, ctx.Err())
 }
 
 // Comparable reports whether the row and its prediction have a TPOT, and beside it a TTFT

@@ -48,7 +48,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, session.BadInput(err)
 	}
 	p.Optional = true // rows come from many systems
-	if err := checkPrices(p, rows); err != nil {
+	if err := checkPrices(ctx, p, rows); err != nil {
 		return nil, session.BadInput(err)
 	}
 	predictor := w.Predictor(o, p)
@@ -59,17 +59,20 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	measured.Expect(o, out.Rows)
 	out.Tables, err = p.Used()
-	return out, session.BadInput(err)
+	return session.Finish(ctx, out, session.BadInput(err))
 }
 
 // checkPrices checks the kernel tables of the rows' systems and reports the first
 // problem: predictions themselves cannot fail on tables.
-func checkPrices(p *prices.Prices, rows []measured.Row) error {
+func checkPrices(ctx context.Context, p *prices.Prices, rows []measured.Row) error {
 	seen := map[string]bool{}
 	for i := range rows {
 		system := rows[i].System
 		if seen[system] {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		seen[system] = true
 		d, err := device.Lookup(system)
@@ -96,8 +99,5 @@ func Examine(ctx context.Context, w *session.Session, file string) (*ExamineResp
 		return nil, err
 	}
 	findings, err := w.Predictor(&calibration.Overlay{}, &prices.Prices{}).Examine(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	return &ExamineResponse{Rows: rows, Findings: findings}, nil
+	return session.Finish(ctx, &ExamineResponse{Rows: rows, Findings: findings}, err)
 }

@@ -60,13 +60,17 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if r.FromScratch {
 		base = calibration.Uncalibrated()
 	}
-	found, err := fromResults(w, &r.Results)
+	found, err := fromResults(ctx, w, &r.Results)
 	if err != nil {
 		return nil, err
 	}
 	out := &Response{Results: found.found, Base: base}
 	p := w.Predictor(base, &prices.Prices{})
-	prepared := thinned(slices.Concat(p.PrepareClean(rows), found.rows), r.Sample)
+	clean, err := p.PrepareClean(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	prepared := thinned(slices.Concat(clean, found.rows), r.Sample)
 	if len(prepared) == 0 {
 		return nil, session.BadInput(fmt.Errorf("%s has no clean rows that can be predicted", strings.Join(r.Files, ", ")))
 	}
@@ -82,7 +86,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	if r.Extend {
-		return out, out.extend(ctx, &c, prepared, r.command())
+		return session.Finish(ctx, out, out.extend(ctx, &c, prepared, r.command()))
 	}
 	if out.Validated, err = c.Run(ctx, prepared); err != nil {
 		return nil, err
@@ -96,11 +100,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	switch {
 	case r.Validation.Folds < 2:
 	case r.FromScratch:
-		return out, out.learn(ctx, w.Predictor(&calibration.Overlay{}, &prices.Prices{}), rows, r.Workers)
+		err = out.learn(ctx, w.Predictor(&calibration.Overlay{}, &prices.Prices{}), rows, r.Workers)
 	default:
 		calibrate.LearnOwn(out.Overlay, out.ByConfiguration)
 	}
-	return out, nil
+	return session.Finish(ctx, out, err)
 }
 
 // folds is the default number of folds for results.

@@ -65,7 +65,7 @@ func Kernels(ctx context.Context, w *session.Session, r KernelsRequest) (*Kernel
 		return nil, session.BadInput(field.Errorf("%s %s has no kernels of the operator forms", field.Name("perf_data"), r.PerfData.Dir))
 	}
 	out.Tables, err = p.Used()
-	return out, session.BadInput(err)
+	return session.Finish(ctx, out, session.BadInput(err))
 }
 
 // selection reads the selection of forms, nil for none.

@@ -40,12 +40,12 @@ func Power(ctx context.Context, w *session.Session, r PowerRequest) (*PowerRespo
 	if err != nil {
 		return nil, err
 	}
-	out := &PowerResponse{PowerFit: calibrate.FitPower(metered), files: r.Files}
+	out := &PowerResponse{PowerFit: calibrate.FitPower(ctx, metered), files: r.Files}
 	if len(out.Generations) == 0 {
 		return nil, session.BadInput(fmt.Errorf("%s: no device generation has %d rows with joules_per_output_token and tput_per_gpu that can be predicted",
 			strings.Join(r.Files, " "), calibrate.FewestPowerRows))
 	}
-	return out, nil
+	return session.Finish(ctx, out, nil)
 }
 
 // Write prints the constants with their source.

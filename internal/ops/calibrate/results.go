@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,10 +72,10 @@ type started struct {
 }
 
 // fromResults turns results into rows, ready to be simulated.
-func fromResults(w *session.Session, r *ResultsRequest) (*finder, error) {
+func fromResults(ctx context.Context, w *session.Session, r *ResultsRequest) (*finder, error) {
 	f := &finder{world: w, r: r, fleets: map[string]*replica.Fleet{}, started: map[string]*started{}}
 	for _, folder := range r.Folders {
-		if err := f.folder(folder); err != nil {
+		if err := f.folder(ctx, folder); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +112,7 @@ func resultEndings() []string { return []string{".json", ".jsonl", ".csv"} }
 const maxResults = 10_000
 
 // folder reads the results of a folder, or a single one.
-func (f *finder) folder(name string) error {
+func (f *finder) folder(ctx context.Context, name string) error {
 	if f.world.Dir == nil || f.world.ReadFile == nil {
 		return session.BadInput(fmt.Errorf("%s: %w", name, session.ErrNoFiles))
 	}
@@ -137,8 +138,11 @@ func (f *finder) folder(name string) error {
 			return fmt.Errorf("more than %d files", maxResults)
 		}
 		f.file(name, path.Dir(at), path.Base(at))
-		return nil
+		return ctx.Err()
 	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return session.BadInput(fmt.Errorf("reading the results in %s: %w", name, err))
 	}

@@ -61,7 +61,7 @@ func Surfaces(ctx context.Context, w *session.Session, r KernelsRequest) (*Surfa
 		return nil, session.BadInput(field.Errorf("%s %s has no kernels of the operator forms", field.Name("perf_data"), r.PerfData.Dir))
 	}
 	out.Tables, err = p.Used()
-	return out, session.BadInput(err)
+	return session.Finish(ctx, out, session.BadInput(err))
 }
 
 // Write writes the surfaces as a file.

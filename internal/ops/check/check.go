@@ -103,7 +103,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		}
 		out.Runs = append(out.Runs, *c)
 	}
-	return out, nil
+	return session.Finish(ctx, out, nil)
 }
 
 // Runs reads the runs of a file.
@@ -152,7 +152,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 		w.Tell(session.Progress{Task: "testing: " + c.what})
 		switch _, again, err := simulate.Once(ctx, &quiet, &changed); {
 		case ctx.Err() != nil:
-			return nil, err
+			return nil, ctx.Err()
 		case err != nil:
 			e.Failure = err.Error()
 		default:

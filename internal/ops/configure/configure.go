@@ -66,7 +66,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 		}
 	}
 	out.chose(best)
-	return out, ctx.Err()
+	return session.Finish(ctx, out, nil)
 }
 
 // Generate gives a deployment of an experiment that works, without a search.
@@ -79,5 +79,5 @@ func Generate(ctx context.Context, s *session.Session, e experiment.Experiment, 
 	}
 	out := &Response{Request: r, Results: []experiment.Result{*found}, Caution: session.Caution}
 	out.chose(0)
-	return out, nil
+	return session.Finish(ctx, out, nil)
 }

@@ -66,7 +66,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	for _, why := range skipped {
 		out.Skipped = append(out.Skipped, why.Error())
 	}
-	return out, nil
+	return session.Finish(ctx, out, nil)
 }
 
 // found is what files are made for.

@@ -137,7 +137,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	out.Tables, err = s.Prices.Used()
 	out.present()
-	return out, session.BadInput(err)
+	return session.Finish(ctx, out, session.BadInput(err))
 }
 
 // deployment is the one that is asked for with its workers.

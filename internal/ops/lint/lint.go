@@ -129,7 +129,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	x.flags()
 	if !x.resolve() {
 		x.sort()
-		return x.out, nil
+		return session.Finish(ctx, x.out, nil)
 	}
 	x.settings()
 	if err := x.predict(ctx); err != nil {
@@ -139,7 +139,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	x.sort()
-	return x.out, nil
+	return session.Finish(ctx, x.out, nil)
 }
 
 // read reads the deployment.

@@ -48,7 +48,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		}
 	}
 	out.Tables, err = run.prices.Used()
-	return out, session.BadInput(err)
+	return session.Finish(ctx, out, session.BadInput(err))
 }
 
 // Check completes a request with its defaults, and reports everything that is wrong with it.

@@ -56,6 +56,9 @@ func Effects(ctx context.Context, w *session.Session, a, b Request) ([]FieldEffe
 			return nil, err
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	return out, nil
 }
 

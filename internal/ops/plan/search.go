@@ -62,7 +62,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	out.Answer = answerOf(out)
 	out.Answer.UsualLimits = usual.taken()
-	return out, ctx.Err()
+	return session.Finish(ctx, out, nil)
 }
 
 // planning is a plan in progress.

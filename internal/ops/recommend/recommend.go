@@ -67,7 +67,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 		best := &out.Results[out.At]
 		out.Best, out.GPUs = &best.Experiment.Name, &best.Rows[0].Used
 	}
-	return out, ctx.Err()
+	return session.Finish(ctx, out, nil)
 }
 
 // Check reports what is wrong with the request itself.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"strings"
@@ -45,6 +47,14 @@ func (w *Session) Tell(p Progress) {
 	if w.Progress != nil {
 		w.Progress(p)
 	}
+}
+
+// Finish is a result, or nil with the error that there is, or with that of ctx if it ended: what was cut short may be wrong.
+func Finish[T any](ctx context.Context, out *T, err error) (*T, error) {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // InputError is an error in a request, which the caller can correct.

@@ -78,13 +78,13 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	out.Tables, err = s.Prices.Used()
-	return out, session.BadInput(err)
+	return session.Finish(ctx, out, session.BadInput(err))
 }
 
 // Once runs requests through a deployment, without testing the effect of assumed settings.
 func Once(ctx context.Context, w *session.Session, r *Request) (*session.Stage, *Response, error) {
 	s, err := Prepare(w, r)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, nil, err
 	}
 	out, err := Metered(ctx, w, s, r)

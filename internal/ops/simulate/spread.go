@@ -31,7 +31,7 @@ func spread(ctx context.Context, w *session.Session, s *session.Stage, r *Reques
 			w.Tell(session.Progress{Task: fmt.Sprintf("testing %s=%s", a.Key, value), Done: i, Of: len(out.Assumed), What: "settings"})
 			again, err := On(ctx, &quiet, s, r.having(a, value))
 			if ctx.Err() != nil {
-				return err
+				return ctx.Err()
 			}
 			if err != nil || again.Result.Finished == 0 {
 				continue // does not fit

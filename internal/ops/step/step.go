@@ -200,7 +200,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	out.Energy = energyOf(served, out)
 	out.expect(s, resolved, spec)
-	return out, nil
+	return session.Finish(ctx, out, nil)
 }
 
 // Check reports the errors in a request and its names.

@@ -103,6 +103,9 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	out := &Response{Request: r, Rows: []Row{}, Caution: session.Caution}
 	for _, name := range r.Systems {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		d, err := w.Device(name, "")
 		if err != nil {
 			return nil, err
@@ -112,14 +115,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 			return nil, err
 		}
 		out.Rows = append(out.Rows, rows...)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 	}
 	if r.Model == "" {
 		slices.SortStableFunc(out.Rows, func(a, b Row) int { return strings.Compare(a.Model, b.Model) })
 	}
-	return out, nil
+	return session.Finish(ctx, out, nil)
 }
 
 // lister makes rows.

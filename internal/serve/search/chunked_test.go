@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -70,7 +71,7 @@ func TestSearchEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyFormulas(t)
 		exact, relaxed, l := anyDeployment(t, p)
-		s := p.batchSearch(exact, relaxed, &l, throughput)
+		s := p.batchSearch(context.Background(), exact, relaxed, &l, throughput)
 		asked := 0
 		count := func(f evaluate) evaluate {
 			return func(batch int) formulas.Outcome { asked++; return f(batch) }
@@ -98,7 +99,7 @@ func TestMemoryGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyFormulas(t)
 		exact, _, l := anyDeployment(t, p)
-		at := p.outcome(exact, &l)
+		at := p.outcome(context.Background(), exact, &l)
 		small := rapid.IntRange(1, 2000).Draw(t, "batch")
 		large := small + rapid.IntRange(1, 2000).Draw(t, "more")
 		a, b := at(small), at(large)

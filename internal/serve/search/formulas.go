@@ -43,8 +43,9 @@ func (p *Formulas) Bound(*Candidate) float64 { return math.Inf(1) }
 // Label is a candidate as printed.
 func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
 
-// Evaluate implements [Evaluator]: it finds the best batch of one candidate.
-func (p *Formulas) Evaluate(_ context.Context, c Candidate, _ float64) Result {
+// Evaluate implements [Evaluator]: it finds the best batch of one candidate. When ctx ends
+// the result has its error.
+func (p *Formulas) Evaluate(ctx context.Context, c Candidate, _ float64) Result {
 	r := Result{Candidate: c, Label: p.Label(c)}
 	spec := p.Spec
 	spec.Layout, spec.MTP = c.Layout, c.MTP
@@ -65,7 +66,7 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate, _ float64) Result {
 	var f found
 	for _, budget := range p.budgets() {
 		r.Load.Budget = budget
-		f = p.search(exact, relaxed, &r.Load)
+		f = p.search(ctx, exact, relaxed, &r.Load)
 		// A smaller budget helps only where the prefill step itself does not fit.
 		if f.ok || f.first.OOM != formulas.PrefillPhase {
 			break
@@ -79,28 +80,31 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate, _ float64) Result {
 	// Several waves within a limit lower the mean TTFT of the requests in flight,
 	// and so raise what the guide counts.
 	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Judge.Limits.TTFT > 0 && r.Load.Distribution == nil {
-		r.MostQPS = p.searchBy(exact, relaxed, &r.Load, func(o *formulas.Outcome) float64 { return o.Prompts(&r.Load) }).best
+		r.MostQPS = p.searchBy(ctx, exact, relaxed, &r.Load, func(o *formulas.Outcome) float64 { return o.Prompts(&r.Load) }).best
+	}
+	if err := ctx.Err(); err != nil {
+		r.refuse(err)
 	}
 	return r
 }
 
 // search finds the batch with the most throughput under one load.
-func (p *Formulas) search(exact, relaxed *Steps, l *formulas.Load) found {
+func (p *Formulas) search(ctx context.Context, exact, relaxed *Steps, l *formulas.Load) found {
 	if l.Distribution != nil && p.Mode != DecodeOnly {
-		return bisectBatch(p.outcome(exact, l), p.batches(l), &p.Judge)
+		return bisectBatch(p.outcome(ctx, exact, l), p.batches(l), &p.Judge)
 	}
-	return p.searchBy(exact, relaxed, l, throughput)
+	return p.searchBy(ctx, exact, relaxed, l, throughput)
 }
 
 // searchBy finds the batch with the best rating under one load of equal prompts.
-func (p *Formulas) searchBy(exact, relaxed *Steps, l *formulas.Load, rate rating) found {
-	s := p.batchSearch(exact, relaxed, l, rate)
+func (p *Formulas) searchBy(ctx context.Context, exact, relaxed *Steps, l *formulas.Load, rate rating) found {
+	s := p.batchSearch(ctx, exact, relaxed, l, rate)
 	return s.run()
 }
 
-func (p *Formulas) batchSearch(exact, relaxed *Steps, l *formulas.Load, rate rating) batchSearch {
+func (p *Formulas) batchSearch(ctx context.Context, exact, relaxed *Steps, l *formulas.Load, rate rating) batchSearch {
 	return batchSearch{
-		exact: p.outcome(exact, l), relaxed: p.outcome(relaxed, l), r: p.batches(l), judge: p.Judge,
+		exact: p.outcome(ctx, exact, l), relaxed: p.outcome(ctx, relaxed, l), r: p.batches(l), judge: p.Judge,
 		rate: rate, window: p.window(l), waves: p.Mode == PrefillOnly && !l.Chunked(),
 	}
 }
@@ -172,7 +176,18 @@ func (p *Formulas) window(l *formulas.Load) int {
 	return min(max(window, l.Budget*l.DP/last+1), max(mixedWindow, widest*l.Budget/max(input, l.Budget)))
 }
 
-func (p *Formulas) outcome(e formulas.Engine, l *formulas.Load) evaluate {
+// outcome evaluates batches. Once ctx has ended none fits, so that a search soon ends too.
+func (p *Formulas) outcome(ctx context.Context, e formulas.Engine, l *formulas.Load) evaluate {
+	of := p.of(e, l)
+	return func(b int) formulas.Outcome {
+		if ctx.Err() != nil {
+			return formulas.Outcome{Batch: b, OOM: formulas.DecodePhase}
+		}
+		return of(b)
+	}
+}
+
+func (p *Formulas) of(e formulas.Engine, l *formulas.Load) evaluate {
 	switch p.Mode {
 	case PrefillOnly:
 		return func(b int) formulas.Outcome { return formulas.PrefillOnly(e, l, b) }

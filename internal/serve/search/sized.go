@@ -72,11 +72,12 @@ func (s *Sized) score(devices int, perDevice float64) float64 {
 }
 
 // PairBound implements [Scored].
-func (s *Sized) PairBound(perDevice float64) float64 {
+func (s *Sized) PairBound(most PerDevice) float64 {
+	devices := s.Rate * float64(s.Bench.Output) / most.Throughput
 	if s.Requests > 0 {
-		return 0
+		devices = float64(s.Requests) / most.Requests
 	}
-	return s.score(s.copies(perDevice, 0)+s.Spare, math.Inf(1)) // a copy has at least a device
+	return s.score(int(math.Ceil(devices/s.share()))+s.Spare, math.Inf(1)) // a copy has at least a device
 }
 
 // Evaluate implements [Evaluator]: it finds what one copy carries, then as many copies as

@@ -27,10 +27,13 @@ type Workers struct {
 // Scored is an evaluator whose scores follow from the throughput of units.
 type Scored interface {
 	Evaluator
-	// PairBound is a score that no unit of a pair of workers exceeds, given the most
-	// throughput of a device.
-	PairBound(perDevice float64) float64
+	// PairBound is a score that no unit of a pair of workers exceeds, given the most that a
+	// device carries.
+	PairBound(most PerDevice) float64
 }
+
+// PerDevice bounds what a device carries: output tokens per second, and requests in flight.
+type PerDevice struct{ Throughput, Requests float64 }
 
 // ByLayout groups candidates by the layout of the workers that generate.
 func ByLayout(c *Candidate) any { return c.Layout }
@@ -45,7 +48,7 @@ func (w *Workers) Branches(s *Simulated, e Scored) []Branch {
 	for _, d := range w.Decode {
 		for _, p := range w.Prefill {
 			bound := math.Inf(-1)
-			if x := s.perDevice(p, d, w.MTP, 0); x > 0 {
+			if x := s.perDevice(p, d, w.MTP, 0); x.Throughput > 0 {
 				bound = e.PairBound(x)
 			}
 			out = append(out, Branch{Bound: bound, Expand: func() []Branch { return Candidates(e, w.units(p, d)) }})
@@ -84,30 +87,33 @@ func (w *Workers) units(prefill, decode parallel.Layout) []Candidate {
 	return out
 }
 
-// perDevice bounds the throughput of a device in units of a pair of workers: as many of
-// each as keep the other busy, at a batch of each rank that generates; 0 is any batch that
-// may meet the limits.
-func (s *Simulated) perDevice(prefill, decode parallel.Layout, mtp, batch int) float64 {
+// perDevice bounds what a device carries in units of a pair of workers, at a batch of each
+// rank that generates; 0 is any batch that may meet the limits. Throughput is that of as many of
+// each as keep the other busy. Requests wait for their first token at the one, or are in the
+// batches of the other.
+func (s *Simulated) perDevice(prefill, decode parallel.Layout, mtp, batch int) PerDevice {
 	const plenty = 1 << 20 // workers for prefill, so that decode alone limits
 	c := Candidate{Prefill: prefill, X: plenty, Layout: decode, Y: 1, Copies: 1, MTP: mtp}
 	b, err := s.Bench.bounds(&c)
 	if err != nil {
-		return 0
+		return PerDevice{}
 	}
-	load := batch * c.UnitRanks()
+	load, waiting := batch*c.UnitRanks(), 0.0
 	if batch == 0 {
-		load = s.batches(&c, b).requests
+		x := s.batches(&c, b)
+		load, waiting = x.requests, b.prefill.prompts().rate*float64(x.latest)
 	}
 	generates := s.Bench.scale() * b.decodes(load) * float64(s.Bench.Output)
 	computes := s.Bench.scale() * b.prefill.prompts().rate * float64(s.Bench.Output)
 	if generates == 0 {
-		return 0
+		return PerDevice{}
 	}
-	return 1 / (float64(prefill.Devices)/computes + float64(decode.Devices)/generates)
+	p, d := float64(prefill.Devices), float64(decode.Devices)
+	return PerDevice{1 / (p/computes + d/generates), max(waiting/p, float64(load+1)/d)}
 }
 
 // PairBound implements [Scored]: all devices carry the most.
-func (s *Simulated) PairBound(perDevice float64) float64 { return perDevice * float64(s.Devices) }
+func (s *Simulated) PairBound(most PerDevice) float64 { return most.Throughput * float64(s.Devices) }
 
 // Nearest evaluates one request alone on a candidate of every layout that generates, the
 // one whose first token should come soonest: what comes nearest to limits that nothing

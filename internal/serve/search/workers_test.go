@@ -247,6 +247,37 @@ func TestSized(t *testing.T) {
 	})
 }
 
+// TestSizedInFlight: what is found holds the requests in flight within the limits, and the number of rows
+// does not change it.
+func TestSizedInFlight(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		q := drawQuestion(t)
+		q.devices = 0
+		s, w := q.search()
+		w.Packing.MaxDevices = 8
+		e := &search.Sized{Simulated: s, Requests: rapid.IntRange(1, 200).Draw(t, "requests"), MaxDevices: 1 << 15}
+		rows := func(n int) []*search.Result {
+			x := search.Search{Evaluator: e, Group: search.ByLayout, Rows: n, Workers: 2}
+			results, err := x.Run(t.Context(), w.Branches(s, e))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return search.Best(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
+		}
+		all, one := rows(0), rows(1)
+		if len(all) == 0 {
+			return
+		}
+		if best := one[0]; best.Candidate != all[0].Candidate || best.Score != all[0].Score {
+			t.Fatalf("one row finds %+v, all %+v", best.Candidate, all[0].Candidate)
+		}
+		if best := &one[0].Best; !q.limits.Meets(best.TTFT, best.TPOT, best.Latency) || best.Concurrency != e.Requests {
+			t.Fatalf("%+v misses %+v", best, q.limits)
+		}
+	})
+}
+
 // TestSweep: the trade-off goes from fast to much, whatever the limits.
 func TestSweep(t *testing.T) {
 	t.Parallel()

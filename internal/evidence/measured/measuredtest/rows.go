@@ -130,3 +130,13 @@ func One(t testing.TB, row map[string]string) measured.Row {
 	t.Helper()
 	return read(t, []byte(Sheet(row)), "x.csv")[0]
 }
+
+// Clean are the clean rows that can be predicted, ready to be simulated.
+func Clean(t *testing.T, p *measured.Predictor, rows []measured.Row) []measured.Prepared {
+	t.Helper()
+	out, err := p.PrepareClean(t.Context(), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
