@@ -54,12 +54,13 @@ func (b Bound) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.
 func (b *Bound) UnmarshalText(text []byte) error {
-	for *b = Free; *b < Compute && b.String() != string(text); *b++ {
+	for x := Free; x <= Compute; x++ {
+		if x.String() == string(text) {
+			*b = x
+			return nil
+		}
 	}
-	if b.String() != string(text) {
-		return fmt.Errorf("unknown bound %q", text)
-	}
-	return nil
+	return fmt.Errorf("unknown bound %q", text)
 }
 
 // Bound returns the largest of memory, communication and arithmetic, launches

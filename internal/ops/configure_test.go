@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // anyExperiment is a small experiment.
@@ -38,7 +39,7 @@ func anyExperiment(r *rand.Rand) experiment.Experiment {
 }
 
 // TestTokenBudgets: other token budgets never make a layout worse than the engine's own
-// does, some make it better, and the files say which.
+// does, but for what it may give up to wait less; some make it better, and the files say which.
 func TestTokenBudgets(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -72,7 +73,7 @@ func TestTokenBudgets(t *testing.T) {
 		for i := range res.Results[1].Rows {
 			o := &res.Results[1].Rows[i]
 			label := o.Deployment.Pools[0].Layout.Label(true)
-			if with := free[label]; with == nil || with.Throughput < o.Throughput || o.Budget != 8192 {
+			if with := free[label]; with == nil || with.Throughput*(1+search.Tolerance) < o.Throughput || o.Budget != 8192 {
 				t.Errorf("%s on %s: with the engine's budget %+v, with others %+v", label, e.System, o, with)
 			}
 		}

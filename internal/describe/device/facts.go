@@ -107,8 +107,8 @@ func (p *Profile) Facts() Facts {
 		Node:    p.Node,
 		Rack:    p.Rack,
 		PowerW:  p.Power, Throttle: p.Throttle,
-		Price:   PriceFacts(p.Price),
-		Source:  p.Source,
+		Price:  PriceFacts(p.Price),
+		Source: p.Source,
 	}
 	for _, l := range p.Links {
 		f.Links = append(f.Links, LinkFacts{

@@ -48,7 +48,7 @@ type Profile struct {
 	// Throttle is how much longer products take that compute without a pause, at the limit of power, than after one, as a
 	// share; 0 = no longer, or unknown.
 	Throttle float64
-	Price Price
+	Price    Price
 
 	// Source is the source of the numbers.
 	Source string

@@ -48,8 +48,8 @@ type Pace struct {
 
 	tiles    engine.Tiles  // of dense products
 	throttle units.Seconds // how much longer these take on a device at the limit of its power
-	query int          // rows of a request in decode
-	ranks int          // that share the rows of a step
+	query    int           // rows of a request in decode
+	ranks    int           // that share the rows of a step
 }
 
 // NewPace prepares the pace of an engine with a model on a device.

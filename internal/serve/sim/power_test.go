@@ -28,8 +28,16 @@ func TestThrottled(t *testing.T) {
 		read, pause units.Seconds
 		want        float64
 	}{
-		{0, 0, 0.19}, {step / 9, 0, 0.19}, {step / 2, 0, 0.155}, {step, 0, 0.116}, {2 * step, 0, 0.067}, {4 * step, 0, 0.027}, {9 * step, 0, 0.01},
-		{0, step / 2, 0.01}, {0, step, 0}, {0, 4 * step, 0},
+		{0, 0, 0.19},
+		{step / 9, 0, 0.19},
+		{step / 2, 0, 0.155},
+		{step, 0, 0.116},
+		{2 * step, 0, 0.067},
+		{4 * step, 0, 0.027},
+		{9 * step, 0, 0.01},
+		{0, step / 2, 0.01},
+		{0, step, 0},
+		{0, 4 * step, 0},
 	} {
 		if got := slower(c.read, c.pause); math.Abs(got-c.want) > 0.035 {
 			t.Errorf("%v of reading and %v of pauses between steps of %v: %.3f longer, want %.3f", c.read, c.pause, step, got, c.want)
