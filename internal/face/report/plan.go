@@ -69,7 +69,11 @@ func planContenders(w io.Writer, p *plan.Response) {
 		rate = []string{">at your load: requests/s", ">in flight", ">capacity: requests/s"}
 	}
 	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms")
-	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
+	judged := "mean"
+	if x := p.Request.Percentile; x > 0 {
+		judged = fmt.Sprintf("p%g", x)
+	}
+	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: " + judged, ">p95", ">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]

@@ -94,7 +94,11 @@ func TestLimitsEffect(t *testing.T) {
 func TestGoodput(t *testing.T) {
 	r := loadPlan()
 	r.Percentile = 90
-	c := &mustPlan(t, r).Contenders[0].Found
+	p := mustPlan(t, r)
+	c := &p.Contenders[0].Found
+	if !strings.Contains(p.Answer.Reason, "met at p90") {
+		t.Errorf("asked for p90, answered %q", p.Answer.Reason)
+	}
 	// A tenth of the requests may miss each of the two limits.
 	if !c.Meets || c.Good < 0.8 || c.Good > 1 {
 		t.Errorf("%g of the requests within the limits at p90", c.Good)

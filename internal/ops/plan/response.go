@@ -108,8 +108,8 @@ type Contender struct {
 	TTFT95        Range   `json:"ttft_p95_ms"`
 	TPOT95        *Range  `json:"tpot_p95_ms"` // null with tpot_ms
 	Latency       float64 `json:"request_latency_ms"`
-	// Chance is the probability that the means meet the limits, Chance95 that the 95th
-	// percentiles do; null without limits.
+	// Chance is the probability that the limits are met by the statistic they apply to, the mean
+	// or the percentile of the request, Chance95 that the 95th percentiles meet them; null without limits.
 	Chance   *float64 `json:"within_limits"`
 	Chance95 *float64 `json:"within_limits_p95"`
 	// GoodShare is the share of the simulated requests within all limits, Goodput so many requests per second; null

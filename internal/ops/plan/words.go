@@ -126,7 +126,7 @@ func answerOf(p *Response) Answer {
 	if c := best.Cost; c != nil {
 		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
 	}
-	out.Reason = reasonOf(best)
+	out.Reason = reasonOf(best, r.Percentile)
 	return out
 }
 
@@ -173,7 +173,7 @@ func modeInWords(mode string) string {
 }
 
 // reasonOf says what limits a contender, and how likely it is to meet the limits.
-func reasonOf(c *Contender) string {
+func reasonOf(c *Contender, percentile float64) string {
 	out := map[string]string{
 		"memory":                "Limited by memory: the KV cache holds no more requests.",
 		"TTFT limit":            "Limited by TTFT: more load would exceed the limit.",
@@ -181,10 +181,14 @@ func reasonOf(c *Contender) string {
 		"request latency limit": "Limited by request latency: more load would exceed the limit.",
 		"saturation":            "Saturated: extra requests only queue.",
 	}[c.BoundBy]
-	if c.Chance != nil {
-		out = strings.TrimSpace(fmt.Sprintf("%s The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", out, 100**c.Chance, 100**c.Chance95))
+	switch {
+	case c.Chance == nil:
+	case percentile > 0:
+		out += fmt.Sprintf(" The limits are met at p%g with a probability of %.0f %%.", percentile, 100**c.Chance)
+	default:
+		out += fmt.Sprintf(" The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", 100**c.Chance, 100**c.Chance95)
 	}
-	return out
+	return strings.TrimSpace(out)
 }
 
 // nextOf lists the commands to run next.
