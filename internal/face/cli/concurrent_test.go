@@ -14,7 +14,7 @@ func TestConcurrentCommands(t *testing.T) {
 		"plan":      "plan Qwen/Qwen3-0.6B --gpus 2 --engine vllm --no-changes" + load,
 		"recommend": "cli recommend --model-path Qwen/Qwen3-0.6B --target-request-rate 40 --backend vllm --serving-mode agg" + load,
 		"configure": "cli default --model-path Qwen/Qwen3-0.6B --total-gpus 2 --backend vllm" + load,
-		"optimize":  "throughput-optimizer Qwen/Qwen3-0.6B --device h200_sxm TEST_DEVICE --num-devices 2 --input-length 32 --output-length 4 --jobs 4 --json",
+		"optimize":  "throughput-optimizer Qwen/Qwen3-0.6B --device h200_sxm TEST_DEVICE --num-devices 2 --input-length 32 --output-length 4 --batch-range 1 4 --jobs 4 --json",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

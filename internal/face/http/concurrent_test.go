@@ -17,7 +17,7 @@ import (
 func TestConcurrentClients(t *testing.T) {
 	t.Parallel()
 	const tiny = `{"model":"Qwen/Qwen3-0.6B","systems":["h200_sxm"],"gpus":1,"engines":["vllm"],"modes":["agg"],"no_changes":true,` +
-		`"workloads":[{"isl":32,"osl":4}],"limits":{"ttft_ms":1000,"tpot_ms":20}}`
+		`"workloads":[{"isl":1000,"osl":32}],"limits":{"ttft_ms":40,"tpot_ms":3}}`
 	url := "http://" + live(t, handler(t, operation.Capacity{Searches: 4}), serve.Limits{})
 	get := func(ctx context.Context, path, body string) (string, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+path, strings.NewReader(body))

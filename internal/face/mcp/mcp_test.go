@@ -242,7 +242,7 @@ func TestConcurrentCalls(t *testing.T) {
 			tool, arguments := "models", `{"q":"qwen3","limit":5}`
 			switch {
 			case i == 1:
-				tool, arguments = "plan", `{"model":"Qwen/Qwen3-0.6B","systems":["h200_sxm"],"gpus":1,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"isl":32,"osl":4}]}`
+				tool, arguments = "plan", `{"model":"Qwen/Qwen3-0.6B","systems":["h200_sxm"],"gpus":1,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"isl":1000,"osl":32}],"limits":{"ttft_ms":40,"tpot_ms":3}}`
 			case i%2 == 0:
 				tool, arguments = "step", fmt.Sprintf(`{"deployment":{"model":"Qwen/Qwen3-8B","system":"h200_sxm"},"decode":true,"context_length":%d}`, 100+i)
 			}

@@ -22,7 +22,7 @@ func TestConcurrentOperations(t *testing.T) {
 	requests := map[string]string{
 		"plan":        `{` + tiny + `}`,
 		"optimize":    `{"model":"Qwen/Qwen3-0.6B","devices":["h200_sxm"],"num_devices":2,"input_length":32,"output_length":4,"evaluate":"simulation","batch_range":[1,4]}`,
-		"explain":     `{"model":"Qwen/Qwen3-0.6B","devices":["h200_sxm"],"num_devices":2,"input_length":32,"output_length":4}`,
+		"explain":     `{"model":"Qwen/Qwen3-0.6B","devices":["h200_sxm"],"num_devices":2,"input_length":32,"output_length":4,"batch_range":[1,4]}`,
 		"step":        `{` + run + `,"decode":true,"num_queries":2,"context_length":32}`,
 		"simulate":    `{` + run + `,"concurrency":2,"input_length":32,"output_length":4,"num_prompts":4}`,
 		"lint":        `{"command":"vllm serve Qwen/Qwen3-0.6B --max-num-seqs 4","device":"h200_sxm"}`,
