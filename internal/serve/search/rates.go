@@ -31,15 +31,11 @@ func below(rate float64) int { return int(math.Floor(math.Log(rate) / math.Log(r
 // gives up when that is below the least.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
 	rate := func(k int) float64 { return math.Pow(rung, float64(k)) }
-	if x.least > 0 {
-		if _, v, err := x.at(ctx, rate(below(x.least)), 1); err != nil || v != Fits {
-			x.r.Dropped = err == nil
-			return err
-		}
-	}
 	const (
 		first = 8    // rungs below the bound, to begin with: a sixth less
 		idle  = 0.01 // requests in flight are none
+		// served is how much more than the rate a trial may have served by chance.
+		served = 1.05
 	)
 	high := below(bound) + 1
 	last := below(min(bound, idle/x.bounds.alone()))
@@ -56,6 +52,11 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 		} else {
 			high = k
 			x.r.Binds, x.r.First = v, o
+			// Nothing above it is tried any more, whatever the least is: the capacity is below it.
+			if rate(high)*served < x.least {
+				x.r.Dropped, x.r.OK = true, false
+				return nil
+			}
 		}
 		if k = (low + high) / 2; !x.r.OK { // in growing steps
 			k = high - stride

@@ -26,7 +26,10 @@ func (r *replica) from() units.Seconds {
 // behind is the time of a step with prefill behind the step before; alone it takes as given.
 func (r *replica) behind(p *plan, alone units.Seconds, l *Launch) units.Seconds {
 	from := r.from()
-	longer := r.power.throttled(l, min(r.plan.end, p.start), p.start)
+	var longer units.Seconds
+	if r.decodes { // prices of workers for prefill alone are of deployments that compute without a pause
+		longer = r.power.throttled(l, min(r.plan.end, p.start), p.start)
+	}
 	if from == p.start { // and the outputs of the last step are long handled
 		took := max(alone, l.Device+longer)
 		p.launched = min(from+l.Host, p.start+took)
