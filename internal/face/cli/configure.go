@@ -122,6 +122,9 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := f.save.site.Check(); err != nil {
 		return usage(err)
 	}
+	if err := f.save.aim(env, f.Experiments, ""); err != nil {
+		return err
+	}
 	r, err := watched(env, f.quiet, func(w *session.Session) (*configure.Response, error) {
 		return configure.Run(cmd.Context(), w, f.Request)
 	})

@@ -30,6 +30,9 @@ func newGenerateCmd(env *Env) *cobra.Command {
 			if err := f.save.site.Check(); err != nil {
 				return usage(err)
 			}
+			if err := f.save.aim(env, plan.Experiments, ""); err != nil {
+				return err
+			}
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 			r, err := configure.Generate(cmd.Context(), env.world(), plan.Experiments[0], f.Sources)
 			if err != nil {

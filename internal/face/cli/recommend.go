@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -74,6 +75,13 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	missing = errors.Join(missing, f.complete(cmd, env))
 	plan, err := f.PlanUnits()
 	if err := errors.Join(missing, usage(err), usage(f.save.site.Check())); err != nil {
+		return err
+	}
+	load := fmt.Sprintf("_rate%g", f.Rate)
+	if f.Concurrency > 0 {
+		load = fmt.Sprintf("_concurrency%d", f.Concurrency)
+	}
+	if err := f.save.aim(env, plan.Experiments, load); err != nil {
 		return err
 	}
 	f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)

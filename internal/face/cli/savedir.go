@@ -32,6 +32,7 @@ type saveFlags struct {
 	force        bool
 	targets      []string
 	site         launch.Site
+	target       string // the tree of the results, below dir
 }
 
 // define adds the flags.
@@ -53,13 +54,27 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 	})
 }
 
+// aim names the tree of experiments under a load, and refuses one that exists, before anything is searched.
+func (f *saveFlags) aim(env *Env, experiments []experiment.Experiment, load string) error {
+	if f.dir == "" || len(experiments) == 0 {
+		return nil
+	}
+	first := experiments[0]
+	first.Complete()
+	f.target = filepath.Join(f.dir, treeName(&first)+load)
+	if _, err := os.Stat(env.path(f.target)); err == nil && !f.force {
+		return usagef("--save-dir: %s exists; --force replaces it", f.target)
+	}
+	return nil
+}
+
 // save writes the tree of a result: all of it, or nothing.
 func (f *saveFlags) save(env *Env, r *configure.Response, say func(string)) error {
 	files, err := f.tree(env.world(), r, say)
 	if err != nil {
 		return err
 	}
-	return f.write(env, treeName(&r.Results[0].Experiment), files, say)
+	return f.write(env, files, say)
 }
 
 // saveNeeds writes the tree of a recommendation.
@@ -76,23 +91,15 @@ func (f *saveFlags) saveNeeds(env *Env, r *recommend.Response, say func(string))
 	if t.err != nil {
 		return t.err
 	}
-	load := fmt.Sprintf("_rate%g", r.Request.Rate)
-	if r.Request.Concurrency > 0 {
-		load = fmt.Sprintf("_concurrency%d", r.Request.Concurrency)
-	}
-	return f.write(env, treeName(&r.Results[0].Experiment)+load, t.files, say)
+	return f.write(env, t.files, say)
 }
 
 // write writes a tree.
-func (f *saveFlags) write(env *Env, name string, files []launch.File, say func(string)) error {
-	target := filepath.Join(env.path(f.dir), name)
-	if _, err := os.Stat(target); err == nil && !f.force {
-		return usagef("--save-dir: %s exists; --force replaces it", filepath.Join(f.dir, name))
-	}
-	if err := writeTree(target, files); err != nil {
+func (f *saveFlags) write(env *Env, files []launch.File, say func(string)) error {
+	if err := writeTree(env.path(f.target), files); err != nil {
 		return err
 	}
-	say(fmt.Sprintf("saved %d files in %s", len(files), filepath.Join(f.dir, name)))
+	say(fmt.Sprintf("saved %d files in %s", len(files), f.target))
 	return nil
 }
 

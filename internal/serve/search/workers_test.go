@@ -205,32 +205,39 @@ func TestMoreNeverLoses(t *testing.T) {
 	})
 }
 
+// sized searches for what carries the load of e, and fails if looking for one row finds another first one.
+func (q *question) sized(t *rapid.T, e *search.Sized) []*search.Result {
+	q.devices = 0
+	s, w := q.search()
+	w.Packing.MaxDevices = 8
+	e.Simulated, e.MaxDevices = s, 1<<15
+	rows := func(n int) []*search.Result {
+		x := search.Search{Evaluator: e, Group: search.ByLayout, Rows: n, Workers: 2}
+		results, err := x.Run(t.Context(), w.Branches(s, e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return search.Best(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
+	}
+	all, one := rows(0), rows(1)
+	if len(all) > 0 && (one[0].Candidate != all[0].Candidate || one[0].Score != all[0].Score) {
+		t.Fatalf("one row finds %+v, all %+v", one[0].Candidate, all[0].Candidate)
+	}
+	return all
+}
+
 // TestSized: what is found carries the rate within the limits, and no fewer devices of its
 // unit would by what one copy carries.
 func TestSized(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
-		q.devices = 0
-		s, w := q.search()
-		w.Packing.MaxDevices = 8
-		e := &search.Sized{Simulated: s, Rate: rapid.Float64Range(1, 500).Draw(t, "rate"), MaxDevices: 1 << 15}
-		rows := func(n int) []*search.Result {
-			x := search.Search{Evaluator: e, Group: search.ByLayout, Rows: n, Workers: 2}
-			results, err := x.Run(t.Context(), w.Branches(s, e))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return search.Best(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
-		}
-		all, one := rows(0), rows(1)
+		e := &search.Sized{Rate: rapid.Float64Range(1, 500).Draw(t, "rate")}
+		all := q.sized(t, e)
 		if len(all) == 0 {
 			return
 		}
-		best := one[0]
-		if best.Candidate != all[0].Candidate || best.Score != all[0].Score {
-			t.Fatalf("one row finds %+v, all %+v", best.Candidate, all[0].Candidate)
-		}
+		best := all[0]
 		fewest := math.MaxInt
 		for _, r := range all {
 			fewest = min(fewest, r.Candidate.Devices())
@@ -253,26 +260,12 @@ func TestSizedInFlight(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
-		q.devices = 0
-		s, w := q.search()
-		w.Packing.MaxDevices = 8
-		e := &search.Sized{Simulated: s, Requests: rapid.IntRange(1, 200).Draw(t, "requests"), MaxDevices: 1 << 15}
-		rows := func(n int) []*search.Result {
-			x := search.Search{Evaluator: e, Group: search.ByLayout, Rows: n, Workers: 2}
-			results, err := x.Run(t.Context(), w.Branches(s, e))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return search.Best(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
-		}
-		all, one := rows(0), rows(1)
+		e := &search.Sized{Requests: rapid.IntRange(1, 200).Draw(t, "requests")}
+		all := q.sized(t, e)
 		if len(all) == 0 {
 			return
 		}
-		if best := one[0]; best.Candidate != all[0].Candidate || best.Score != all[0].Score {
-			t.Fatalf("one row finds %+v, all %+v", best.Candidate, all[0].Candidate)
-		}
-		if best := &one[0].Best; !q.limits.Meets(best.TTFT, best.TPOT, best.Latency) || best.Concurrency != e.Requests {
+		if best := &all[0].Best; !q.limits.Meets(best.TTFT, best.TPOT, best.Latency) || best.Concurrency != e.Requests {
 			t.Fatalf("%+v misses %+v", best, q.limits)
 		}
 	})

@@ -15,8 +15,12 @@ func (c *Config) alike() int {
 
 // equal reports whether all requests have the same lengths.
 func (c *ClosedLoop) equal() bool {
+	kinds := c.Mix
+	if kinds == nil {
+		kinds = Mix{{Input: c.Input, Output: c.Output}}
+	}
 	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
-	return !c.Mix.converses() && same(&c.Input) && same(&c.Output)
+	return len(kinds) == 1 && kinds[0].Like == nil && kinds[0].Session == nil && same(&kinds[0].Input) && same(&kinds[0].Output)
 }
 
 // one is the part of a configuration for one of n identical replicas.

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 )
 
 // TestReplicasAlike: where one replica stands for all, simulating all gives the same.
@@ -57,8 +58,17 @@ func TestReplicasNotAlike(t *testing.T) {
 	if n := base.alike(); n != 2 {
 		t.Fatalf("%d alike, want 2", n)
 	}
+	loop.Mix = Mix{{Share: 1, Input: loop.Input, Output: loop.Output}}
+	if c := (Config{Client: loop, Workers: base.Workers}); c.alike() != 2 {
+		t.Errorf("%d of one kind alike, want 2", c.alike())
+	}
 	for name, change := range map[string]func(*Config, *ClosedLoop){
-		"lengths":     func(_ *Config, l *ClosedLoop) { l.Output.Low = 0.5 },
+		"kinds":       func(_ *Config, l *ClosedLoop) { l.Mix = append(l.Mix, l.Mix[0]) },
+		"any of some": func(_ *Config, l *ClosedLoop) { l.Mix = Mix{{Share: 1, Like: []workload.Request{{Input: 1, Output: 1}}}} },
+		"lengths of the kind": func(_ *Config, l *ClosedLoop) {
+			l.Mix = Mix{{Share: 1, Input: Lengths{Tokens: 10, Low: 0.5}, Output: l.Output}}
+		},
+		"lengths":     func(_ *Config, l *ClosedLoop) { l.Mix, l.Output.Low = nil, 0.5 },
 		"concurrency": func(_ *Config, l *ClosedLoop) { l.Concurrency = 3 },
 		"requests":    func(_ *Config, l *ClosedLoop) { l.Requests = 9 },
 		"warm-up":     func(_ *Config, l *ClosedLoop) { l.Warmup = 1 },
