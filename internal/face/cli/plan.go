@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -39,7 +40,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if f.wizard.answers != "" || f.asksFor(cmd.Flags(), env) {
 		return f.ask(cmd, env)
 	}
-	if err := f.missing(); err != nil {
+	if err := errors.Join(f.missing(), f.free(env)); err != nil {
 		return err
 	}
 	r, err := env.plan(cmd.Context(), f.Request, f.quiet)

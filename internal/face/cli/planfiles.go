@@ -16,17 +16,24 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
-func (f *planFlags) write(env *Env, r *opsplan.Response) error {
-	target := env.path(f.out)
-	if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 && !f.force {
+// free refuses a directory that has files, before anything is searched.
+func (f *planFlags) free(env *Env) error {
+	if f.out == "" || f.force {
+		return nil
+	}
+	if entries, err := os.ReadDir(env.path(f.out)); err == nil && len(entries) > 0 {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
 	}
+	return nil
+}
+
+// write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
+func (f *planFlags) write(env *Env, r *opsplan.Response) error {
 	files, skipped, err := planFiles(env.world(), r)
 	if err != nil {
 		return err
 	}
-	if err := writeTree(target, files); err != nil {
+	if err := writeTree(env.path(f.out), files); err != nil {
 		return err
 	}
 	if f.quiet {
