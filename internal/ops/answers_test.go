@@ -133,7 +133,7 @@ func TestPresetTwice(t *testing.T) {
 	var first *plan.Response
 	for range 4 {
 		p, err := plan.Run(t.Context(), world(), plan.Request{
-			Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []session.Workload{{Input: 500, Output: 50}},
+			Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []session.Workload{{Input: 500, Output: 8}},
 			EnginePreset: "inferencex", NoChanges: true,
 		})
 		if err != nil {
@@ -190,7 +190,7 @@ func TestPercentiles(t *testing.T) {
 	t.Parallel()
 	e := experiment.Experiment{
 		Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 1, Engine: deployment.Engine{Name: "vllm"},
-		Workloads: []session.Workload{{Input: 1000, Output: 100, LengthLow: 0.2}}, Limits: workload.Limits{TTFT: 400 * ms, TPOT: 20 * ms},
+		Workloads: []session.Workload{{Input: 1000, Output: 20, LengthLow: 0.2}}, Limits: workload.Limits{TTFT: 400 * ms, TPOT: 20 * ms},
 	}
 	before := 0.0
 	for _, p := range []float64{99.9, 97.5, 80, 33.3} {
@@ -230,7 +230,8 @@ func TestLargeModels(t *testing.T) {
 		t.Run(x.model+" "+x.system, func(t *testing.T) {
 			t.Parallel()
 			got := configured(t, experiment.Experiment{
-				Model: x.model, System: x.system, Devices: x.devices, Engine: deployment.Engine{Name: x.engine}, Input: 500, Output: 20, Limits: l,
+				Model: x.model, System: x.system, Devices: x.devices, Engine: deployment.Engine{Name: x.engine}, Input: 500, Output: 4, Limits: l,
+				Workers: experiment.WorkerSpace{MaxBatch: 2},
 			}, 1)
 			if len(got.Rows) == 0 {
 				t.Fatalf("nothing; rejected: %s", strings.Join(got.Rejected, "; "))
@@ -277,7 +278,7 @@ func TestEnginesOfDevices(t *testing.T) {
 func TestManyDevices(t *testing.T) {
 	t.Parallel()
 	e := experiment.Experiment{
-		Mode: experiment.Disaggregated, Model: "Qwen/Qwen3-32B", System: "h200_sxm", Devices: 64, Engine: deployment.Engine{Name: "vllm"}, Input: 3000, Output: 512,
+		Mode: experiment.Disaggregated, Model: "Qwen/Qwen3-32B", System: "h200_sxm", Devices: 64, Engine: deployment.Engine{Name: "vllm"}, Input: 3000, Output: 64,
 		Limits: workload.Limits{TTFT: 1000 * ms, TPOT: 15 * ms},
 	}
 	few := configured(t, e, 1).Rows[0]

@@ -24,7 +24,7 @@ import (
 // smallPlan is a plan that takes little time.
 func smallPlan() Request {
 	return Request{
-		Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 4, Workloads: []session.Workload{{Input: 1000, Output: 100}},
+		Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []session.Workload{{Input: 1000, Output: 20}},
 		Limits: workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 15 * units.Millisecond}, NoChanges: true,
 	}
 }
@@ -71,8 +71,8 @@ func TestPlanAgrees(t *testing.T) {
 			t.Errorf("%s %s: plan %+v, simulate %+v", e.Engine.Name, e.Mode, c.Energy, s.Energy)
 		}
 		k := c.Cost
-		energy := 4 * float64(c.Energy.Watts) / 1000 * simulate.DefaultEnergyPrice // of an hour
-		hour := k.USDPerHour*4 + energy
+		energy := 2 * float64(c.Energy.Watts) / 1000 * simulate.DefaultEnergyPrice // of an hour
+		hour := k.USDPerHour*2 + energy
 		if math.Abs(k.PerMillion*c.Throughput*3600/1e6-hour) > 1e-9 || math.Abs(k.PerMonth-hour*money.HoursPerMonth) > 1e-6 ||
 			math.Abs(k.Energy*c.Throughput*3600/1e6-energy) > 1e-9 || k.EnergyPrice != simulate.DefaultEnergyPrice {
 			t.Errorf("cost %+v", k)
@@ -224,10 +224,10 @@ func TestLooserLimitsNeverLose(t *testing.T) {
 		ttft, tpot    units.Seconds // milliseconds
 		engines       []string
 	}{
-		{"Qwen/Qwen3-32B", "ATLAS_800_A2_280T_64G", 8, 3500, 150, 0, 50, []string{"mindie"}},
-		{"Qwen/Qwen3-8B", "h200_sxm", 4, 1000, 100, 300, 12, nil},
-		{"Qwen/Qwen3-30B-A3B", "h100_sxm", 4, 500, 50, 800, 15, []string{"sglang"}},
-		{"meta-llama/Llama-3.1-8B", "a100_sxm", 1, 4000, 50, 2000, 30, []string{"vllm"}},
+		{"Qwen/Qwen3-32B", "ATLAS_800_A2_280T_64G", 8, 3500, 15, 0, 50, []string{"mindie"}},
+		{"Qwen/Qwen3-8B", "h200_sxm", 2, 1000, 20, 300, 12, nil},
+		{"Qwen/Qwen3-30B-A3B", "h100_sxm", 2, 500, 10, 800, 15, []string{"sglang"}},
+		{"meta-llama/Llama-3.1-8B", "a100_sxm", 1, 4000, 10, 2000, 30, []string{"vllm"}},
 	} {
 		r := Request{
 			Model: c.model, Systems: []string{c.system}, Devices: c.devices, Engines: c.engines, Workloads: []session.Workload{{Input: c.input, Output: c.output}}, NoChanges: true,
