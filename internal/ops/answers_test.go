@@ -190,10 +190,10 @@ func TestPercentiles(t *testing.T) {
 	t.Parallel()
 	e := experiment.Experiment{
 		Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 1, Engine: deployment.Engine{Name: "vllm"},
-		Workloads: []session.Workload{{Input: 1000, Output: 20, LengthLow: 0.2}}, Limits: workload.Limits{TTFT: 400 * ms, TPOT: 20 * ms},
+		Workloads: []session.Workload{{Input: 4000, Output: 8, LengthLow: 0.2}}, Limits: workload.Limits{TTFT: 400 * ms, TPOT: 20 * ms},
 	}
 	before := 0.0
-	for _, p := range []float64{99.9, 97.5, 80, 33.3} {
+	for _, p := range []float64{99.9, 80, 33.3} {
 		e.Percentile = p
 		row := configured(t, e, 1).Rows[0]
 		if units.Seconds(row.TTFT) > e.Limits.TTFT || row.Throughput < 0.975*before {

@@ -80,14 +80,14 @@ func everyOperation() map[string]anyOperation {
 	preset := load
 	preset.Deployment.Engine.Preset = "inferencex"
 	e := experiment.Experiment{
-		Name: "one", Mode: experiment.Aggregated, Model: name, System: system, Engine: deployment.Engine{Name: "vllm"}, Devices: 1, Input: 256, Output: 32, Limits: limits,
+		Name: "one", Mode: experiment.Aggregated, Model: name, System: system, Engine: deployment.Engine{Name: "vllm"}, Devices: 1, Input: 256, Output: 4, Limits: limits,
 	}
 	e.Workers.MaxBatch = 16
 	pair := e
 	pair.Mode, pair.Devices = experiment.Disaggregated, 2
 	pair.Decode.MaxBatch = 16
 	p := plan.Request{
-		Model: name, Systems: []string{system}, Devices: 1, Workloads: []session.Workload{{Input: 256, Output: 32}}, Limits: limits, Engines: []string{"vllm"},
+		Model: name, Systems: []string{system}, Devices: 1, Workloads: []session.Workload{{Input: 256, Output: 4}}, Limits: limits, Engines: []string{"vllm"},
 	}
 	other := p
 	other.Limits.TPOT *= 2
@@ -98,7 +98,7 @@ func everyOperation() map[string]anyOperation {
 		Space: search.Space{TP: []int{}}, BatchRange: []int{1, 16}, Explain: true, Traces: true, ReservedGiB: new(0.0),
 	}
 	simulated := optimize.Request{
-		Model: name, Devices: []string{system}, NumDevices: 1, Input: 256, Output: 32, Limits: limits, BatchRange: []int{1, 16}, Explain: true,
+		Model: name, Devices: []string{system}, NumDevices: 1, Input: 256, Output: 4, Limits: limits, BatchRange: []int{1, 16}, Explain: true,
 	}
 	kernels := calibrate.KernelsRequest{PerfData: prices.Tables{Dir: "kernels"}}
 	return map[string]anyOperation{

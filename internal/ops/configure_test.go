@@ -22,7 +22,7 @@ func anyExperiment(r *rand.Rand) experiment.Experiment {
 	e := experiment.Experiment{
 		Name: "x", Mode: experiment.ServingMode(pick("agg", "disagg")),
 		Model: pick("Qwen/Qwen3-8B", "Qwen/Qwen3-30B-A3B", "openai/gpt-oss-20b", "meta-llama/Llama-3.1-8B-Instruct"), System: pick("h200_sxm", "h100_sxm", "b200_sxm", "a100_sxm", "gb200"),
-		Devices: 2 + r.IntN(7), Engine: deployment.Engine{Name: pick("vllm", "sglang", "trtllm")},
+		Devices: 2 + r.IntN(3), Engine: deployment.Engine{Name: pick("vllm", "sglang", "trtllm")},
 		Input: 100 + r.IntN(900), Output: 8 + r.IntN(24),
 	}
 	if e.Mode == experiment.Disaggregated && r.IntN(3) == 0 {

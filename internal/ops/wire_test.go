@@ -46,7 +46,7 @@ func answered[Request, Response any](t *testing.T, w *session.Session, run func(
 // small is an experiment that takes little time.
 func small() experiment.Experiment {
 	return experiment.Experiment{
-		Name: "small", Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 2, Engine: deployment.Engine{Name: "vllm"}, Input: 1000, Output: 100,
+		Name: "small", Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 2, Engine: deployment.Engine{Name: "vllm"}, Input: 1000, Output: 20,
 		Limits: workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 15 * units.Millisecond},
 	}
 }
@@ -93,13 +93,13 @@ func full(t *testing.T) map[string]any {
 		Limits:  workload.Limits{TTFT: 1}, Records: true,
 	})
 	found := answered(t, w, optimize.Run, optimize.Request{
-		Model: "Qwen/Qwen3-30B-A3B", Devices: []string{"h200_sxm", "TEST_DEVICE"}, NumDevices: 8, Input: 1000, Output: 100,
+		Model: "Qwen/Qwen3-30B-A3B", Devices: []string{"h200_sxm", "TEST_DEVICE"}, NumDevices: 8, Input: 1000, Output: 20,
 		PDRatio: true, PrefillDevices: 2, DecodeDevices: 4, Limits: workload.Limits{TTFT: 10, TPOT: 50 * units.Millisecond},
 		Space: search.Space{TP: []int{}}, BatchRange: []int{1, 16}, Explain: true, Traces: true, ReservedGiB: new(0.0),
 	})
 	planned := answered(t, w, plan.Run, plan.Request{
 		Model: e.Model, Systems: []string{e.System}, Daily: []float64{5, 60}, Engines: []string{"vllm"}, Modes: []experiment.ServingMode{experiment.Aggregated},
-		Limits: e.Limits, Workloads: []session.Workload{{Input: 1000, Output: 100}},
+		Limits: e.Limits, Workloads: []session.Workload{{Input: 1000, Output: 20}},
 	})
 	estimated := answered(t, w, estimate.Run, estimate.Request{Experiment: e, Workers: estimate.Workers{Batch: 8}, Steps: true})
 	linted := answered(t, w, lint.Run, lint.Request{Command: "vllm serve Qwen/Qwen3-8B --max-num-seqs 16 --nonsense", System: "h200_sxm"})
@@ -126,11 +126,11 @@ func empty(t *testing.T) map[string]any {
 		"step":     answered(t, w, step.Run, step.Request{Deployment: deployment.Deployment{Model: e.Model, System: e.System}, QueryLength: 16}),
 		"simulate": answered(t, w, simulate.Run, alone()),
 		"optimize": answered(t, w, optimize.Run, optimize.Request{
-			Model: e.Model, Devices: []string{"TEST_DEVICE"}, NumDevices: 1, Input: 1000, Output: 100, Limits: e.Limits,
+			Model: e.Model, Devices: []string{"TEST_DEVICE"}, NumDevices: 1, Input: 1000, Output: 20, Limits: e.Limits,
 		}),
 		"plan": answered(t, w, plan.Run, plan.Request{
 			Model: e.Model, Systems: []string{e.System}, Devices: 1, Engines: []string{"vllm"}, Modes: []experiment.ServingMode{experiment.Aggregated},
-			Limits: e.Limits, Workloads: []session.Workload{{Input: 1000, Output: 100}}, NoChanges: true,
+			Limits: e.Limits, Workloads: []session.Workload{{Input: 1000, Output: 20}}, NoChanges: true,
 		}),
 		"estimate":  answered(t, w, estimate.Run, estimate.Request{Experiment: e, Workers: estimate.Workers{Batch: 8}}),
 		"lint":      answered(t, w, lint.Run, lint.Request{Command: "vllm serve Qwen/Qwen3-235B-A22B", System: "h200_sxm"}),

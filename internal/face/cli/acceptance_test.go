@@ -25,14 +25,14 @@ func TestDefaultBuilds(t *testing.T) {
 		{"Qwen/Qwen3-32B-FP8", "h200_sxm", "sglang", "4"},
 		{"Qwen/Qwen3-32B-FP8", "h200_sxm", "vllm", "4"},
 		{"QWEN3_32B", "h100_sxm", "trtllm", "4"},
-		{"deepseek-ai/DeepSeek-V3", "b200_sxm", "sglang", "16"},
+		{"deepseek-ai/DeepSeek-V3", "b200_sxm", "sglang", "8"},
 		{"QWEN3_30B_A3B", "h200_sxm", "trtllm", "2"},
 		{"openai/gpt-oss-120b", "b200_sxm", "vllm", "2"},
 		{"LLAMA3.1_8B", "gb200_sxm", "vllm", "2"},
 	} {
 		dir := t.TempDir()
 		text, code, said := try(t, strings.Fields("cli default --model "+c.model+" --system "+c.system+" --backend "+c.engine+" --total-gpus "+c.gpus+
-			" --isl 500 --osl 20 --top-n 1 --no-terminal-plots --deployment-target plain --save-dir "+dir))
+			" --isl 1000 --osl 4 --top-n 1 --no-terminal-plots --deployment-target plain --save-dir "+dir))
 		if code != 0 || strings.Contains(text+said, "Failed to save") {
 			t.Errorf("%v: exit %d: %s", c, code, said)
 		}
@@ -51,7 +51,7 @@ func TestDefaultBuilds(t *testing.T) {
 // requests than it has.
 func TestExampleFiles(t *testing.T) {
 	size := regexp.MustCompile(`\b(total_gpus|isl|osl): \d+`)
-	small := map[string]string{"total_gpus": "16", "isl": "100", "osl": "8"}
+	small := map[string]string{"total_gpus": "8", "isl": "500", "osl": "4"}
 	smaller := func(setting string) string {
 		key, _, _ := strings.Cut(setting, ":")
 		return key + ": " + small[key]
@@ -91,7 +91,7 @@ func TestRequestLatency(t *testing.T) {
 // the CSV file has them too.
 func TestPackageGivesRows(t *testing.T) {
 	dir := t.TempDir()
-	answer := parse(t, run(t, strings.Fields("cli default --model-path Qwen/Qwen3-8B --system h200_sxm --total-gpus 2 --isl 500 --osl 50 --serving-mode agg --backend vllm -q --json --deployment-target plain --save-dir "+dir)))
+	answer := parse(t, run(t, strings.Fields("cli default --model-path Qwen/Qwen3-8B --system h200_sxm --total-gpus 2 --isl 500 --osl 10 --serving-mode agg --backend vllm -q --json --deployment-target plain --save-dir "+dir)))
 	type object = map[string]any
 	rows := answer.(object)["experiments"].([]any)[0].(object)["rows"].([]any)
 	paths, _ := filepath.Glob(filepath.Join(dir, "*", "agg", "best_config_topn.csv"))
@@ -128,7 +128,7 @@ func TestPackageGivesRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request := plimsoll.PredictRequest{Traffic: plimsoll.Traffic{Concurrency: int(number(row["concurrency"])), Input: 500, Output: 50}}
+		request := plimsoll.PredictRequest{Traffic: plimsoll.Traffic{Concurrency: int(number(row["concurrency"])), Input: 500, Output: 10}}
 		if err := plimsoll.Unmarshal(deployed, &request.Deployment); err != nil {
 			t.Fatal(err)
 		}

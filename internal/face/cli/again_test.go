@@ -28,7 +28,7 @@ func again() []string {
 		"throughput-optimizer deepseek-ai/DeepSeek-V3.1 --num-devices 16 --input-length 100 --output-length 1 --num-mtp-tokens 0 1 --mtp-acceptance-rates 0.8 0.5 --compile --compilation-config enable_sequence_parallel",
 		"throughput-optimizer Qwen/Qwen3-32B --speculative-method dflash --acceptance-length 3 --ttft-limit 900 --disagg --tpot-limit 100" + load,
 		"throughput-optimizer Qwen/Qwen2.5-VL-7B-Instruct --num-devices 2 --input-length 999 --output-length 99 --image-height 1080 --image-width 1920 --disagg --ttft-limit 9000",
-		"explain Qwen/Qwen3-8B --device h200_sxm --engine sglang --set max_sequences=64 --confidence 0.7 --price 3.5 --length-ratio-low 0.5 --tpot-limit 20" + small,
+		"explain Qwen/Qwen3-8B --device h200_sxm --engine sglang --set max_sequences=64 --batch-range 1 4 --confidence 0.7 --price 3.5 --length-ratio-low 0.5 --tpot-limit 20" + small,
 		"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate formulas --policy tensorcast --no-compile --word-embedding-tp row --max-batched-tokens 4096" + small,
 		"step Qwen/Qwen3-32B --query-length 100 --prefix-cache-hit-rate 0.5 --num-devices 4 --tp-size 2",
 		"step deepseek-ai/DeepSeek-V3.1 --num-devices 16 --ep-size 16 --decode --num-queries 256 --compile --compilation-config enable_multistream",

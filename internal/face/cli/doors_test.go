@@ -16,10 +16,10 @@ import (
 )
 
 const doorPlan = `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"no_changes":true,` +
-	`"workloads":[{"isl":512,"osl":64}],"limits":{"ttft_ms":1000,"tpot_ms":20}}`
+	`"workloads":[{"isl":512,"osl":8}],"limits":{"ttft_ms":1000,"tpot_ms":20}}`
 
 // doorArgs is the same request on the command line.
-const doorArgs = "plan Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm --serving-mode agg --no-changes --isl 512 --osl 64 --ttft 1000 --tpot 20 --json"
+const doorArgs = "plan Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm --serving-mode agg --no-changes --isl 512 --osl 8 --ttft 1000 --tpot 20 --json"
 
 // agent starts "plimsoll mcp" as a process and connects to its standard streams.
 func agent(t *testing.T, args ...string) *sdk.ClientSession {

@@ -24,7 +24,7 @@ func TestDocumentsEncode(t *testing.T) {
 			fmt.Sprintf("cli estimate --model-path %s --system h200_sxm --isl %s --osl %s --batch-size %s", model, isl, osl, gpus),
 			fmt.Sprintf("plan %s --system h200_sxm --gpus %s --isl %s --osl %s %s --engine vllm --serving-mode agg --no-changes", model, gpus, isl, osl, limits),
 			fmt.Sprintf("simulate %s --system h200_sxm --input-length %s --output-length %s %s", model, isl, osl, one("--concurrency 3", "--rate 1e-3", "--rate 50")),
-			fmt.Sprintf("throughput-optimizer %s --device h200_sxm --num-devices %s --input-length %s --output-length %s %s", model, gpus, isl, osl,
+			fmt.Sprintf("throughput-optimizer %s --device h200_sxm --num-devices %s --input-length %s --output-length %s --batch-range 1 8 %s", model, gpus, isl, osl,
 				one("", "--tpot-limit 1e-9", "--disagg --tpot-limit 50", "--evaluate simulation")),
 			fmt.Sprintf("step %s --device h200_sxm --query-length %s --context-length %s", model, one("1", "17"), one("0", "900")),
 		}[i%7]

@@ -31,7 +31,7 @@ type explained struct {
 // TestExplainedSteps: the step an explanation shows is the one behind the row,
 // and the command beside it evaluates the same step.
 func TestExplainedSteps(t *testing.T) {
-	const fitted = " --num-devices 4 --input-length 2000 --output-length 200 --tp-sizes 4"
+	const fitted = " --num-devices 4 --input-length 2000 --output-length 20 --tp-sizes 4"
 	kernels := " --device h200_sxm --perf-engine vllm --perf-data " + tablesDir(t)
 	for _, c := range []struct {
 		flags string

@@ -78,10 +78,10 @@ func TestSchemas(t *testing.T) {
 		}
 		return path
 	}
-	const sized = " --system h200_sxm --isl 500 --osl 50 -q"
+	const sized = " --system h200_sxm --isl 500 --osl 10 -q"
 	const small = " --model-path Qwen/Qwen3-8B" + sized
 	const failing = `
-good: {serving_mode: disagg, model_path: Qwen/Qwen3-8B, system_name: h200_sxm, total_gpus: 2, isl: 500, osl: 50, decode_kvcache_quant_mode: fp8, prefill_kvcache_quant_mode: fp8}
+good: {serving_mode: disagg, model_path: Qwen/Qwen3-8B, system_name: h200_sxm, total_gpus: 2, isl: 500, osl: 10, decode_kvcache_quant_mode: fp8, prefill_kvcache_quant_mode: fp8}
 bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_sxm, total_gpus: 2, isl: 500, osl: 50}
 `
 	const ratio = " --enable-optimize-prefill-decode-ratio --prefill-devices-per-instance 4 --decode-devices-per-instance 4"
@@ -104,7 +104,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"throughput-optimizer Qwen/Qwen3-8B --tpot-limit 50" + load + kernels + json,
 			"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --input-length 512 --output-length 64" + json,
 			"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --input-length 512 --output-length 64 --ttft-limit 1 --request-latency 5" + json,
-			"explain Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --length-distribution --output-length 64 --tpot-limit 20" + json,
+			"explain Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 1 --length-distribution --output-length 8 --tpot-limit 20 --batch-range 2 2" + json,
 			"explain Qwen/Qwen3-30B-A3B --pp-sizes 1 2 --tpot-limit 50" + load + json,
 			"explain Qwen/Qwen3-32B --speculative-method dflash --ttft-limit 900 --disagg --tpot-limit 1" + load + json,
 		},
@@ -130,9 +130,9 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"cli recommend --target-request-rate 5 --system h200_sxm --model-path Qwen/Qwen3-8B --isl 500 --osl 1 -q" + json,
 			"cli recommend --target-concurrency 50 --request-latency 1 --serving-mode agg" + small + json,
 			"cli recommend --target-concurrency 50 --tpot 0.5 --serving-mode agg --backend-version 1.1.0 --set memory_share=0.8" + small + json,
-			"cli recommend --target-concurrency 50 --serving-mode disagg --decode-system b200_sxm" + small + json,
+			"cli recommend --target-concurrency 8 --serving-mode disagg --decode-system b200_sxm" + small + json,
 			"cli recommend --target-concurrency 5 --model-path deepseek-ai/DeepSeek-R1 --decode-system t4" + sized + json,
-			"cli recommend --target-concurrency 3000 --model-path zai-org/GLM-4.5-Air --nextn 1 --nextn-accepted 0.8 --serving-mode agg" + sized + json,
+			"cli recommend --target-concurrency 30 --tpot 12 --model-path zai-org/GLM-4.5-Air --nextn 1 --nextn-accepted 0.8 --serving-mode agg" + sized + json,
 		},
 		"cli-estimate": {
 			"cli estimate --bs 4 --backend vllm --backend-version 0.24.0 --set memory_share=0.8 --detail all --ttft 100" + small + json,
