@@ -10,7 +10,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	opsaccuracy "github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // newAccuracyCmd makes "plimsoll accuracy".
@@ -29,7 +28,7 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 				return examine(cmd, env, r.File, asJSON)
 			}
 			r.Energy = asJSON || perRow != ""
-			res, err := watched(env, false, func(w *session.Session) (*opsaccuracy.Response, error) { return opsaccuracy.Run(cmd.Context(), w, r) })
+			res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, r)
 			if err != nil {
 				return err
 			}

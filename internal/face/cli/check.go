@@ -7,7 +7,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -25,7 +24,7 @@ func newCheckCmd(env *Env) *cobra.Command {
 			if err := f.expected(cmd, env, against, args, &r); err != nil {
 				return err
 			}
-			res, err := watched(env, false, func(w *session.Session) (*check.Response, error) { return check.Run(cmd.Context(), w, r) })
+			res, err := watched(cmd.Context(), env, false, check.Run, r)
 			if err != nil {
 				return err
 			}

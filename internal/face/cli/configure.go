@@ -125,9 +125,7 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := f.save.aim(env, f.Experiments, ""); err != nil {
 		return err
 	}
-	r, err := watched(env, f.quiet, func(w *session.Session) (*configure.Response, error) {
-		return configure.Run(cmd.Context(), w, f.Request)
-	})
+	r, err := watched(cmd.Context(), env, f.quiet, configure.Run, f.Request)
 	if err != nil {
 		return err
 	}

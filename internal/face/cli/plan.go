@@ -12,7 +12,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -57,7 +56,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 
 // plan plans.
 func (e *Env) plan(ctx context.Context, q plan.Request, quiet bool) (*plan.Response, error) {
-	r, err := watched(e, quiet, func(w *session.Session) (*plan.Response, error) { return plan.Run(ctx, w, q) })
+	r, err := watched(ctx, e, quiet, plan.Run, q)
 	if err == nil {
 		r.Say(programVersion(), planCommand)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -29,12 +30,14 @@ func (e *Env) progress(quiet bool) *progress {
 }
 
 // watched runs an operation with its progress on the terminal. An error in the request is bad usage.
-func watched[T any](env *Env, quiet bool, run func(*session.Session) (T, error)) (T, error) {
+func watched[Request, Response any](
+	ctx context.Context, env *Env, quiet bool, run func(context.Context, *session.Session, Request) (*Response, error), r Request,
+) (*Response, error) {
 	world, line := env.world(), env.progress(quiet)
 	world.Progress = line.show
-	r, err := run(world)
+	out, err := run(ctx, world, r)
 	line.done()
-	return r, asked(err)
+	return out, asked(err)
 }
 
 // show writes the line anew.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // recommendFlags are those of "plimsoll cli recommend".
@@ -86,9 +85,7 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	}
 	f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 	f.Experiments = plan.Experiments
-	r, err := watched(env, f.quiet, func(w *session.Session) (*recommend.Response, error) {
-		return recommend.Run(cmd.Context(), w, f.Request)
-	})
+	r, err := watched(cmd.Context(), env, f.quiet, recommend.Run, f.Request)
 	if err != nil {
 		return err
 	}

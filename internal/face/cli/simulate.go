@@ -14,7 +14,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -232,7 +231,7 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	if err := f.complete(cmd, env, args); err != nil {
 		return together(err, simulate.Check(env.world(), f.Request))
 	}
-	r, err := watched(env, false, func(w *session.Session) (*simulate.Response, error) { return simulate.Run(cmd.Context(), w, f.Request) })
+	r, err := watched(cmd.Context(), env, false, simulate.Run, f.Request)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // wizardFlags control the questions of "plimsoll plan".
@@ -134,7 +133,7 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 		},
 		PlanCommand: func(r plan.Request) string { return planCommand(&r) },
 		Optimize: func(ctx context.Context, r optimize.Request) (*optimize.Response, error) {
-			return watched(e, f.quiet, func(w *session.Session) (*optimize.Response, error) { return optimize.Run(ctx, w, r) })
+			return watched(ctx, e, f.quiet, optimize.Run, r)
 		},
 		Report: func(r *optimize.Response) {
 			r.Say(stepCommand)
