@@ -40,15 +40,11 @@ type routed struct {
 
 // parseDeepSeek reads the whole group. Routers that choose groups of experts first do so
 // in their gate module (DeepSeek-V3.2).
-func parseDeepSeek(r *reader) *Model {
-	var c deepseek
-	if !r.decode(&c) {
-		return nil
-	}
+func parseDeepSeek(r *reader, c *deepseek) *Model {
 	var selector Indexer
 	sparse, groups := r.style.Indexer, r.style.Router == GroupRouter
 	if sparse {
-		selector = r.indexer(&c)
+		selector = r.indexer(c)
 	}
 	if groups {
 		if c.Groups == 0 {

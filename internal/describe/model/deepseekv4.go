@@ -32,13 +32,9 @@ type deepseekV4 struct {
 const indexedRatio = 4
 
 // parseDeepSeekV4 reads DeepSeek-V4 Flash and Pro.
-func parseDeepSeekV4(r *reader) *Model {
-	var c deepseekV4
-	if !r.decode(&c) {
-		return nil
-	}
+func parseDeepSeekV4(r *reader, c *deepseekV4) *Model {
 	m := r.model(&c.base)
-	a := r.v4Attention(&c)
+	a := r.v4Attention(c)
 	_, moe := r.routedFFN(&c.base, &c.routed)
 	moe.RouterBias, moe.Router, moe.Clamped = c.Method == "noaux_tc", SoftplusRouter, c.Limit > 0
 	r.may("hc_sinkhorn_iters", c.Sinkhorn, maxLayers)

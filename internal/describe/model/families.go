@@ -51,18 +51,29 @@ func families() []family { return familyTable().Families }
 // parse reads a config in the family's form.
 func (f *family) parse(r *reader) *Model { return forms()[f.Form](r) }
 
+// as reads a config as a T.
+func as[T any](parse func(*reader, *T) *Model) func(*reader) *Model {
+	return func(r *reader) *Model {
+		c := new(T)
+		if !r.decode(c) {
+			return nil
+		}
+		return parse(r, c)
+	}
+}
+
 // forms are the readers of configs: "" is the common form, in which families differ in
 // style alone.
 func forms() map[string]func(*reader) *Model {
 	return map[string]func(*reader) *Model{
 		"":               (*reader).decoder,
 		"arctic":         parseArctic,
-		"bamba":          parseBamba,
-		"chatglm":        parseChatGLM,
+		"bamba":          as(parseBamba),
+		"chatglm":        as(parseChatGLM),
 		"cohere_vision":  parseCohereVision,
-		"dbrx":           parseDBRX,
-		"deepseek":       parseDeepSeek,
-		"deepseek_v4":    parseDeepSeekV4,
+		"dbrx":           as(parseDBRX),
+		"deepseek":       as(parseDeepSeek),
+		"deepseek_v4":    as(parseDeepSeekV4),
 		"exaone4":        parseEXAONE4,
 		"falcon":         parseFalcon,
 		"falcon_h1":      parseFalconH1,
@@ -70,46 +81,46 @@ func forms() map[string]func(*reader) *Model {
 		"gemma3":         parseGemma3,
 		"gemma3n":        parseGemma3n,
 		"gemma4":         parseGemma4,
-		"generic":        parseGeneric,
-		"glm4_moe":       parseGLM4MoE,
+		"generic":        as(parseGeneric),
+		"glm4_moe":       as(parseGLM4MoE),
 		"glm4v":          func(r *reader) *Model { return r.withGLMVision(r.decoder()) },
-		"glm4v_moe":      func(r *reader) *Model { return r.withGLMVision(parseGLM4MoE(r)) },
+		"glm4v_moe":      func(r *reader) *Model { return r.withGLMVision(as(parseGLM4MoE)(r)) },
 		"gpt_neox":       parseGPTNeoX,
-		"granite_hybrid": parseGraniteHybrid,
+		"granite_hybrid": as(parseGraniteHybrid),
 		"idefics3":       parseIdefics3,
 		"jamba":          parseJamba,
-		"kimi_k25":       func(r *reader) *Model { return r.withKimiVision(parseDeepSeek(r)) },
-		"kimi_k3":        func(r *reader) *Model { return r.withKimiVision(parseKimiLinear(r)) },
-		"kimi_linear":    parseKimiLinear,
+		"kimi_k25":       func(r *reader) *Model { return r.withKimiVision(as(parseDeepSeek)(r)) },
+		"kimi_k3":        func(r *reader) *Model { return r.withKimiVision(as(parseKimiLinear)(r)) },
+		"kimi_linear":    as(parseKimiLinear),
 		"kimi_vl":        parseKimiVL,
 		"lfm2":           parseLFM2,
 		"lfm2_moe":       parseLFM2MoE,
-		"lightning":      parseLightning,
-		"llama4":         parseLlama4,
-		"longcat":        parseLongcat,
+		"lightning":      as(parseLightning),
+		"llama4":         as(parseLlama4),
+		"longcat":        as(parseLongcat),
 		"mamba":          parseMamba,
 		"mamba2":         parseMamba2,
-		"mimo_v2":        parseMiMoV2,
-		"minicpm3":       parseMiniCPM3,
+		"mimo_v2":        as(parseMiMoV2),
+		"minicpm3":       as(parseMiniCPM3),
 		"minicpmv":       parseMiniCPMV,
-		"minimax_m2":     parseMiniMaxM2,
-		"minimax_m3":     parseMiniMaxM3,
+		"minimax_m2":     as(parseMiniMaxM2),
+		"minimax_m3":     as(parseMiniMaxM3),
 		"mistral3":       parseMistral3,
-		"mllama":         parseMllama,
+		"mllama":         as(parseMllama),
 		"multi_query":    parseBigCode,
-		"nemotron_h":     parseNemotronH,
-		"nemotron_nas":   parseNemotronNAS,
+		"nemotron_h":     as(parseNemotronH),
+		"nemotron_nas":   as(parseNemotronNAS),
 		"olmo_hybrid":    parseOLMoHybrid,
 		"paligemma":      parsePaliGemma,
 		"phi3_v":         parsePhi3V,
-		"qwen":           parseQwenV1,
+		"qwen":           as(parseQwenV1),
 		"qwen2_5_vl":     parseQwen25VL,
 		"qwen2_vl":       parseQwen2VL,
 		"qwen3_5":        func(r *reader) *Model { return r.withQwenVision(parseHybridQwen(r, false), newerTower) },
 		"qwen3_next":     func(r *reader) *Model { return parseHybridQwen(r, true) },
 		"qwen3_vl":       func(r *reader) *Model { return r.withQwenVision(r.decoder(), newerTower) },
 		"stablelm":       parseStableLM,
-		"step3":          parseStep3,
+		"step3":          as(parseStep3),
 		"whole_images":   parseWholeImages,
 		"wrapper":        parseWrapper,
 	}

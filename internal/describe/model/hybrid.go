@@ -76,25 +76,17 @@ type graniteHybrid struct {
 }
 
 // parseGraniteHybrid reads Granite 4.
-func parseGraniteHybrid(r *reader) *Model {
-	var c graniteHybrid
-	if !r.decode(&c) {
-		return nil
-	}
+func parseGraniteHybrid(r *reader, c *graniteHybrid) *Model {
 	if c.Experts == 0 {
 		c.Intermediate = c.SharedWidth
 	}
 	r.layerKinds("layer_types", c.Types, c.Layers, "mamba", "attention")
-	return r.hybrid(&c, func(i int) bool { return i < len(c.Types) && c.Types[i] == "attention" })
+	return r.hybrid(c, func(i int) bool { return i < len(c.Types) && c.Types[i] == "attention" })
 }
 
 // parseBamba reads Bamba.
-func parseBamba(r *reader) *Model {
-	var c graniteHybrid
-	if !r.decode(&c) {
-		return nil
-	}
-	return r.hybrid(&c, c.Attention.has)
+func parseBamba(r *reader, c *graniteHybrid) *Model {
+	return r.hybrid(c, c.Attention.has)
 }
 
 // hybrid builds a model whose layers have attention or Mamba-2.

@@ -32,13 +32,9 @@ type kimiLinear struct {
 }
 
 // parseKimiLinear reads Kimi-Linear and the language model of Kimi K3.
-func parseKimiLinear(r *reader) *Model {
-	var c kimiLinear
-	if !r.decode(&c) {
-		return nil
-	}
+func parseKimiLinear(r *reader, c *kimiLinear) *Model {
 	r.may("routed_expert_hidden_size", c.Width, maxHidden)
-	delta := r.deltaAttention(&c)
+	delta := r.deltaAttention(c)
 	r.style.OutGate = c.OutGate
 	if c.ResidualBlock > 0 {
 		r.style.Norms = 4

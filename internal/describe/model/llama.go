@@ -2,25 +2,17 @@ package model
 
 // parseQwenV1 reads the first Qwen, whose intermediate_size is that of gate and up
 // together.
-func parseQwenV1(r *reader) *Model {
-	var c decoder
-	if !r.decode(&c) {
-		return nil
-	}
+func parseQwenV1(r *reader, c *decoder) *Model {
 	c.Intermediate /= 2
-	return r.build(&c, nil)
+	return r.build(c, nil)
 }
 
 // parseMiniCPM3 reads MiniCPM 3: latent attention without experts.
-func parseMiniCPM3(r *reader) *Model {
-	var c decoder
-	if !r.decode(&c) {
-		return nil
-	}
+func parseMiniCPM3(r *reader, c *decoder) *Model {
 	if c.Value == 0 && c.Heads > 0 {
 		c.Value = c.Hidden / c.Heads
 	}
-	return r.build(&c, nil)
+	return r.build(c, nil)
 }
 
 // parsePhi3V reads Phi-3-vision and Phi-3.5-vision. Their configs name the image

@@ -15,11 +15,7 @@ type llama4 struct {
 }
 
 // parseLlama4 reads Llama 4 Scout and Maverick.
-func parseLlama4(r *reader) *Model {
-	var c llama4
-	if !r.decode(&c) {
-		return nil
-	}
+func parseLlama4(r *reader, c *llama4) *Model {
 	r.may("attention_chunk_size", c.Chunk, maxPositions)
 	r.may("no_rope_layer_interval", c.NoRopeStep, maxLayers)
 	r.listLength("no_rope_layers", len(c.NoRope), c.Layers, 0)

@@ -17,12 +17,8 @@ type mimoV2 struct {
 }
 
 // parseMiMoV2 reads MiMo-V2-Flash.
-func parseMiMoV2(r *reader) *Model {
-	var c mimoV2
-	if !r.decode(&c) {
-		return nil
-	}
-	local := r.mimoLocal(&c)
+func parseMiMoV2(r *reader, c *mimoV2) *Model {
+	local := r.mimoLocal(c)
 	r.listLength("hybrid_layer_pattern", len(c.Windowed), c.Layers, 0)
 	r.style.Sinks = c.FullSinks
 	return r.build(&c.decoder, func(i int, l *Layer) {

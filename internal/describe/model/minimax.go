@@ -28,11 +28,7 @@ func (c *minimax) apply(s *style) {
 }
 
 // parseMiniMaxM2 reads MiniMax-M2, M2.1, M2.5 and M2.7.
-func parseMiniMaxM2(r *reader) *Model {
-	var c minimaxM2
-	if !r.decode(&c) {
-		return nil
-	}
+func parseMiniMaxM2(r *reader, c *minimaxM2) *Model {
 	if c.Predict = 0; c.UseMTP {
 		c.Predict = c.Modules
 	}
@@ -67,12 +63,8 @@ type minimaxM3 struct {
 }
 
 // parseMiniMaxM3 reads MiniMax-M3.
-func parseMiniMaxM3(r *reader) *Model {
-	var c minimaxM3
-	if !r.decode(&c) {
-		return nil
-	}
-	selector := r.blockIndexer(&c)
+func parseMiniMaxM3(r *reader, c *minimaxM3) *Model {
+	selector := r.blockIndexer(c)
 	c.ExpertWidth, c.Intermediate = cmp.Or(c.ExpertWidth, c.Intermediate), c.DenseWidth
 	c.Predict = cmp.Or(c.Predict, c.Modules)
 	c.apply(&r.style)

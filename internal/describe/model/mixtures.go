@@ -17,11 +17,7 @@ type dbrx struct {
 }
 
 // parseDBRX reads DBRX.
-func parseDBRX(r *reader) *Model {
-	var c dbrx
-	if !r.decode(&c) {
-		return nil
-	}
+func parseDBRX(r *reader, c *dbrx) *Model {
 	c.KVHeads = c.Attention.KVHeads
 	return r.build(&decoder{base: c.base, routed: routed{
 		Experts: c.FFN.Experts, TopK: c.FFN.TopK, ExpertWidth: c.FFN.Width,
@@ -57,11 +53,7 @@ type longcat struct {
 
 // parseLongcat reads LongCat-Flash: each layer becomes one with experts and one
 // without.
-func parseLongcat(r *reader) *Model {
-	var c longcat
-	if !r.decode(&c) {
-		return nil
-	}
+func parseLongcat(r *reader, c *longcat) *Model {
 	r.need("num_layers", c.Blocks, maxLayers/2)
 	r.may("zero_expert_num", c.Zero, maxExperts)
 	c.Layers = 2 * min(c.Blocks, maxLayers)
@@ -95,11 +87,7 @@ type lightning struct {
 }
 
 // parseLightning reads MiniMax-Text-01 and M1.
-func parseLightning(r *reader) *Model {
-	var c lightning
-	if !r.decode(&c) {
-		return nil
-	}
+func parseLightning(r *reader, c *lightning) *Model {
 	r.layerKinds("layer_types", c.Types, c.Layers, "linear_attention", "full_attention")
 	r.listLength("attn_type_list", len(c.Softmax), c.Layers, 0)
 	full := r.attention(&c.base)

@@ -11,11 +11,7 @@ type mllama struct {
 }
 
 // parseMllama reads Llama 3.2 Vision.
-func parseMllama(r *reader) *Model {
-	var c mllama
-	if !r.decode(&c) {
-		return nil
-	}
+func parseMllama(r *reader, c *mllama) *Model {
 	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if c.Cross.has(i) {
 			l.Attention.Kind, l.Attention.QKNorm, l.Attention.RopeDim = Cross, PerHead, 0

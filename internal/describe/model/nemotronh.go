@@ -32,11 +32,7 @@ type nemotronH struct {
 }
 
 // parseNemotronH reads Nemotron-H and its successors.
-func parseNemotronH(r *reader) *Model {
-	var c nemotronH
-	if !r.decode(&c) {
-		return nil
-	}
+func parseNemotronH(r *reader, c *nemotronH) *Model {
 	pattern := r.blockPattern("hybrid_override_pattern", c.Pattern, c.BlockTypes)
 	if c.Layers == 0 { // Nemotron 3 Ultra states the list alone
 		c.Layers = len(pattern)
@@ -45,7 +41,7 @@ func parseNemotronH(r *reader) *Model {
 	r.need("hybrid_override_pattern", len(pattern), maxLayers)
 	r.listLength("hybrid_override_pattern", len(pattern), c.Layers, 0)
 	predict := r.blockPattern("mtp_hybrid_override_pattern", c.PredictPattern, c.PredictTypes)
-	parts := r.nemotronParts(&c, pattern+predict)
+	parts := r.nemotronParts(c, pattern+predict)
 	if r.failed() {
 		return nil
 	}

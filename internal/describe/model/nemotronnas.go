@@ -31,11 +31,7 @@ type nasBlock struct {
 const nasMultiple = 256
 
 // parseNemotronNAS reads Llama-Nemotron Super and Ultra.
-func parseNemotronNAS(r *reader) *Model {
-	var c nemotronNAS
-	if !r.decode(&c) {
-		return nil
-	}
+func parseNemotronNAS(r *reader, c *nemotronNAS) *Model {
 	m := r.model(&c.base)
 	r.need("block_configs", len(c.Blocks), maxLayers)
 	r.listLength("block_configs", len(c.Blocks), c.Layers, 0)
@@ -49,7 +45,7 @@ func parseNemotronNAS(r *reader) *Model {
 	linear := false
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		layers[i] = Layer{Attention: r.nasAttention(i, b, a), FFN: r.nasFFN(i, &c, b)}
+		layers[i] = Layer{Attention: r.nasAttention(i, b, a), FFN: r.nasFFN(i, c, b)}
 		for _, part := range []bool{layers[i].Attention.Kind != NoAttention, layers[i].FFN.Kind != NoFFN} {
 			if part {
 				layers[i].Norms++

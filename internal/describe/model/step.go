@@ -17,15 +17,11 @@ type step3 struct {
 }
 
 // parseStep3 reads Step-3.5 Flash and Step-3.7 Flash.
-func parseStep3(r *reader) *Model {
-	var c step3
-	if !r.decode(&c) {
-		return nil
-	}
+func parseStep3(r *reader, c *step3) *Model {
 	c.UseWindow = new(false) // layers with the window have a shape of their own
 	types := trim(c.Types, c.Layers, c.Predict)
 	r.layerKinds("layer_types", types, c.Layers, "sliding_attention", "full_attention")
-	local := r.step3Local(&c)
+	local := r.step3Local(c)
 	r.style.RouterBias = c.RouterBias
 	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if len(types) > 0 && types[i] == "sliding_attention" {
