@@ -18,9 +18,9 @@ func TestPlanIsPredict(t *testing.T) {
 	var progress int
 	planner := &plimsoll.Planner{Progress: func(plimsoll.Progress) { progress++ }}
 	limits := plimsoll.Limits{TTFT: 1, TPOT: 15 * plimsoll.Millisecond}
-	load := plimsoll.Workload{Input: 600, Output: 60, LengthLow: 0.8}
+	load := plimsoll.Workload{Input: 600, Output: 8, LengthLow: 0.8}
 	plan, err := planner.Plan(t.Context(), plimsoll.PlanRequest{
-		Model: "Qwen/Qwen3-30B-A3B", Systems: []string{"h200_sxm"}, Devices: 4, Engines: []string{"vllm", "sglang"}, Workloads: []plimsoll.Workload{load},
+		Model: "Qwen/Qwen3-30B-A3B", Systems: []string{"h200_sxm"}, Devices: 2, Engines: []string{"vllm", "sglang"}, Workloads: []plimsoll.Workload{load},
 		Limits: limits, NoChanges: true,
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 )
 
 const small = `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"no_changes":true,` +
-	`"workloads":[{"isl":512,"osl":64}],"limits":{"ttft_ms":1000,"tpot_ms":20}}`
+	`"workloads":[{"isl":512,"osl":8}],"limits":{"ttft_ms":1000,"tpot_ms":20}}`
 
 const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":%d,"workloads":[{"isl":4000,"osl":1000}],"limits":{"tpot_ms":30}}`
 

@@ -33,7 +33,7 @@ func kit() *operation.Kit {
 }
 
 const (
-	small   = `"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":64}]`
+	small   = `"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":8}]`
 	vllmRun = `"deployment":{"model":"Qwen/Qwen3-8B","system":"h200_sxm","engine":{"name":"vllm"}}`
 )
 
