@@ -33,8 +33,8 @@ type Request struct {
 	Limits workload.Limits `json:"limits,omitzero"`
 	// NoLimits plans for throughput alone, whatever the latency.
 	NoLimits bool `json:"no_limits,omitempty"`
-	// Percentile at which latencies are held to the limits; 0 = their mean.
-	Percentile float64 `json:"percentile,omitempty"`
+	workload.Statistic
+
 	// Confidence with which predictions must meet the limits; 0 = 0.5.
 	Confidence float64 `json:"confidence,omitempty"`
 

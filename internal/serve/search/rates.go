@@ -74,7 +74,7 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 
 // misses says which limit times miss at a rate.
 func (x *rates) misses(rate float64, t sim.Times) Verdict {
-	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
+	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
 	return x.verdict(&x.unit, int(math.Ceil(rate*float64(t.Latency))), &o, &Trial{})
 }
 
