@@ -85,11 +85,17 @@ func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome,
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}
+	o, v := x.judge(t, copies)
+	return o, v, nil
+}
+
+// judge is the outcome of a trial of one of so many copies, and what it misses.
+func (x *rates) judge(t *Trial, copies float64) (formulas.Outcome, Verdict) {
 	o := t.outcome(x.Judge.Percentile, copies)
 	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies*t.InFlight))
 	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight)), &o, t)
 	if v == Fits && t.Overloaded {
 		v = Saturated
 	}
-	return o, v, nil
+	return o, v
 }
