@@ -44,6 +44,9 @@ func newContender(c *Found) Contender {
 			PerGPUHour: k.USDPerHour, Source: k.Source, PerMillion: simulate.RangeOf(k.PerMillion, more), PerRequest: simulate.RangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
 			Energy: k.Energy, EnergyPrice: k.EnergyPrice,
 		}
+		if c.Day != nil {
+			out.Cost.Scaled = &c.Scaled
+		}
 	}
 	return out
 }

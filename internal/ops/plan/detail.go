@@ -121,7 +121,8 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
-	return p.scaled(out)
+	p.scaled(out)
+	return nil
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.

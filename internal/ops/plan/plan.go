@@ -66,12 +66,14 @@ type Request struct {
 type RankedBy string
 
 // The orders: throughput per device and fewest devices, or what either costs where
-// systems with known prices are compared.
+// systems with known prices are compared. A load over a day is ranked by the schedule that follows it.
 const (
 	ByThroughput RankedBy = "tokens/s per GPU"
 	ByTokenCost  RankedBy = "cost of output tokens"
 	ByDevices    RankedBy = "GPUs"
 	ByCost       RankedBy = "cost per month"
+	ByHours      RankedBy = "GPU-hours per day"
+	ByDayCost    RankedBy = "cost per month of the schedule"
 )
 
 // NotRun is a system, engine and mode that cannot serve the model, with the reason.

@@ -28,7 +28,7 @@ func drawSizing(t *rapid.T) sizing {
 		question: drawQuestion(t), rate: rapid.Float64Range(1, 500).Draw(t, "rate"), variation: 1, low: rapid.SampledFrom([]float64{0.2, 0.6, 1}).Draw(t, "low"),
 		percentile: rapid.SampledFrom([]float64{0, 50, 90, 95}).Draw(t, "percentile"),
 	}
-	s.devices = 0
+	s.devices, s.tp = 0, s.tp[:min(2, len(s.tp))]
 	return s
 }
 
@@ -70,7 +70,7 @@ func (q *sizing) fewest(t *rapid.T) *search.Result {
 	return all[0]
 }
 
-// devices is how many are needed; infinitely many where none meet the limits.
+// needs is how many devices are needed; infinitely many where none meet the limits.
 func (q *sizing) needs(t *rapid.T) float64 {
 	if r := q.fewest(t); r != nil {
 		return float64(r.Candidate.Devices())
@@ -79,7 +79,7 @@ func (q *sizing) needs(t *rapid.T) float64 {
 }
 
 // byChance is how much more of a rate a deployment may be found to carry by chance: the sampling errors of two trials.
-const byChance = 1.02
+const byChance = 1.05
 
 // TestHarderNeedsMore: the devices that are needed do not fall from p50 to p90, p95 and p99, with the rate, with burstiness or with
 // tighter limits, nor if requests are to meet all limits at once; but for what chance explains.
@@ -114,7 +114,7 @@ func TestHarderNeedsMore(t *testing.T) {
 }
 
 // TestPercentileOfMeans: a deployment found for the mean that meets the limits at p95 is an answer for p95, so that no more devices are
-// needed; nor fewer, but for what chance explains.
+// needed, nor fewer; but for what chance explains.
 func TestPercentileOfMeans(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -133,12 +133,15 @@ func TestPercentileOfMeans(t *testing.T) {
 			t.Fatal(err)
 		}
 		devices := float64(found.Candidate.Devices())
-		if n := p95.needs(t); n > devices && mean.limits.Meets(r.TTFT.P95, r.TPOT.P95, r.Latency.P95) && !r.Overloaded {
-			t.Fatalf("%g devices for p95, %g for the mean meet its limits", n, devices)
+		if n := p95.needs(t); n < devices {
+			mean.rate /= byChance
+			if least := mean.needs(t); n < least {
+				t.Fatalf("%g devices for p95, %g for the mean", n, least)
+			}
 		}
-		mean.rate /= byChance
-		if n := p95.needs(t); n < mean.needs(t) {
-			t.Fatalf("%g devices for p95, more for the mean: %g", n, devices)
+		p95.rate /= byChance
+		if n := p95.needs(t); n > devices && mean.limits.Meets(r.TTFT.P95, r.TPOT.P95, r.Latency.P95) && !r.Overloaded {
+			t.Fatalf("%g devices for p95, but %g found for the mean meet its limits", n, devices)
 		}
 	})
 }

@@ -27,6 +27,9 @@ const rung = 1.02
 // below is the largest rate that is tried up to some rate, as a power of a rung.
 func below(rate float64) int { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
 
+// served is how much more than what was found a copy may carry: trials are short, and short of the rate by chance.
+const served = 1.05
+
 // capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It
 // gives up when that is below the least.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
@@ -34,8 +37,6 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 	const (
 		first = 8    // rungs below the bound, to begin with: a sixth less
 		idle  = 0.01 // requests in flight are none
-		// served is how much more than the rate a trial may have served by chance.
-		served = 1.05
 	)
 	high := below(bound) + 1
 	last := below(min(bound, idle/x.bounds.alone()))

@@ -155,6 +155,9 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 		}
 		r.OK = false
 		if n = max(n+1, s.copies(r.Capacity.Throughput, 0)); r.Least == 0 {
+			if n, err = s.spared(ctx, x, n); err != nil {
+				return err
+			}
 			r.Least = n
 		}
 		if s.devices(&unit, n) > s.MaxDevices || n > 2*r.Least+tries {
@@ -176,6 +179,24 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	}
 	r.Reason = s.Judge.Reason(r.Binds, &r.First)
 	return nil
+}
+
+// spared is a copy less than so many where a precise run shows that each carries a little more than was found: of a few, one counts.
+func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
+	const few = 8
+	fewer := copies - 1
+	if fewer == 0 || copies > few || s.copies(served*x.r.Capacity.Throughput, 0) > fewer {
+		return copies, nil
+	}
+	t, err := s.Bench.Run(ctx, x.unit, Load{Rate: s.Rate / s.share() / float64(fewer)}, x.batch)
+	if err != nil {
+		return copies, err
+	}
+	if o, v := x.judge(t, 1); v == Fits {
+		x.r.Capacity = o
+		return fewer, nil
+	}
+	return copies, nil
 }
 
 // roomiest is the largest batch of a rank, up to what so many requests in flight need, that
