@@ -48,15 +48,15 @@ type Option struct {
 	ThroughputInterval *calibration.Interval `json:"tokens_per_second_interval"`
 	RequestRate        float64               `json:"request_rate"`
 	// Statistic of the times and of tokens per second and user: mean, or the percentile that limits apply to.
-	Statistic          string                `json:"statistic"`
-	TTFT               units.InMs            `json:"ttft_ms"`
-	TTFTInterval       *calibration.Interval `json:"ttft_interval_ms"`
-	TPOT               units.InMsOrNull      `json:"tpot_ms"`
-	TPOTInterval       *calibration.Interval `json:"tpot_interval_ms"`
-	Latency            units.InMs            `json:"request_latency_ms"`
-	Chance             float64               `json:"within_limits"` // that the limits are met
-	Binds              search.Verdict        `json:"bound_by,omitempty"`
-	Concurrency        int                   `json:"concurrency"`
+	Statistic    string                `json:"statistic"`
+	TTFT         units.InMs            `json:"ttft_ms"`
+	TTFTInterval *calibration.Interval `json:"ttft_interval_ms"`
+	TPOT         units.InMsOrNull      `json:"tpot_ms"`
+	TPOTInterval *calibration.Interval `json:"tpot_interval_ms"`
+	Latency      units.InMs            `json:"request_latency_ms"`
+	Chance       float64               `json:"within_limits"` // that the limits are met
+	Binds        search.Verdict        `json:"bound_by,omitempty"`
+	Concurrency  int                   `json:"concurrency"`
 	// Copies of X prefill and Y decode workers, or of one worker that does both (X 0).
 	Copies int `json:"replicas"`
 	X      int `json:"prefill_workers"`

@@ -87,10 +87,10 @@ type Contender struct {
 	Concurrency int `json:"concurrency"`
 	Batch       int `json:"batch_size"`
 
-	Tokens        Range   `json:"tokens_per_second"`
-	TokensPerGPU  Range   `json:"tokens_per_second_gpu"`
-	TokensPerUser *Range  `json:"tokens_per_second_user"` // by the judged TPOT; null where requests generate one token
-	RequestRate   Range   `json:"request_rate"`
+	Tokens        Range  `json:"tokens_per_second"`
+	TokensPerGPU  Range  `json:"tokens_per_second_gpu"`
+	TokensPerUser *Range `json:"tokens_per_second_user"` // by the judged TPOT; null where requests generate one token
+	RequestRate   Range  `json:"request_rate"`
 	// Judged is the times that limits apply to; those that follow are means and 95th percentiles.
 	Judged  simulate.Judged `json:"judged"`
 	TTFT    Range           `json:"ttft_ms"`

@@ -38,7 +38,7 @@ type Subject struct {
 	// Statistic that limits apply to, and those that requests are to meet together.
 	Statistic workload.Statistic
 	Together  workload.Limits
-	Scale      float64 // of throughput; 0 is 1
+	Scale     float64 // of throughput; 0 is 1
 
 	curves replica.Curves
 	mu     sync.Mutex
