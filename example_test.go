@@ -15,9 +15,9 @@ func ExamplePlanner_Plan() {
 	var planner plimsoll.Planner
 	plan, err := planner.Plan(context.Background(), plimsoll.PlanRequest{
 		Model: "Qwen/Qwen3-8B", Systems: []string{"h100_sxm"}, Rate: 20, Engines: []string{"vllm"},
-		Workloads:  []plimsoll.Workload{{Input: 2000, Output: 200, LengthLow: 0.8}},
-		Limits:     plimsoll.Limits{TTFT: 1, TPOT: 30 * plimsoll.Millisecond},
-		Percentile: 95, Prices: map[string]float64{"h100_sxm": 2}, NoChanges: true,
+		Workloads: []plimsoll.Workload{{Input: 2000, Output: 200, LengthLow: 0.8}},
+		Limits:    plimsoll.Limits{TTFT: 1, TPOT: 30 * plimsoll.Millisecond},
+		Statistic: plimsoll.Statistic{Percentile: 95}, Prices: map[string]float64{"h100_sxm": 2}, NoChanges: true,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -64,6 +64,8 @@ type (
 	Bin = workload.Bin
 	// Limits are limits on TTFT, TPOT and Latency; 0 is none. In JSON they are in milliseconds.
 	Limits = workload.Limits
+	// Statistic is what limits apply to: the mean, a percentile, or a share of requests within all limits at once.
+	Statistic = workload.Statistic
 	// Seconds is a time: Limits{TPOT: 30 * Millisecond}.
 	Seconds = units.Seconds
 	// Sources are files an answer may rest on beside what is built in: a device profile, a calibration, kernel tables.

@@ -111,7 +111,7 @@ func (f *finisher) finish() experiment.Experiment {
 	f.facts = f.models.get(f.model).value // directories and caches are opened when it is run
 	e := experiment.Experiment{
 		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.gpus, Engine: f.engine(),
-		Prefix: f.prefix, Percentile: f.percentile, Confidence: f.confidence,
+		Prefix: f.prefix, Statistic: workload.Statistic{Percentile: f.percentile}, Confidence: f.confidence,
 	}
 	e.System, e.DecodeSystem = f.places()
 	v := Defaults(f.generation, f.yaml)

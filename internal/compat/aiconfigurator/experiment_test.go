@@ -91,7 +91,7 @@ func experiments() *rapid.Generator[experiment.Experiment] {
 			System: pick("system", "h200_sxm", "gb200", "a100_sxm"),
 			Engine: deployment.Engine{Name: pick("engine", "trtllm", "vllm", "sglang"), Version: pick("version", "", "1.0.0")},
 			Input:  size("isl", 1), Output: size("osl", 1), Devices: size("gpus", 2),
-			Percentile: rapid.Float64Range(0, 100).Draw(t, "percentile"),
+			Statistic:  workload.Statistic{Percentile: rapid.Float64Range(0, 100).Draw(t, "percentile")},
 			Confidence: rapid.Float64Range(0, 1).Draw(t, "confidence"),
 		}
 		e.Prefix = rapid.IntRange(0, e.Input-1).Draw(t, "prefix")

@@ -159,6 +159,11 @@ func tableNotes(note func(string), u *prices.Use) {
 	}
 }
 
+// goodput adds the flag for the share of requests that meet all limits at once.
+func goodput(fs *pflag.FlagSet, to *float64) {
+	fs.Float64Var(to, "goodput", 0, "`share` of requests that must be within all limits at once, such as 0.95; replaces --percentile")
+}
+
 // percentileWord reads the statistic that limits apply to: mean, or a percentile. One without its p that is below 1 is
 // refused: 0.95 is likely to mean p95.
 func percentileWord(s string) (string, error) {

@@ -92,6 +92,7 @@ func planCommand(r *plan.Request) string {
 	c.limit("request-latency", r.Limits.Latency)
 	c.word(r.NoLimits, "--no-limits")
 	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
+	c.add(r.Goodput > 0, "goodput", r.Goodput)
 	c.add(r.Confidence > 0 && r.Confidence != search.DefaultConfidence, "confidence", r.Confidence)
 	list(&c, "engine", r.Engines)
 	c.add(r.EnginePreset != "", "engine-preset", r.EnginePreset)

@@ -61,6 +61,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
 		fs.BoolVar(&f.NoLimits, "no-limits", false, "plan for throughput alone; otherwise a plan without limits takes those usual for the preset, or for chat")
 		nargs.Var(fs, &f.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
+		goodput(fs, &f.Goodput)
 		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits")
 	})
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
@@ -118,7 +119,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 		f.ColdStart = &f.coldStart
 	}
 	errs := []error{
-		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
+		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "goodput", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
 		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"),
 	}
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }

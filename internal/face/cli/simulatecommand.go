@@ -22,6 +22,7 @@ func simulateCommand(r *simulate.Request, input, output, file string) string {
 	c.traffic(&r.Traffic, input, output)
 	c.add(r.Protocol == simulate.Benchmark != (r.Requests > 0 && r.Trace == ""), "protocol", r.Protocol)
 	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
+	c.add(r.Goodput > 0, "goodput", r.Goodput)
 	c.add(r.Seed > 1, "seed", r.Seed)
 	c.limit("ttft-limit", r.Limits.TTFT)
 	c.limit("tpot-limit", r.Limits.TPOT)

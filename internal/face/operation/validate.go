@@ -82,7 +82,7 @@ func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 	if u := given.Usual(); u != nil {
 		v.assume("limits", u.InWords(), u.Source)
 	}
-	if given.Percentile == 0 && full.Limits.Any() {
+	if given.At() == 0 && full.Limits.Any() {
 		v.assume("percentile", "mean", byDefault)
 	}
 	if given.Confidence == 0 {

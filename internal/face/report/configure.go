@@ -143,12 +143,20 @@ func overall(w io.Writer, r *configure.Response) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "    - Best Throughput: %.2f tokens/s/gpu (%s), %.2f tokens/s in all\n", o.PerDevice(&x.Experiment), plusMinus(e.Throughput), o.Throughput)
 	fmt.Fprintf(w, "    - User Throughput: %s tokens/s/user\n", dash(o.User()))
-	fmt.Fprintf(w, "    - TTFT: %.2fms (%s)\n", o.TTFT.Ms(), plusMinus(e.TTFT))
-	fmt.Fprintf(w, "    - TPOT: %s\n", tpotOf(o, ""))
-	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, Request Latency: %.2fms\n", o.RequestRate, o.Latency.Ms())
+	fmt.Fprintf(w, "    - %s: %.2fms (%s)\n", named("TTFT", &x.Experiment), o.TTFT.Ms(), plusMinus(e.TTFT))
+	fmt.Fprintf(w, "    - %s: %s\n", named("TPOT", &x.Experiment), tpotOf(o, ""))
+	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, %s: %.2fms\n", o.RequestRate, named("Request Latency", &x.Experiment), o.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
 	energyLine(w, o.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
+}
+
+// named is the name of a time with the percentile that was asked for: TTFT p95.
+func named(time string, e *experiment.Experiment) string {
+	if e.At() == 0 {
+		return time
+	}
+	return time + " " + e.Statistic.String()
 }
 
 // tpotOf is the time per output token with its interval.
@@ -234,7 +242,7 @@ func budgets(rows []experiment.Option) string {
 func options(w io.Writer, x *experiment.Result, rows []experiment.Option, v OptimizeView) {
 	e := &x.Experiment
 	head := append([]string{
-		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency", "total_gpus (used)", "replicas",
+		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", named("TTFT", e), named("TPOT", e), "in limits", "concurrency", "total_gpus (used)", "replicas",
 	}, workersHeader(e.Mode)...)
 	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o experiment.Option) bool { return o.Energy == nil })
 	if powered {

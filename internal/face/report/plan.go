@@ -64,16 +64,16 @@ func planContenders(w io.Writer, p *plan.Response) {
 		return
 	}
 	fmt.Fprintf(w, "\nContenders, by %s (80 %% intervals in brackets)\n", p.RankedBy)
-	rate := []string{">requests/s"}
+	rate, at := []string{">requests/s"}, ""
 	if p.Contenders[0].Load != nil {
-		rate = []string{">at your load: requests/s", ">in flight", ">capacity: requests/s"}
+		rate, at = []string{">at your load: requests/s", ">in flight", ">capacity: requests/s", ">in flight"}, "at your load: "
 	}
-	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms")
-	judged := "mean"
-	if x := p.Request.Percentile; x > 0 {
-		judged = fmt.Sprintf("p%g", x)
+	of, other, limits := "", "p95", []string{">in limits: mean", ">p95"}
+	if p.Request.At() > 0 { // means are details
+		of, other, limits = p.Request.Statistic.String()+" ", "mean", []string{">in limits: " + p.Request.Statistic.String()}
 	}
-	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: " + judged, ">p95", ">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
+	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", at+"tokens/s/GPU", "TTFT "+of+"ms", "TPOT "+of+"ms")
+	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT " + other, ">TPOT " + other}, limits, []string{">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]
@@ -81,25 +81,28 @@ func planContenders(w io.Writer, p *plan.Response) {
 			first.Rule()
 			second.Rule()
 		}
-		tpot95 := "–"
-		if c.TPOT95 != nil {
-			tpot95 = units.Figure(c.TPOT95.Value)
+		ttft, tpot, chances := c.TTFT95, c.TPOT95, []string{probability(c.Chance), probability(c.Chance95)}
+		if of != "" {
+			ttft, tpot, chances = c.TTFT, c.TPOT, chances[:1]
+		}
+		each := "–"
+		if tpot != nil {
+			each = units.Figure(tpot.Value)
 		}
 		mark := strconv.Itoa(i + 1)
 		if !c.Meets {
 			mark += " over the limits"
 		}
-		first.Row(mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT.Zero()))
+		first.Row(mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.Judged.TTFT), bracketed(c.Judged.TPOT.Zero()))
 		cost := []string{"–", "–", "–"}
 		if k := c.Cost; k != nil {
 			cost = []string{bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth + 0.5))}
 		}
 		load := []string{units.Figure(c.RequestRate.Value)}
 		if m := c.Capacity; m != nil {
-			load = append(load, strconv.Itoa(c.Concurrency), bracketed(m.RequestRate))
+			load = append(load, strconv.Itoa(c.Concurrency), bracketed(m.RequestRate), strconv.Itoa(m.Concurrency))
 		}
-		second.Row(mark, load, units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95), probability(c.GoodShare),
-			joules(c.Energy), cost)
+		second.Row(mark, load, units.Figure(ttft.Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost)
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", indent(first), indent(second))
 	if n := len(p.Contenders) - len(shown); n > 0 {

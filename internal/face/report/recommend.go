@@ -67,8 +67,9 @@ func fewest(w io.Writer, x *experiment.Result) {
 		fmt.Fprintf(w, "    - By the capacity of one replica, %d would be enough; simulated at the target they miss the limits\n", n.Least)
 	}
 	fmt.Fprintf(w, "    - Capacity: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Capacity.Throughput, n.Capacity.Throughput/float64(n.Used), n.Capacity.RequestRate, n.Capacity.Concurrency)
-	fmt.Fprintf(w, "    - At the target: %.0f %% of capacity, %.2f req/s, %d requests in flight, TTFT: %.2fms (%s), TPOT: %s, Request Latency: %.2fms\n",
-		100*n.Load, n.RequestRate, n.Concurrency, n.TTFT.Ms(), plusMinus(e.TTFT), tpotOf(n, ""), n.Latency.Ms())
+	fmt.Fprintf(w, "    - At the target: %.0f %% of capacity, %.2f req/s, %d requests in flight, %s: %.2fms (%s), %s: %s, %s: %.2fms\n",
+		100*n.Load, n.RequestRate, n.Concurrency, named("TTFT", &x.Experiment), n.TTFT.Ms(), plusMinus(e.TTFT), named("TPOT", &x.Experiment), tpotOf(n, ""),
+		named("Request Latency", &x.Experiment), n.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
 	energyLine(w, n.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
@@ -87,7 +88,7 @@ func needBlock(w io.Writer, r *recommend.Response, x *experiment.Result, v Optim
 	}
 	fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by total_gpus_needed)\n", name)
 	t := table.New(append([]string{
-		"Rank", "backend", "total_gpus", "replicas", "load", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency",
+		"Rank", "backend", "total_gpus", "replicas", "load", "tokens/s/gpu", "tokens/s/user", "req/s", named("TTFT", &x.Experiment), named("TPOT", &x.Experiment), "in limits", "concurrency",
 	}, workersHeader(m)...)...)
 	for i := range x.Rows {
 		n := &x.Rows[i]

@@ -44,7 +44,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	sampling(w, r)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
-		fmt.Fprintf(w, "Limits          met by the means with a probability of %s\n", chance(*r.Chance))
+		fmt.Fprintf(w, "Limits          met by %s with a probability of %s\n", judgedInWords(r), chance(*r.Chance))
 	}
 	if e := r.Energy; e != nil {
 		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
@@ -73,11 +73,18 @@ func sampling(w io.Writer, r *simulate.Response) {
 	if x == nil {
 		return
 	}
-	what := "mean"
-	if p := r.Request.Percentile; p > 0 {
-		what = fmt.Sprintf("p%g", p)
+	fmt.Fprintf(w, "Sampling error  ±%s TTFT, ±%s TPOT, ±%s latency (standard error, %s)\n", share(x.TTFT), share(x.TPOT), share(x.Latency), r.Judged.Statistic)
+}
+
+// judgedInWords is what limits apply to.
+func judgedInWords(r *simulate.Response) string {
+	switch q := &r.Request; {
+	case q.Goodput > 0:
+		return fmt.Sprintf("%g %% of the requests", q.At())
+	case q.Percentile > 0:
+		return r.Judged.Statistic
 	}
-	fmt.Fprintf(w, "Sampling error  ±%s TTFT, ±%s TPOT, ±%s latency (standard error, %s)\n", share(x.TTFT), share(x.TPOT), share(x.Latency), what)
+	return "the means"
 }
 
 // share is a sampling error in per cent.
@@ -90,19 +97,30 @@ func share(e float64) string {
 
 // latencies is the table of times.
 func latencies(r *simulate.Response) string {
-	s := &r.Result
-	t := table.New("", ">mean", ">80 % interval", ">p50", ">p90", ">p95", ">p99")
+	s, p := &r.Result, r.Request.At()
+	head := []string{"", ">mean", ">80 % interval"}
+	if p > 0 { // what was asked for comes first
+		head = []string{"", ">" + r.Judged.Statistic, ">80 % interval", ">mean"}
+	}
+	t := table.New(append(head, ">p50", ">p90", ">p95", ">p99")...)
 	add := func(name string, x *sim.Summary, e calibration.Error) {
+		judged := []string{x.Percentile(p).String(), plusMinus(e)}
+		if x.Percentile(p) == 0 { // gaps between tokens have the usual percentiles only
+			judged = []string{"–", "–"}
+		}
+		if p > 0 {
+			judged = append(judged, x.Mean.String())
+		}
 		if x.Max == 0 { // requests of one token
-			t.Row(name, "–", "–", "–", "–", "–", "–")
+			t.Row(name, []string{"–", "–", "–"}[:len(judged)], "–", "–", "–", "–")
 			return
 		}
-		t.Row(name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99)
+		t.Row(name, judged, x.P50, x.P90, x.P95, x.P99)
 	}
 	add("TTFT", &s.TTFT, r.Expected.TTFT)
 	add("TPOT", &s.TPOT, r.Expected.TPOT)
 	add("inter-token latency", &s.ITL, r.Expected.TPOT)
-	add("request latency", &s.Latency, r.LatencyError())
+	add("request latency", &s.Latency, r.Expected.Latency(p))
 	return t.String()
 }
 

@@ -50,9 +50,20 @@ func loads(p *plan.Response) []*chart {
 		return nil
 	}
 	ttft, tpot := limits(p)
+	// Beside the statistic that was asked for is the mean, or the 95th percentile.
+	beside := func(mean, p95 float64) float64 {
+		if p.Request.At() > 0 {
+			return mean
+		}
+		return p95
+	}
 	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *plan.Load) (plan.Range, float64) { return l.Tokens, 0 })
-	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *plan.Load) (plan.Range, float64) { return l.TTFT, l.TTFT95 })
-	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *plan.Load) (plan.Range, float64) { return l.TPOT.Zero(), l.TPOT95 })
+	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *plan.Load) (plan.Range, float64) {
+		return l.Judged.TTFT, beside(l.TTFT.Value, l.TTFT95)
+	})
+	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *plan.Load) (plan.Range, float64) {
+		return l.Judged.TPOT.Zero(), beside(l.TPOT.Zero().Value, l.TPOT95)
+	})
 	for _, x := range []struct {
 		to *chart
 		at float64
@@ -68,26 +79,30 @@ func loads(p *plan.Response) []*chart {
 	return out
 }
 
-func loadChart(p *plan.Response, id, title, unit string, of func(*plan.Load) (mean plan.Range, p95 float64)) *chart {
-	mean, p95 := series{Name: "mean", Colour: 1, Points: true}, series{Name: "95th percentile", Colour: 2, Dash: true}
+func loadChart(p *plan.Response, id, title, unit string, of func(*plan.Load) (judged plan.Range, beside float64)) *chart {
+	judged, beside := series{Name: p.Request.Statistic.String(), Colour: 1, Points: true}, series{Name: "95th percentile", Colour: 2, Dash: true}
+	if p.Request.At() > 0 {
+		beside.Name = "mean"
+	}
 	for i := range p.Loads {
 		l := &p.Loads[i]
 		x := float64(l.Concurrency)
-		m, high := of(l)
-		mean.X, mean.Y = append(mean.X, x), append(mean.Y, m.Value)
-		mean.Low, mean.High = append(mean.Low, m.Low), append(mean.High, m.High)
-		if high > 0 {
-			p95.X, p95.Y = append(p95.X, x), append(p95.Y, high)
+		at, other := of(l)
+		judged.X, judged.Y = append(judged.X, x), append(judged.Y, at.Value)
+		judged.Low, judged.High = append(judged.Low, at.Low), append(judged.High, at.High)
+		if other > 0 {
+			beside.X, beside.Y = append(beside.X, x), append(beside.Y, other)
 		}
 	}
 	c := &chart{
-		ID: id, Title: title, About: title + " (" + unit + ") against requests in flight, with the 80 % interval of the mean.",
-		X: axis{Title: "requests in flight", Log: true}, Y: axis{Title: unit}, Series: []series{mean},
+		ID: id, Title: title, About: title + " (" + unit + ") against requests in flight, with the 80 % interval of the " + judged.Name + ".",
+		X: axis{Title: "requests in flight", Log: true}, Y: axis{Title: unit}, Series: []series{judged},
 	}
-	if len(p95.X) > 0 {
-		c.Series = append(c.Series, p95)
+	if len(beside.X) > 0 {
+		c.Series = append(c.Series, beside)
 	} else {
 		c.Series[0].Name = unit
+		c.About = title + " (" + unit + ") against requests in flight, with its 80 % interval."
 	}
 	if len(p.Contenders) > 0 && p.Contenders[0].Concurrency > 0 {
 		c.Limits = []limit{{"chosen: " + whole(p.Contenders[0].Concurrency), true, float64(p.Contenders[0].Concurrency)}}

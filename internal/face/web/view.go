@@ -17,7 +17,7 @@ type view struct {
 	Best     *plan.Contender // nil if there is none
 	Headline string          // the first sentence of the answer
 	Further  string          // the others
-	Figures  []figure
+	Groups   []group
 	Frontier *chart
 	Omitted  int // contenders that the chart leaves out
 	Loads    []*chart
@@ -27,6 +27,8 @@ type view struct {
 	DayCurve []*chart
 	Most     float64 // the end of the scale of the contenders' throughput
 	Carries  bool    // a load is given, and the answer is the number of GPUs
+	Judged   string  // the statistic that limits apply to
+	Other    string  // the one shown beside it
 	Priced   bool    // a contender has a price
 	Octaves  float64 // the ends of the scale of changes
 	Ask      string  // the request as JSON
@@ -34,6 +36,12 @@ type view struct {
 	Charts, Record template.JS
 	Style          template.CSS
 	Script         template.JS
+}
+
+// group is numbers at the head of a report that belong together.
+type group struct {
+	Name    string
+	Figures []figure
 }
 
 // figure is one of the numbers at the head of a report.
@@ -50,6 +58,10 @@ func newView(p *plan.Response) (*view, error) {
 		Octaves: octaves(p.Changes), Steps: steps(p), Memories: memories(p), Timeline: timeline(p), DayCurve: day(p),
 	}
 	v.Carries = p.Request.Rate > 0 || len(p.Request.Daily) > 0
+	v.Judged, v.Other = p.Request.Statistic.String(), "p95"
+	if p.Request.At() > 0 {
+		v.Other = "mean"
+	}
 	ask, err := json.MarshalIndent(&p.Request, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the request of a plan: %w", err)
@@ -66,7 +78,7 @@ func newView(p *plan.Response) (*view, error) {
 	}
 	if len(p.Contenders) > 0 {
 		v.Best = &p.Contenders[0]
-		v.Figures = figures(p, v.Best)
+		v.Groups = figures(p, v.Best)
 	}
 	charts := append(append(append(v.Loads, v.Timeline...), v.DayCurve...), v.Frontier)
 	data, err := encoded(charts)
@@ -82,36 +94,65 @@ func newView(p *plan.Response) (*view, error) {
 }
 
 // figures are those of the best contender.
-func figures(p *plan.Response, c *plan.Contender) []figure {
-	ttft, tpot := limits(p)
-	out := []figure{
+func figures(p *plan.Response, c *plan.Contender) []group {
+	l := p.Request.Limits
+	load := group{Name: "At capacity", Figures: []figure{
 		ranged("Throughput", c.TokensPerGPU, "tokens/s per GPU", number(c.Tokens.Value)+" tokens/s on "+gpus(c.GPUs)),
 		ranged("Requests", c.RequestRate, "per second", whole(c.Concurrency)+" in flight"),
-		timed("Time to first token", c.TTFT, c.TTFT95, ttft),
-		timed("Time per output token", c.TPOT.Zero(), c.TPOT95.Zero(), tpot),
-		ranged("Speed", c.TokensPerUser.Zero(), "tokens/s per user", "request latency "+milliseconds(c.Latency)),
+		timed(p, "Time to first token", c.Judged.TTFT, c.TTFT, c.TTFT95, l.TTFT.Ms()),
+		timed(p, "Time per output token", c.Judged.TPOT.Zero(), c.TPOT.Zero(), c.TPOT95.Zero(), l.TPOT.Ms()),
+		ranged("Speed", c.TokensPerUser.Zero(), "tokens/s per user", "request latency "+milliseconds(c.Judged.Latency.Value)),
+	}}
+	if l.Finite().Latency > 0 {
+		f := ranged("Request latency", c.Judged.Latency, "ms, "+c.Judged.Statistic, "mean "+milliseconds(c.Latency))
+		load.Figures = append(load.Figures, f.against(c.Judged.Latency, l.Latency.Ms()))
 	}
 	if c.Chance != nil {
-		f := figure{Name: "Within the limits", Value: percent(*c.Chance), Unit: "probability", Interval: "of the means"}
-		if c.Chance95 != nil {
-			f.Note = percent(*c.Chance95) + " of the 95th percentiles"
-		}
-		out = append(out, f)
+		load.Figures = append(load.Figures, within(p, c))
 	}
+	out := []group{load}
+	if m := c.Capacity; m != nil && c.Load != nil {
+		out[0].Name = "At your load"
+		out = append(out, group{Name: "Capacity", Figures: []figure{
+			ranged("Requests carried", m.RequestRate, "per second", whole(m.Concurrency)+" in flight; your load takes "+percent(*c.Load)),
+			ranged("Throughput", m.Tokens, "tokens/s", ""),
+		}})
+	}
+	var costs []figure
 	if m := c.Cost; m != nil {
-		out = append(out, figure{
+		costs = append(costs, figure{
 			Name: "Cost", Value: dollars(m.PerMillion.Value), Unit: "per million output tokens",
 			Interval: dollars(m.PerMillion.Low) + " to " + dollars(m.PerMillion.High),
 			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU and hour" + withEnergy(m),
 		})
 	}
 	if e := c.Energy; e != nil {
-		out = append(out, figure{
+		costs = append(costs, figure{
 			Name: "Energy", Value: number(float64(e.PerToken)), Unit: "J per output token",
 			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(float64(e.Watts)) + " W per GPU on average",
 		})
 	}
-	return out
+	if costs == nil {
+		return out
+	}
+	return append(out, group{Name: "Cost and energy", Figures: costs})
+}
+
+// within is the probability that the limits are met.
+func within(p *plan.Response, c *plan.Contender) figure {
+	f := figure{Name: "Within the limits", Value: percent(*c.Chance), Unit: "probability", Interval: "of the means"}
+	switch {
+	case p.Request.Goodput > 0:
+		f.Interval = "of " + percent(p.Request.Goodput) + " of the requests"
+	case p.Request.Percentile > 0:
+		f.Interval = "of " + p.Request.Statistic.String()
+	case c.Chance95 != nil:
+		f.Note = percent(*c.Chance95) + " of the 95th percentiles; "
+	}
+	if c.GoodShare != nil {
+		f.Note += percent(*c.GoodShare) + " of requests within all limits"
+	}
+	return f
 }
 
 // withEnergy says that a cost includes energy, and at which price.
@@ -134,12 +175,22 @@ func ranged(name string, r plan.Range, unit, note string) figure {
 	return figure{Name: name, Value: value(r), Unit: unit, Interval: interval(r), Note: note}
 }
 
-func timed(name string, mean, p95 plan.Range, limit float64) figure {
-	f := ranged(name, mean, "ms, mean", "95th percentile "+milliseconds(p95.Value))
+// timed is a time at the statistic that was asked for; the mean, or the 95th percentile, is a note.
+func timed(p *plan.Response, name string, judged, mean, p95 plan.Range, limit float64) figure {
+	note := "95th percentile " + milliseconds(p95.Value)
+	if p.Request.At() > 0 {
+		note = "mean " + milliseconds(mean.Value)
+	}
+	f := ranged(name, judged, "ms, "+p.Request.Statistic.String(), note)
+	return f.against(judged, limit)
+}
+
+// against shows a time beside its limit in milliseconds, if there is one.
+func (f figure) against(r plan.Range, limit float64) figure {
 	if limit > 0 && limit < never {
 		f.Note += "; limit " + milliseconds(limit)
-		f.Bad = mean.Value > limit
-		f.Bar = limitBar(mean, limit)
+		f.Bad = r.Value > limit
+		f.Bar = limitBar(r, limit)
 	}
 	return f
 }

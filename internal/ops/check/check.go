@@ -138,7 +138,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 	if (run.Input == 0 || run.Output == 0) && asked.Workloads == nil && (asked.Input == 0 || asked.Output == 0) {
 		out.Notes = append(out.Notes, fmt.Sprintf("the result does not state lengths: assuming %d and %d tokens", base.Request.Input, base.Request.Output))
 	}
-	out.Figures = figures(run, &base.Result, &base.Expected)
+	out.Figures = figures(run, &base.Result, base)
 	out.Inside = !slices.ContainsFunc(out.Figures, func(f Figure) bool { return !f.Inside })
 	if out.Inside {
 		return out, nil
@@ -156,8 +156,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 		case err != nil:
 			e.Failure = err.Error()
 		default:
-			result := c.result(again)
-			e.Figures = figures(run, result, &again.Expected)
+			e.Figures = figures(run, c.result(again), again)
 			e.Left = distance(e.Figures) / before
 			e.Explains = e.Left <= mostLeft
 		}
@@ -214,8 +213,8 @@ func asDeployed(run *results.Run, r *simulate.Request) {
 func tokens(mean float64) int { return int(math.Round(min(mean, session.MaxTokens))) }
 
 // figures are the figures that both sides have: means, or medians if only those were measured.
-func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure {
-	out := []Figure{}
+func figures(run *results.Run, s *sim.Result, r *simulate.Response) []Figure {
+	out, e := []Figure{}, &r.Means
 	add := func(name string, predicted, is float64, by calibration.Error, unit float64) {
 		if predicted > 0 && is > 0 {
 			low, high := by.Interval(predicted)
@@ -223,18 +222,19 @@ func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure 
 		}
 	}
 	const ms = 1e3
-	times := func(mean, median string, predicted *sim.Summary, is *results.Times, by calibration.Error) {
+	times := func(mean, median string, predicted *sim.Summary, is *results.Times, by, half calibration.Error) {
 		if is.Mean > 0 {
 			add(mean, float64(predicted.Mean), float64(is.Mean), by, ms)
 			return
 		}
-		add(median, float64(predicted.P50), float64(is.Median), by, ms)
+		add(median, float64(predicted.P50), float64(is.Median), half, ms)
 	}
-	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT)
-	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT)
+	median := r.At(50)
+	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT, median.TTFT)
+	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT, median.TPOT)
 	if run.Format == results.Requests {
-		percentiles(FigureTTFT, &s.TTFT, run.TTFTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TTFT, ms) })
-		percentiles(FigureTPOT, &s.TPOT, run.TPOTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TPOT, ms) })
+		percentiles(FigureTTFT, &s.TTFT, run.TTFTs, func(name string, p, predicted, is float64) { add(name, predicted, is, r.At(p).TTFT, ms) })
+		percentiles(FigureTPOT, &s.TPOT, run.TPOTs, func(name string, p, predicted, is float64) { add(name, predicted, is, r.At(p).TPOT, ms) })
 	}
 	if run.OutputRate > 0 {
 		add(FigureOutput, s.OutputRate, run.OutputRate, e.Throughput, 1)
@@ -244,14 +244,14 @@ func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure 
 	return out
 }
 
-// percentiles compares those of single requests; their intervals are those of the mean.
-func percentiles(name string, predicted *sim.Summary, all []units.Seconds, add func(name string, predicted, is float64)) {
+// percentiles compares those of single requests.
+func percentiles(name string, predicted *sim.Summary, all []units.Seconds, add func(name string, p, predicted, is float64)) {
 	if len(all) == 0 {
 		return
 	}
 	is := quantile.Of(slices.Clone(all), 0.5, 0.95, 0.99)
-	for i, p := range []units.Seconds{predicted.P50, predicted.P95, predicted.P99} {
-		add(name+[...]string{" p50", " p95", " p99"}[i], float64(p), float64(is[i]))
+	for i, p := range []float64{50, 95, 99} {
+		add(fmt.Sprintf("%s p%g", name, p), p, float64(predicted.Percentile(p)), float64(is[i]))
 	}
 }
 

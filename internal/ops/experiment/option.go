@@ -47,14 +47,16 @@ type Option struct {
 	Throughput         float64               `json:"tokens_per_second"` // output tokens of the cluster
 	ThroughputInterval *calibration.Interval `json:"tokens_per_second_interval"`
 	RequestRate        float64               `json:"request_rate"`
-	TTFT               units.InMs            `json:"ttft_ms"`
-	TTFTInterval       *calibration.Interval `json:"ttft_interval_ms"`
-	TPOT               units.InMsOrNull      `json:"tpot_ms"`
-	TPOTInterval       *calibration.Interval `json:"tpot_interval_ms"`
-	Latency            units.InMs            `json:"request_latency_ms"`
-	Chance             float64               `json:"within_limits"` // that the limits are met
-	Binds              search.Verdict        `json:"bound_by,omitempty"`
-	Concurrency        int                   `json:"concurrency"`
+	// Statistic of the times and of tokens per second and user: mean, or the percentile that limits apply to.
+	Statistic    string                `json:"statistic"`
+	TTFT         units.InMs            `json:"ttft_ms"`
+	TTFTInterval *calibration.Interval `json:"ttft_interval_ms"`
+	TPOT         units.InMsOrNull      `json:"tpot_ms"`
+	TPOTInterval *calibration.Interval `json:"tpot_interval_ms"`
+	Latency      units.InMs            `json:"request_latency_ms"`
+	Chance       float64               `json:"within_limits"` // that the limits are met
+	Binds        search.Verdict        `json:"bound_by,omitempty"`
+	Concurrency  int                   `json:"concurrency"`
 	// Copies of X prefill and Y decode workers, or of one worker that does both (X 0).
 	Copies int `json:"replicas"`
 	X      int `json:"prefill_workers"`
@@ -75,11 +77,16 @@ type Option struct {
 	// Deployment is whole.
 	Deployment deployment.Deployment `json:"deployment"`
 
+	// Expected are the errors of the judged times, Means those of the means, P95 those of 95th percentiles.
 	Expected calibration.Expected `json:"-"`
-	// TTFTMean and TPOTMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
+	Means    calibration.Expected `json:"-"`
+	P95      calibration.Expected `json:"-"`
+	Judged   simulate.Judged      `json:"-"`
+	// TTFTMean, TPOTMean and LatencyMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
 	// probability that these meet the limits.
 	TTFTMean     units.Seconds `json:"-"`
 	TPOTMean     units.Seconds `json:"-"`
+	LatencyMean  units.Seconds `json:"-"`
 	TTFT95       units.Seconds `json:"-"`
 	TPOT95       units.Seconds `json:"-"`
 	Chance95     float64       `json:"-"`
@@ -116,6 +123,7 @@ func (x *Result) present() {
 
 func (o *Option) present(e *Experiment) {
 	x := &o.Expected
+	o.Statistic = e.Statistic.String()
 	o.PerGPU, o.PerUser, o.Basis = o.PerDevice(e), units.OrNull(o.User()), x.Basis
 	o.ThroughputInterval, o.TTFTInterval, o.TPOTInterval = x.Throughput.Around(o.Throughput), x.TTFT.Around(o.TTFT.Ms()), x.TPOT.Around(o.TPOT.Ms())
 	if o.Load > 0 {

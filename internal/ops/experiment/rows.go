@@ -78,7 +78,7 @@ func (x *run) option(ctx context.Context, r *search.Result, o *formulas.Outcome)
 
 // show simulates a candidate that is shown.
 func (x *run) show(ctx context.Context, c search.Candidate, batch int, l trial.Load) (*simulate.Response, error) {
-	return x.subject.Show(ctx, c, batch, l, simulate.Request{Sources: x.how.Sources, Limits: x.e.Limits, Percentile: x.eval.Bench.Percentile})
+	return x.subject.Show(ctx, c, batch, l, simulate.Request{Sources: x.how.Sources, Limits: x.e.Limits, Statistic: x.e.Statistic})
 }
 
 // found is a row without figures.
@@ -96,14 +96,14 @@ func (x *run) found(r *search.Result, o *formulas.Outcome) Option {
 
 // figures takes those of a simulation.
 func (x *run) figures(o *Option, r *simulate.Response) {
-	got, p := &r.Result, x.e.Percentile
+	got, p := &r.Result, x.e.At()
 	ttft, tpot, latency := got.TTFT.Percentile(p), got.TPOT.Percentile(p), got.Latency.Percentile(p)
 	o.TTFT, o.TPOT, o.Latency = units.InMs(ttft), units.InMsOrNull(tpot), units.InMs(latency)
-	o.TTFTMean, o.TPOTMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.TTFT.P95, got.TPOT.P95
-	o.Chance = r.Expected.Chance(ttft, tpot, latency, x.e.Limits)
-	o.Chance95 = r.Expected.Chance(got.TTFT.P95, got.TPOT.P95, got.Latency.P95, x.e.Limits)
+	o.TTFTMean, o.TPOTMean, o.LatencyMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean, got.TTFT.P95, got.TPOT.P95
+	o.Judged, o.Means, o.P95 = r.Judged, r.Means, r.At(95)
+	o.Chance, o.Chance95 = 1, o.P95.Chance(got.TTFT.P95, got.TPOT.P95, got.Latency.P95, x.e.Limits)
 	if x.e.Limits.Any() {
-		o.Good = got.GoodShare
+		o.Chance, o.Good = *r.Chance, got.GoodShare
 	}
 	o.Engine, o.MemoryBudget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
 	o.Memory = r.Memory.InUse(o.KVPeak)

@@ -32,8 +32,11 @@ func (x *run) prepare() error {
 		s := &trial.Subject{
 			Shape: trial.Shape{Asked: e.Asked(), PrefillBatch: e.Workers.MaxBatch, AcceptanceRates: e.AcceptanceRates, Captured: x.stage.Captured()},
 			World: x.world, Stage: x.stage,
-			Lengths:    simulate.Traffic{Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
-			Percentile: e.Percentile, Scale: e.scale(),
+			Lengths:   simulate.Traffic{Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
+			Statistic: e.Statistic, Scale: e.scale(),
+		}
+		if e.Goodput > 0 {
+			s.Together = e.Limits
 		}
 		return &prepared{s, s.Bench()}, nil
 	}
@@ -42,7 +45,10 @@ func (x *run) prepare() error {
 		memo = nil
 	}
 	key := e
-	key.Name, key.Limits, key.Confidence, key.Devices, key.Replica = "", workload.Limits{}, 0, 0, ReplicaSpace{}
+	key.Name, key.Confidence, key.Devices, key.Replica = "", 0, 0, ReplicaSpace{}
+	if e.Goodput == 0 {
+		key.Limits = workload.Limits{}
+	}
 	key.Workers.Sizes, key.Decode.Sizes = search.Sizes{}, search.Sizes{}
 	p, err := session.Recall(memo, "benches", maxPrepared, []any{key, x.how.Sources}, find)
 	if err != nil {
@@ -54,7 +60,7 @@ func (x *run) prepare() error {
 		space = &e.Decode
 	}
 	x.eval = &search.Simulated{
-		Bench: p.bench, Judge: search.Judge{Limits: e.Limits, Percentile: e.Percentile, Confidence: e.Confidence}, Errors: x.subject.Errors,
+		Bench: p.bench, Judge: search.Judge{Limits: e.Limits, Percentile: e.At(), Together: e.Goodput > 0, Confidence: e.Confidence}, Errors: x.subject.Errors,
 		Range: search.Range{Min: 1, Max: space.MaxBatch, Given: true}, Devices: e.Devices,
 		Label: func(c *search.Candidate) string { return c.Layout.Label(x.out.Experts) },
 	}

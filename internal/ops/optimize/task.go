@@ -298,6 +298,7 @@ func (t *task) expect(r *search.Result, o *formulas.Outcome) calibration.Expecte
 		if kv := o.Use.KV + o.Use.Available; kv > 0 {
 			x.KVPeak = float64(o.Use.KV / kv)
 		}
+		x.Sampling = o.Sampling
 		return *t.subject.Expect(&r.Candidate, inFlight, &x)
 	}
 	c := session.About(&t.problem.Spec, t.device, t.base.Pricing, t.tier)

@@ -106,7 +106,7 @@ func (p *planning) alternatives(best *Found) []Change {
 	if l.Latency > 0 {
 		add(fmt.Sprintf("request latency limit %g ms instead of %g ms", looser*l.Latency.TypedMs(), l.Latency.TypedMs()), func(r *Request) { r.Limits.Latency *= looser })
 	}
-	if l.Any() && p.r.Percentile == 0 {
+	if l.Any() && p.r.At() == 0 {
 		add("limits on the 95th percentile instead of the mean", func(r *Request) { r.Percentile = 95 })
 	}
 	p.formats(best, add)

@@ -4,22 +4,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
-
-// second is rangeOf for figures of the tokens after the first, nil where there are none.
-func second(value float64, e calibration.Error) *Range {
-	if value == 0 {
-		return nil
-	}
-	r := rangeOf(value, e)
-	return &r
-}
-
-// rangeOf is a value with its interval.
-func rangeOf(value float64, e calibration.Error) Range {
-	low, high := e.Interval(value)
-	return Range{value, low, high}
-}
 
 // newContender is what was found as plans show it.
 func newContender(c *Found) Contender {
@@ -29,9 +15,10 @@ func newContender(c *Found) Contender {
 		Name: e.System + " " + e.Engine.Name + " " + string(e.Mode), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.inWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
-		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
-		TokensPerUser: second(c.TPOTMean.Rate(), x.TPOT.Inverse()), RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: second(c.TPOTMean.Ms(), x.TPOT),
-		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: second(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
+		Tokens: simulate.RangeOf(c.Throughput, x.Throughput), TokensPerGPU: simulate.RangeOf(c.Throughput/devices, x.Throughput),
+		TokensPerUser: simulate.RangeOrNull(c.User(), x.TPOT.Inverse()), RequestRate: simulate.RangeOf(c.RequestRate, x.Throughput), Judged: c.Judged,
+		TTFT: simulate.RangeOf(c.TTFTMean.Ms(), c.Means.TTFT), TPOT: simulate.RangeOrNull(c.TPOTMean.Ms(), c.Means.TPOT), Latency: c.LatencyMean.Ms(),
+		TTFT95: simulate.RangeOf(c.TTFT95.Ms(), c.P95.TTFT), TPOT95: simulate.RangeOrNull(c.TPOT95.Ms(), c.P95.TPOT), BoundBy: string(c.Binds),
 		Memory: c.MemoryBudget, KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: c.Tier, Basis: x.Basis,
 		Frontier: append([]experiment.Speed{}, c.Frontier...), Run: c.Deployment, Energy: c.Energy, Found: *c,
 	}
@@ -41,9 +28,9 @@ func newContender(c *Found) Contender {
 	}
 	if m := &c.Capacity; c.Load > 0 {
 		out.Load = &c.Load
-		out.Capacity = &Carried{rangeOf(m.RequestRate, x.Throughput), rangeOf(m.Throughput, x.Throughput), m.Concurrency}
+		out.Capacity = &Carried{simulate.RangeOf(m.RequestRate, x.Throughput), simulate.RangeOf(m.Throughput, x.Throughput), m.Concurrency}
 		sure := calibration.Error{} // they are given
-		out.RequestRate, out.Tokens, out.TokensPerGPU = rangeOf(c.RequestRate, sure), rangeOf(c.Throughput, sure), rangeOf(c.Throughput/devices, sure)
+		out.RequestRate, out.Tokens, out.TokensPerGPU = simulate.RangeOf(c.RequestRate, sure), simulate.RangeOf(c.Throughput, sure), simulate.RangeOf(c.Throughput/devices, sure)
 	}
 	if !c.Meets && c.Nearest.Any() {
 		out.Nearest = session.LimitsOf(c.Nearest)
@@ -54,8 +41,11 @@ func newContender(c *Found) Contender {
 			more = calibration.Error{}
 		}
 		out.Cost = &Cost{
-			PerGPUHour: k.USDPerHour, Source: k.Source, PerMillion: rangeOf(k.PerMillion, more), PerRequest: rangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
+			PerGPUHour: k.USDPerHour, Source: k.Source, PerMillion: simulate.RangeOf(k.PerMillion, more), PerRequest: simulate.RangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
 			Energy: k.Energy, EnergyPrice: k.EnergyPrice,
+		}
+		if c.Day != nil {
+			out.Cost.Scaled = &c.Scaled
 		}
 	}
 	return out

@@ -121,14 +121,15 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
-	return p.scaled(out)
+	p.scaled(out)
+	return nil
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
 func (p *planning) traffic(c *Found, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
-		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits,
+		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits, Statistic: e.Statistic,
 		Traffic: simulate.Traffic{Concurrency: concurrency, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Workloads: e.Workloads},
 	}
 }
@@ -181,9 +182,12 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		}
 		got, x, all := &r.Result, &r.Expected, float64(c.Copies)/float64(part)
 		out[i] = Load{
-			Concurrency: numbers[i], Tokens: rangeOf(got.OutputRate*all, x.Throughput), RequestRate: got.RequestRate * all,
-			TTFT: rangeOf(got.TTFT.Mean.Ms(), x.TTFT), TPOT: second(got.TPOT.Mean.Ms(), x.TPOT), TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(),
-			Chance: x.Chance(got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean, q.Limits),
+			Concurrency: numbers[i], Tokens: simulate.RangeOf(got.OutputRate*all, x.Throughput), RequestRate: got.RequestRate * all, Judged: r.Judged,
+			TTFT: simulate.RangeOf(got.TTFT.Mean.Ms(), r.Means.TTFT), TPOT: simulate.RangeOrNull(got.TPOT.Mean.Ms(), r.Means.TPOT),
+			TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(), Chance: 1,
+		}
+		if r.Chance != nil {
+			out[i].Chance = *r.Chance
 		}
 	})
 	for _, e := range errs {

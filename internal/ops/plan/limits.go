@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -61,5 +62,5 @@ func (r *Request) completeLimits() error {
 	if u := r.Usual(); u != nil {
 		r.Limits = u.Limits
 	}
-	return session.CheckLimits(r.Limits)
+	return errors.Join(session.CheckLimits(r.Limits), r.Statistic.Check(r.Limits))
 }

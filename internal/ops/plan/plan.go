@@ -33,8 +33,8 @@ type Request struct {
 	Limits workload.Limits `json:"limits,omitzero"`
 	// NoLimits plans for throughput alone, whatever the latency.
 	NoLimits bool `json:"no_limits,omitempty"`
-	// Percentile at which latencies are held to the limits; 0 = their mean.
-	Percentile float64 `json:"percentile,omitempty"`
+	workload.Statistic
+
 	// Confidence with which predictions must meet the limits; 0 = 0.5.
 	Confidence float64 `json:"confidence,omitempty"`
 
@@ -66,12 +66,14 @@ type Request struct {
 type RankedBy string
 
 // The orders: throughput per device and fewest devices, or what either costs where
-// systems with known prices are compared.
+// systems with known prices are compared. A load over a day is ranked by the schedule that follows it.
 const (
 	ByThroughput RankedBy = "tokens/s per GPU"
 	ByTokenCost  RankedBy = "cost of output tokens"
 	ByDevices    RankedBy = "GPUs"
 	ByCost       RankedBy = "cost per month"
+	ByHours      RankedBy = "GPU-hours per day"
+	ByDayCost    RankedBy = "cost per month of the schedule"
 )
 
 // NotRun is a system, engine and mode that cannot serve the model, with the reason.

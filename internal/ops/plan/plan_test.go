@@ -118,11 +118,11 @@ func TestPlanLoad(t *testing.T) {
 	r.Devices, r.Daily, r.Engines, r.Systems = 0, []float64{1, 20, 60, 5}, []string{"vllm"}, []string{"h200_sxm", "l40s"}
 	p := mustPlan(t, r)
 	best := &p.Contenders[0].Found
-	if p.RankedBy != ByCost || !best.Meets || best.RequestRate < 60 || best.Load > 1 {
+	if p.RankedBy != ByDayCost || !best.Meets || best.RequestRate < 60 || best.Load > 1 {
 		t.Fatalf("by %s, carries %g requests/s at load %g", p.RankedBy, best.RequestRate, best.Load)
 	}
 	for i := 1; i < len(p.Contenders); i++ {
-		if c := &p.Contenders[i].Found; c.Meets && c.Cost.PerMonth < best.Cost.PerMonth {
+		if c := &p.Contenders[i].Found; c.Meets && c.Scaled < best.Scaled {
 			t.Errorf("%s costs less than the first", c.Experiment.System)
 		}
 	}

@@ -107,10 +107,14 @@ func (d *Diff) compare(a, b *Contender) {
 	add := func(name string, x, y Range) {
 		d.Figures = append(d.Figures, FigureDiff{name, x.Value, y.Value, y.Value >= x.Low && y.Value <= x.High})
 	}
-	plain := func(x float64) Range { return Range{x, x, x} }
+	plain := func(x float64) Range { return Range{Value: x, Low: x, High: x} }
 	add("GPUs", plain(float64(a.GPUs)), plain(float64(b.GPUs)))
 	add("tokens/s per GPU", a.TokensPerGPU, b.TokensPerGPU)
 	add("requests/s", a.RequestRate, b.RequestRate)
+	if of := a.Judged.Statistic; of == b.Judged.Statistic && of != "mean" && of != "p95" {
+		add("TTFT "+of+" ms", a.Judged.TTFT, b.Judged.TTFT)
+		add("TPOT "+of+" ms", a.Judged.TPOT.Zero(), b.Judged.TPOT.Zero())
+	}
 	add("TTFT ms", a.TTFT, b.TTFT)
 	add("TPOT ms", a.TPOT.Zero(), b.TPOT.Zero())
 	add("TTFT p95 ms", a.TTFT95, b.TTFT95)
@@ -121,7 +125,7 @@ func (d *Diff) compare(a, b *Contender) {
 	}
 	if a.Energy != nil && b.Energy != nil {
 		joules := func(e *simulate.Energy) Range {
-			return Range{float64(e.PerToken), e.PerTokenInterval.Low, e.PerTokenInterval.High}
+			return Range{Value: float64(e.PerToken), Low: e.PerTokenInterval.Low, High: e.PerTokenInterval.High}
 		}
 		add("joules per output token", joules(a.Energy), joules(b.Energy))
 	}

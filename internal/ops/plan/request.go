@@ -54,7 +54,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), session.CheckPercentile(r.Percentile), r.completeLimits(), r.checkModes(), r.checkPreset(), systems(w, r))
+	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), r.completeLimits(), r.checkModes(), r.checkPreset(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 
@@ -203,7 +203,7 @@ func (r *Request) experiment(system, name string, mode experiment.ServingMode) e
 	return experiment.Experiment{
 		Name: string(mode), Mode: mode, Model: r.Model, System: system, Devices: r.Devices,
 		Engine:    deployment.Engine{Name: name, Preset: r.preset(name)},
-		Workloads: r.Workloads, Limits: r.Limits, Percentile: r.Percentile, Confidence: r.Confidence,
+		Workloads: r.Workloads, Limits: r.Limits, Statistic: r.Statistic, Confidence: r.Confidence,
 		MTP: r.MTP, AcceptanceRates: r.AcceptanceRates,
 		Workers: experiment.WorkerSpace{Formats: r.Formats}, Decode: experiment.WorkerSpace{Formats: r.Formats},
 	}

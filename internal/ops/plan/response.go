@@ -68,19 +68,7 @@ type Answer struct {
 }
 
 // Range is a predicted value with its 80 % interval.
-type Range struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
-
-// Zero is the range, or the zero range where there is none.
-func (r *Range) Zero() Range {
-	if r == nil {
-		return Range{}
-	}
-	return *r
-}
+type Range = simulate.Range
 
 // Contender is the best deployment of one system, engine and mode.
 type Contender struct {
@@ -99,15 +87,17 @@ type Contender struct {
 	Concurrency int `json:"concurrency"`
 	Batch       int `json:"batch_size"`
 
-	Tokens        Range   `json:"tokens_per_second"`
-	TokensPerGPU  Range   `json:"tokens_per_second_gpu"`
-	TokensPerUser *Range  `json:"tokens_per_second_user"` // null where requests generate one token
-	RequestRate   Range   `json:"request_rate"`
-	TTFT          Range   `json:"ttft_ms"`
-	TPOT          *Range  `json:"tpot_ms"` // null where requests generate one token
-	TTFT95        Range   `json:"ttft_p95_ms"`
-	TPOT95        *Range  `json:"tpot_p95_ms"` // null with tpot_ms
-	Latency       float64 `json:"request_latency_ms"`
+	Tokens        Range  `json:"tokens_per_second"`
+	TokensPerGPU  Range  `json:"tokens_per_second_gpu"`
+	TokensPerUser *Range `json:"tokens_per_second_user"` // by the judged TPOT; null where requests generate one token
+	RequestRate   Range  `json:"request_rate"`
+	// Judged is the times that limits apply to; those that follow are means and 95th percentiles.
+	Judged  simulate.Judged `json:"judged"`
+	TTFT    Range           `json:"ttft_ms"`
+	TPOT    *Range          `json:"tpot_ms"` // null where requests generate one token
+	Latency float64         `json:"request_latency_ms"`
+	TTFT95  Range           `json:"ttft_p95_ms"`
+	TPOT95  *Range          `json:"tpot_p95_ms"` // null with tpot_ms
 	// Chance is the probability that the limits are met by the statistic they apply to, the mean
 	// or the percentile of the request, Chance95 that the 95th percentiles meet them; null without limits.
 	Chance   *float64 `json:"within_limits"`
@@ -184,11 +174,13 @@ type Load struct {
 	Concurrency int     `json:"concurrency"`
 	Tokens      Range   `json:"tokens_per_second"`
 	RequestRate float64 `json:"request_rate"`
-	TTFT        Range   `json:"ttft_ms"`
-	TPOT        *Range  `json:"tpot_ms"` // null where requests generate one token
-	TTFT95      float64 `json:"ttft_p95_ms"`
-	TPOT95      float64 `json:"tpot_p95_ms"`
-	Chance      float64 `json:"within_limits"`
+	// Judged is the times that limits apply to; those that follow are means and 95th percentiles.
+	Judged simulate.Judged `json:"judged"`
+	TTFT   Range           `json:"ttft_ms"`
+	TPOT   *Range          `json:"tpot_ms"` // null where requests generate one token
+	TTFT95 float64         `json:"ttft_p95_ms"`
+	TPOT95 float64         `json:"tpot_p95_ms"`
+	Chance float64         `json:"within_limits"` // of the judged times
 }
 
 // Moment is the state of the cluster in the simulated run.

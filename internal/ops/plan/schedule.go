@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -60,11 +61,7 @@ func (p *planning) coldStart(c *Found, node int) units.Seconds {
 }
 
 // day is the replicas that each part of a day needs, by what a copy carries, and their schedule.
-func (p *planning) day(c *Found) (*Day, error) {
-	d, err := p.world.Device(c.Experiment.System, p.r.DeviceFile)
-	if err != nil {
-		return nil, err
-	}
+func (p *planning) day(c *Found, d *device.Profile) *Day {
 	each, needed, margin := c.Used/c.Copies, c.Copies-c.Spare, p.r.margin()
 	carries := c.Capacity.RequestRate / float64(needed)
 	start := p.coldStart(c, d.Node)
@@ -80,26 +77,21 @@ func (p *planning) day(c *Found) (*Day, error) {
 	}
 	out.SavedHours = float64(c.Devices())*float64(day/hour) - out.Hours
 	out.Mean = out.Hours / float64(day/hour)
-	return out, nil
+	return out
 }
 
 // scaled adds the schedule of a day to a plan for rates over a day, with what it saves.
-func (p *planning) scaled(out *Response) error {
+func (p *planning) scaled(out *Response) {
 	best := &out.Contenders[0]
-	if p.r.Daily == nil || !best.Meets {
-		return nil
-	}
-	d, err := p.day(&best.Found)
-	if err != nil {
-		return err
+	d := best.Found.Day
+	if d == nil {
+		return
 	}
 	out.Day = d
 	if c := best.Cost; c != nil {
-		month := best.Found.Cost.Month(best.Found.Devices(), d.Mean)
-		saved := c.PerMonth - month
-		c.Scaled, d.SavedPerMonth, d.SavedPerDay = &month, &saved, new(saved/money.HoursPerMonth*float64(day/hour))
+		saved := c.PerMonth - *c.Scaled
+		d.SavedPerMonth, d.SavedPerDay = &saved, new(saved/money.HoursPerMonth*float64(day/hour))
 	}
-	return nil
 }
 
 // clock is a time of day: "05:57:14".

@@ -114,6 +114,24 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// TestRankedBySchedule: contenders of a load over a day are ranked by the GPU-hours of their schedules.
+func TestRankedBySchedule(t *testing.T) {
+	r := loadPlan()
+	r.Rate, r.Daily, r.Engines = 0, []float64{1, 5, 20, 8}, []string{"vllm", "sglang"}
+	p := mustPlan(t, r)
+	last := 0.0
+	for i := range p.Contenders {
+		c := &p.Contenders[i]
+		if c.Found.Day.Hours < last || *c.Cost.Scaled >= c.Cost.PerMonth {
+			t.Errorf("%s: %g GPU-hours after %g, $%g of $%g", c.Name, c.Found.Day.Hours, last, *c.Cost.Scaled, c.Cost.PerMonth)
+		}
+		last = c.Found.Day.Hours
+	}
+	if p.RankedBy != ByHours || p.Day.Hours != p.Contenders[0].Found.Day.Hours || len(p.Contenders) < 2 {
+		t.Errorf("ranked by %s", p.RankedBy)
+	}
+}
+
 // TestColdStartRefused: a time to start needs rates over a day.
 func TestColdStartRefused(t *testing.T) {
 	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {

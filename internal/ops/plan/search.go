@@ -33,6 +33,9 @@ type Found struct {
 	Cost     money.Cost
 	Frontier []experiment.Speed
 	Notes    []string
+	// Day is the schedule of a load over a day, nil without one; Scaled is what a month of it costs.
+	Day    *Day
+	Scaled float64
 }
 
 // Run compares systems, engines and modes by simulation, and says what the best
@@ -119,6 +122,10 @@ func (p *planning) order(found []Found, failed []error) RankedBy {
 	}
 	byCost := len(priced) > 1
 	switch loads := p.r.peak() > 0; {
+	case p.r.Daily != nil && byCost:
+		return ByDayCost
+	case p.r.Daily != nil:
+		return ByHours
 	case loads && byCost:
 		return ByCost
 	case loads:
@@ -153,6 +160,16 @@ func (o RankedBy) compare(a, b *Found) int {
 	devices := func() int { return cmp.Compare(a.Used, b.Used) }
 	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
 	switch o {
+	case ByDayCost:
+		scaled := func(c *Found) float64 {
+			if c.Cost.USDPerHour == 0 {
+				return math.Inf(1)
+			}
+			return c.Scaled
+		}
+		return cmp.Or(cmp.Compare(scaled(a), scaled(b)), cmp.Compare(a.Day.Hours, b.Day.Hours), tokens())
+	case ByHours:
+		return cmp.Or(cmp.Compare(a.Day.Hours, b.Day.Hours), devices(), tokens())
 	case ByCost:
 		return cmp.Or(price(func(c *money.Cost) float64 { return c.PerMonth }), devices(), tokens())
 	case ByDevices:
@@ -208,5 +225,9 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		return out, err
 	}
 	out.Cost = p.cost(d, &out)
+	if p.r.Daily != nil && out.Meets {
+		out.Day = p.day(&out, d)
+		out.Scaled = out.Cost.Month(out.Devices(), out.Day.Mean)
+	}
 	return out, nil
 }

@@ -90,8 +90,12 @@ func (u *Usual) taken() string {
 func answerOf(p *Response) Answer {
 	r := &p.Request
 	within := limitsInWords(r.Limits)
-	if within != "" && r.Percentile > 0 {
-		within += fmt.Sprintf(" (p%g)", r.Percentile)
+	switch {
+	case within == "" || r.At() == 0:
+	case r.Goodput > 0:
+		within += fmt.Sprintf(" for %g %% of the requests", r.At())
+	default:
+		within += " (" + r.Statistic.String() + ")"
 	}
 	if len(p.Contenders) == 0 {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
@@ -100,10 +104,14 @@ func answerOf(p *Response) Answer {
 	out := Answer{Meets: best.Meets, Nearest: best.Nearest}
 	if !best.Meets {
 		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
-		out.Reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
-			units.Figure(best.TTFT.Value), units.Figure(best.TPOT.Zero().Value))
+		j, of := &best.Judged, ""
+		if r.At() > 0 {
+			of = j.Statistic + " "
+		}
+		out.Reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s%s ms, TPOT %s%s ms.", best.EngineTitle, best.System, best.Deployment,
+			of, units.Figure(j.TTFT.Value), of, units.Figure(j.TPOT.Zero().Value))
 		if r.Limits.Finite().Latency > 0 {
-			out.Reason = strings.TrimSuffix(out.Reason, ".") + fmt.Sprintf(", request latency %s ms.", units.Figure(best.Latency))
+			out.Reason = strings.TrimSuffix(out.Reason, ".") + fmt.Sprintf(", request latency %s%s ms.", of, units.Figure(j.Latency.Value))
 		}
 		if n := best.Nearest; n != nil {
 			out.Reason += " It meets " + nearestInWords(n) + "."
@@ -126,7 +134,7 @@ func answerOf(p *Response) Answer {
 	if c := best.Cost; c != nil {
 		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
 	}
-	out.Reason = reasonOf(best, r.Percentile)
+	out.Reason = reasonOf(best, r.Statistic)
 	return out
 }
 
@@ -173,7 +181,7 @@ func modeInWords(mode string) string {
 }
 
 // reasonOf says what limits a contender, and how likely it is to meet the limits.
-func reasonOf(c *Contender, percentile float64) string {
+func reasonOf(c *Contender, of workload.Statistic) string {
 	out := map[string]string{
 		"memory":                "Limited by memory: the KV cache holds no more requests.",
 		"TTFT limit":            "Limited by TTFT: more load would exceed the limit.",
@@ -183,8 +191,10 @@ func reasonOf(c *Contender, percentile float64) string {
 	}[c.BoundBy]
 	switch {
 	case c.Chance == nil:
-	case percentile > 0:
-		out += fmt.Sprintf(" The limits are met at p%g with a probability of %.0f %%.", percentile, 100**c.Chance)
+	case of.Goodput > 0:
+		out += fmt.Sprintf(" %g %% of the requests are within all limits with a probability of %.0f %%.", of.At(), 100**c.Chance)
+	case of.Percentile > 0:
+		out += fmt.Sprintf(" The limits are met at %s with a probability of %.0f %%.", of, 100**c.Chance)
 	default:
 		out += fmt.Sprintf(" The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", 100**c.Chance, 100**c.Chance95)
 	}

@@ -66,14 +66,6 @@ func NotNegative(name field.Name, x float64) error {
 	return nil
 }
 
-// CheckPercentile checks the percentile that limits apply to; 0 is the mean.
-func CheckPercentile(p float64) error {
-	if p != 0 && !(p > 0 && p < 100) {
-		return field.Errorf("%s must be above 0 and below 100, or 0 for the mean, got %g", field.Name("percentile"), p)
-	}
-	return nil
-}
-
 // CheckLimits checks limits, which may be unset or infinite.
 func CheckLimits(l workload.Limits) error {
 	limit := func(name field.Name, s units.Seconds) error {

@@ -12,7 +12,10 @@ func Remembered(w *session.Session, r *Request, sources *session.Sources, simula
 		return simulate()
 	}
 	asked := *r
-	asked.Limits, asked.Sources = workload.Limits{}, *sources
+	asked.Sources = *sources
+	if r.Goodput == 0 { // figures do not depend on limits
+		asked.Limits = workload.Limits{}
+	}
 	known, err := session.Recall(w.Memo, "simulations", w.Memo.Size, asked, func() (*Response, error) {
 		out, err := simulate()
 		if err == nil {

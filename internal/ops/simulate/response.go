@@ -3,11 +3,14 @@ package simulate
 import (
 	"math"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -38,7 +41,9 @@ type Response struct {
 	ITL     *Times `json:"itl_ms"`
 	Latency Times  `json:"latency_ms"`
 
-	// Chance is the probability that mean TTFT and TPOT meet the limits, null
+	// Judged is the times that limits apply to: means, or the percentile of the request.
+	Judged Judged `json:"judged"`
+	// Chance is the probability that the judged times meet the limits, null
 	// without limits; Basis says what the intervals come from.
 	Chance *float64 `json:"chance_within_limits"`
 	Basis  string   `json:"interval_basis"`
@@ -90,8 +95,46 @@ type Response struct {
 	Title  string     `json:"-"` // of the engine
 	Budget int        `json:"-"` // of tokens, of the replicas that compute prompts
 	Result sim.Result `json:"-"`
-	// Expected are the expected errors of the means.
+	// Expected are the expected errors of the judged times, Means those of the means.
 	Expected calibration.Expected `json:"-"`
+	Means    calibration.Expected `json:"-"`
+}
+
+// Range is a predicted value with its 80 % interval.
+type Range struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Zero is the range, or the zero range where there is none.
+func (r *Range) Zero() Range {
+	if r == nil {
+		return Range{}
+	}
+	return *r
+}
+
+// RangeOf is a value with its interval.
+func RangeOf(value float64, e calibration.Error) Range {
+	low, high := e.Interval(value)
+	return Range{value, low, high}
+}
+
+// RangeOrNull is RangeOf for figures of the tokens after the first, nil where there are none.
+func RangeOrNull(value float64, e calibration.Error) *Range {
+	if value == 0 {
+		return nil
+	}
+	return new(RangeOf(value, e))
+}
+
+// Judged is the times that limits apply to.
+type Judged struct {
+	Statistic string `json:"statistic"` // mean, or a percentile such as p95
+	TTFT      Range  `json:"ttft_ms"`
+	TPOT      *Range `json:"tpot_ms"` // null where requests generate one token
+	Latency   Range  `json:"request_latency_ms"`
 }
 
 // SteadyRun is how a run to steady state went.
@@ -154,19 +197,48 @@ func later(s *sim.Summary, e calibration.Error) *Times {
 	return &out
 }
 
+// At are the expected errors of a percentile; 0 is the mean. The sampling error is known of the judged one.
+func (r *Response) At(percentile float64) calibration.Expected {
+	if percentile == r.Request.At() {
+		return r.Expected
+	}
+	return r.Means.At(percentile)
+}
+
+// expect takes the errors of means for those of the run, with its sampling error.
+func (r *Response) expect(e calibration.Expected) {
+	r.Means, r.Expected = e, e.At(r.Request.At())
+	if x := r.Result.Sampling; x != nil && x.Ended != sim.Replayed { // the requests of a trace are given
+		r.Expected = r.Expected.Sampled(x.TTFT, x.TPOT, x.Latency)
+	}
+	if r.Request.At() == 0 {
+		r.Means = r.Expected
+	}
+}
+
+// chance is the probability that judged times meet the limits.
+func (r *Response) chance(ttft, tpot, latency units.Seconds) float64 {
+	j := search.Judge{Limits: r.Request.Limits, Together: r.Request.Goodput > 0}
+	return j.Chance(&formulas.Outcome{TTFT: ttft, TPOT: tpot, Latency: latency, Stretch: r.Result.Stretch}, &r.Expected)
+}
+
 // present adds what JSON has of the result and its errors.
 func (r *Response) present() {
 	s, e := &r.Result, &r.Expected
 	use, prompts := r.Pools()
 	r.KVTokens, r.Basis, r.Protocol = r.Memory.Tokens, e.Basis, r.Request.Protocol
 	r.Requests, r.Finished, r.Refused, r.DurationS = s.Requests, s.Finished, s.Refused, float64(s.Duration)
-	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, e.TTFT), later(&s.TPOT, e.TPOT), later(&s.ITL, e.TPOT), timesOf(&s.Latency, r.LatencyError())
+	means := &r.Means
+	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, means.TTFT), later(&s.TPOT, means.TPOT), later(&s.ITL, means.TPOT), timesOf(&s.Latency, means.Latency(0))
+	p := r.Request.At()
+	ttft, tpot, latency := s.TTFT.Percentile(p), s.TPOT.Percentile(p), s.Latency.Percentile(p)
+	r.Judged = Judged{r.Request.Statistic.String(), RangeOf(ttft.Ms(), e.TTFT), RangeOrNull(tpot.Ms(), e.TPOT), RangeOf(latency.Ms(), e.Latency(p))}
 	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, s.OutputRate, s.GoodRate, s.GoodShare
 	r.InFlight, r.Busy, r.KVMean, r.KVPeak, r.Preemptions, r.PrefillBusy = InFlight(s.InFlight), use.Busy, use.KVMean, use.KVPeak, use.Preemptions, prompts.Busy
 	r.CachedShare, r.HostShare, r.Evictions = s.CachedShare, s.HostShare, s.Workers.Evictions
 	r.HostLoading, r.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
 	if x := s.Sessions; x != nil {
-		r.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, r.LatencyError()), timesOf(&x.Working, r.LatencyError())}
+		r.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, means.Latency(0)), timesOf(&x.Working, means.Latency(0))}
 	}
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
@@ -178,14 +250,8 @@ func (r *Response) present() {
 	}
 	r.Chance = nil
 	if r.Request.Limits.Any() {
-		r.Chance = new(e.Chance(s.TTFT.Mean, s.TPOT.Mean, s.Latency.Mean, r.Request.Limits))
+		r.Chance = new(r.chance(ttft, tpot, latency))
 	}
-}
-
-// LatencyError is the error of request latency. Residuals come from closed loops, in which
-// throughput is the number of requests in flight over their latency.
-func (r *Response) LatencyError() calibration.Error {
-	return r.Expected.Throughput.Inverse()
 }
 
 // Pools are the replicas that generate, and those that compute prompts: the same

@@ -30,9 +30,10 @@ type Request struct {
 
 	Seed   uint64          `json:"seed,omitempty"` // 0 = 1
 	Limits workload.Limits `json:"limits,omitzero"`
-	// Percentile is reported beside the usual ones, and a steady run goes on until its sampling error is small; 0 = the mean.
-	Percentile float64 `json:"percentile,omitempty"`
-	Records    bool    `json:"records,omitempty"` // keep one record per request
+	// Statistic is reported beside the usual ones, and a steady run goes on until its sampling error is small.
+	workload.Statistic
+
+	Records bool `json:"records,omitempty"` // keep one record per request
 }
 
 // The defaults of a simulation.
@@ -120,9 +121,9 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if metered {
 		meters = fleet.Meter(&config)
 	}
-	config.Seed, config.Records, config.Limits, config.Percentile = r.Seed, r.Records, r.Limits, r.Percentile
+	config.Seed, config.Records, config.Limits, config.Percentile, config.Together = r.Seed, r.Records, r.Limits, r.At(), r.Goodput > 0
 	if r.Protocol == Steady {
-		config.Steady = &sim.Steady{Percentile: r.Percentile, Requests: r.Requests}
+		config.Steady = &sim.Steady{Percentile: r.At(), Requests: r.Requests}
 	}
 	config.Progress = func(ended, requests int) {
 		w.Tell(session.Progress{Task: "simulating", Done: ended, Of: requests, What: "requests"})
@@ -146,7 +147,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
 	}
-	out.Expected = s.Overlay.Expect(r.About(s, resolved, result, out.Tier))
+	out.expect(s.Overlay.Expect(r.About(s, resolved, result, out.Tier)))
 	out.present()
 	if metered {
 		out.Energy = EnergyOf(meters, result, resolved)
@@ -209,10 +210,7 @@ func (r *Request) check() error {
 			errs = append(errs, field.Errorf("%s must be positive and finite, got %g", v.name, v.is))
 		}
 	}
-	errs = append(errs, r.checkArrivals(), session.CheckLimits(r.Limits), r.Protocol.check())
-	if !(r.Percentile >= 0 && r.Percentile < 100) {
-		errs = append(errs, field.Errorf("%s must be above 0 and below 100, got %g", field.Name("percentile"), r.Percentile))
-	}
+	errs = append(errs, r.checkArrivals(), session.CheckLimits(r.Limits), r.Statistic.Check(r.Limits), r.Protocol.check())
 	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > session.MaxTokens || r.Output > session.MaxTokens) {
 		errs = append(errs, field.Errorf("%s and %s must be between 1 and %d, got %d and %d",
 			field.Name("input_length"), field.Name("output_length"), session.MaxTokens, r.Input, r.Output))

@@ -50,8 +50,9 @@ func spread(ctx context.Context, w *session.Session, s *session.Stage, r *Reques
 		}
 	}
 	if len(keys) > 0 {
-		out.Expected.Wider(math.Sqrt(effects[0]), math.Sqrt(effects[1]), math.Sqrt(effects[2]),
-			"the preset's sources vary in "+strings.Join(keys, ", "))
+		for _, e := range []*calibration.Expected{&out.Expected, &out.Means} {
+			e.Wider(math.Sqrt(effects[0]), math.Sqrt(effects[1]), math.Sqrt(effects[2]), "the preset's sources vary in "+strings.Join(keys, ", "))
+		}
 		out.present()
 	}
 	return nil

@@ -11,11 +11,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -33,9 +35,10 @@ type Subject struct {
 	Stage *session.Stage
 	// Lengths are those of the requests; how they come is not given.
 	Lengths simulate.Traffic
-	// Percentile that limits apply to; 0 is the mean.
-	Percentile float64
-	Scale      float64 // of throughput; 0 is 1
+	// Statistic that limits apply to, and those that requests are to meet together.
+	Statistic workload.Statistic
+	Together  workload.Limits
+	Scale     float64 // of throughput; 0 is 1
 
 	curves replica.Curves
 	mu     sync.Mutex
@@ -126,7 +129,7 @@ func (s *Subject) Bench() *search.Bench {
 		},
 		Closed: func(n int) sim.Client { return s.client(simulate.Traffic{Concurrency: n}) },
 		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate}) },
-		Input:  s.input(), Output: s.output(), Prefix: s.Lengths.Prefix, Varied: s.varied(), Scale: s.Scale, Percentile: s.Percentile, Seed: Seed,
+		Input:  s.input(), Output: s.output(), Prefix: s.Lengths.Prefix, Varied: s.varied(), Scale: s.Scale, Percentile: s.Statistic.At(), Together: s.Together, Seed: Seed,
 	}
 }
 
@@ -206,7 +209,7 @@ func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *ca
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.errors[key]; ok {
-		return known
+		return sampled(known, t)
 	}
 	out := s.expect(c, &key)
 	const most = 1 << 14 // a hundred bytes each
@@ -214,7 +217,15 @@ func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *ca
 		s.errors = map[expected]*calibration.Expected{}
 	}
 	s.errors[key] = out
-	return out
+	return sampled(out, t)
+}
+
+// sampled adds the sampling errors of a trial.
+func sampled(e *calibration.Expected, t *search.Trial) *calibration.Expected {
+	if x := &t.Sampling; *x != (formulas.Sampling{}) {
+		return new(e.Sampled(x.TTFT, x.TPOT, x.Latency))
+	}
+	return e
 }
 
 func (s *Subject) expect(c *search.Candidate, key *expected) *calibration.Expected {
@@ -227,8 +238,7 @@ func (s *Subject) expect(c *search.Candidate, key *expected) *calibration.Expect
 	about.Engine, about.Disaggregated, about.Input, about.KVPeak = serves.Engine.Name, c.X > 0, key.input, key.kvPeak
 	l := &serves.Spec.Layout
 	about.On(l.Devices, key.requests, l.DP, s.Stage.Model.HasExperts())
-	out := s.Stage.Overlay.Expect(&about)
-	return &out
+	return new(s.Stage.Overlay.Expect(&about).At(s.Statistic.At()))
 }
 
 // resolved is a unit with one worker of each role, whose errors are those of any number.

@@ -85,7 +85,15 @@ type Outcome struct {
 	Use                       memory.Use // of the fullest step
 	// OOM names the phase whose step does not fit; the times then mean nothing.
 	OOM string
+
+	// Sampling is of the times of a simulated outcome. Stretch is how many times as long as its limit the time of a request takes that misses its
+	// limit most, at the percentile that is judged; 0 unless limits are judged together.
+	Sampling Sampling
+	Stretch  float64
 }
+
+// Sampling is relative standard errors of simulated times.
+type Sampling struct{ TTFT, TPOT, Latency float64 }
 
 // The phases that may not fit.
 const (

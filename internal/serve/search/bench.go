@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -24,8 +25,9 @@ type Bench struct {
 	// that are in the prefix cache. Varied says that requests differ.
 	Input, Output, Prefix int
 	Varied                bool
-	// Percentile of the times that runs are long enough for; 0 is their mean.
+	// Percentile of the times that runs are long enough for; 0 is their mean. Together are limits that requests are to meet all at once.
 	Percentile float64
+	Together   workload.Limits
 	// Scale multiplies throughput; 0 is 1.
 	Scale float64
 	Seed  uint64
@@ -52,6 +54,8 @@ type Load struct {
 // Trial is the figures of a simulated candidate.
 type Trial struct {
 	TTFT, TPOT, Latency sim.Summary
+	Sampling            formulas.Sampling
+	Stretch             float64 // as in [formulas.Outcome]
 	Throughput          float64 // output tokens per second
 	Input               float64 // mean tokens of a prompt
 	InFlight            float64 // requests, on average
@@ -123,6 +127,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 		config.Client = b.Open(of.Rate)
 	}
 	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, rule
+	config.Limits, config.Together = b.Together, b.Together.Any()
 	r, err := sim.Run(ctx, &config)
 	if err != nil {
 		return nil, err
@@ -131,6 +136,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
 		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
+		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 	}
 	if r.RequestRate > 0 {
 		out.Input = r.InputRate / r.RequestRate
@@ -148,7 +154,7 @@ func (t *Trial) outcome(percentile float64, copies float64) formulas.Outcome {
 	kv := units.InGiB(t.KVPeak) * m.KV
 	o := formulas.Outcome{
 		TTFT: t.TTFT.Percentile(percentile), TPOT: t.TPOT.Percentile(percentile), Latency: t.Latency.Percentile(percentile),
-		Throughput: copies * t.Throughput,
+		Throughput: copies * t.Throughput, Sampling: t.Sampling, Stretch: t.Stretch,
 		Use: memory.Use{
 			Weights: units.Bytes(m.Weights), KV: units.Bytes(kv), Activation: units.Bytes(m.Activation),
 			Reserved: units.Bytes(m.Memory - m.Weights - m.Activation - m.KV), Available: units.Bytes(m.KV - kv),

@@ -42,6 +42,8 @@ type Judge struct {
 	Limits workload.Limits
 	// Percentile of the requests whose times the limits apply to; 0 is their mean.
 	Percentile float64
+	// Together says that this share of the requests is to meet all limits at once, not each by itself.
+	Together bool
 	// Confidence is the probability with which limits are to be met, where errors are
 	// known.
 	Confidence float64
@@ -54,10 +56,11 @@ func (j *Judge) Verdict(o *formulas.Outcome, e Errors) Verdict {
 	if o.OOM != "" {
 		return NoMemory
 	}
+	joint := j.joint(o)
 	if e == nil {
-		return j.certain(o)
+		return j.certain(&joint)
 	}
-	ttft, tpot, whole := e.Chances(o.TTFT, o.TPOT, o.Latency, j.Limits)
+	ttft, tpot, whole := e.Chances(joint.TTFT, joint.TPOT, joint.Latency, j.Limits)
 	switch least := min(ttft, tpot, whole); {
 	case ttft*tpot*whole >= j.Confidence:
 		return Fits
@@ -67,6 +70,33 @@ func (j *Judge) Verdict(o *formulas.Outcome, e Errors) Verdict {
 		return OverTPOT
 	}
 	return OverTTFT
+}
+
+// joint is the outcome whose times meet their limits where requests meet all limits together: the one that is nearest to its limit, or
+// furthest beyond it, stands for all.
+func (j *Judge) joint(o *formulas.Outcome) formulas.Outcome {
+	out := *o
+	if !j.Together {
+		return out
+	}
+	l := j.Limits.Finite()
+	var time *units.Seconds
+	limit, most, several := units.Seconds(0), 0.0, -1
+	for _, x := range [...]struct {
+		time  *units.Seconds
+		limit units.Seconds
+	}{{&out.TTFT, l.TTFT}, {&out.TPOT, l.TPOT}, {&out.Latency, l.Latency}} {
+		if x.limit > 0 {
+			several++
+			if share := float64(*x.time / x.limit); share > most {
+				time, limit, most = x.time, x.limit, share
+			}
+		}
+	}
+	if several > 0 && time != nil {
+		*time = max(*time, units.Seconds(o.Stretch)*limit)
+	}
+	return out
 }
 
 // latest is the longest TTFT that may meet its limit.
@@ -106,26 +136,21 @@ func (j *Judge) certain(o *formulas.Outcome) Verdict {
 
 // Chance is the probability that an outcome meets all limits; without errors 0 or 1.
 func (j *Judge) Chance(o *formulas.Outcome, e Errors) float64 {
+	joint := j.joint(o)
 	if e == nil {
-		if j.certain(o) == Fits {
+		if j.certain(&joint) == Fits {
 			return 1
 		}
 		return 0
 	}
-	ttft, tpot, whole := e.Chances(o.TTFT, o.TPOT, o.Latency, j.Limits)
+	ttft, tpot, whole := e.Chances(joint.TTFT, joint.TPOT, joint.Latency, j.Limits)
 	return ttft * tpot * whole
 }
 
 // Over is how many times as long as its limit the time is that misses its limit most.
 func (j *Judge) Over(o *formulas.Outcome) float64 {
-	over := 0.0
-	l := j.Limits.Finite()
-	for _, p := range [...][2]units.Seconds{{o.TTFT, l.TTFT}, {o.TPOT, l.TPOT}, {o.Latency, l.Latency}} {
-		if p[1] > 0 {
-			over = math.Max(over, float64(p[0]/p[1]))
-		}
-	}
-	return over
+	joint := j.joint(o)
+	return j.Limits.Finite().Stretch(joint.TTFT, joint.TPOT, joint.Latency)
 }
 
 // Nearest are the limits, as far as there are any, that an outcome meets with the
@@ -141,13 +166,18 @@ func (j *Judge) Nearest(o *formulas.Outcome, e Errors) workload.Limits {
 	if count == 0 {
 		return l
 	}
-	reach := workload.Limits{TTFT: o.TTFT, TPOT: o.TPOT, Latency: o.Latency}
+	joint := *o
+	if j.Together && count > 1 { // all limits are as much wider as the request that decides needs
+		by := units.Seconds(o.Stretch)
+		joint.TTFT, joint.TPOT, joint.Latency = max(o.TTFT, by*l.TTFT), max(o.TPOT, by*l.TPOT), max(o.Latency, by*l.Latency)
+	}
+	reach := workload.Limits{TTFT: joint.TTFT, TPOT: joint.TPOT, Latency: joint.Latency}
 	if e != nil {
 		// Each limit lowers the chance of all. The product of rounded probabilities is to be
 		// no less than the confidence.
 		const rounding = 1 + 1e-9
 		each := math.Pow(j.Confidence, 1/float64(count))
-		reach = e.Reachable(rounding*o.TTFT, rounding*o.TPOT, rounding*o.Latency, each)
+		reach = e.Reachable(rounding*joint.TTFT, rounding*joint.TPOT, rounding*joint.Latency, each)
 	}
 	wider := func(limit, reach units.Seconds) units.Seconds {
 		if limit == 0 {

@@ -27,6 +27,9 @@ const rung = 1.02
 // below is the largest rate that is tried up to some rate, as a power of a rung.
 func below(rate float64) int { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
 
+// served is how much more than what was found a copy may carry: trials are short, and short of the rate by chance.
+const served = 1.05
+
 // capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It
 // gives up when that is below the least.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
@@ -34,8 +37,6 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 	const (
 		first = 8    // rungs below the bound, to begin with: a sixth less
 		idle  = 0.01 // requests in flight are none
-		// served is how much more than the rate a trial may have served by chance.
-		served = 1.05
 	)
 	high := below(bound) + 1
 	last := below(min(bound, idle/x.bounds.alone()))
@@ -74,7 +75,7 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 
 // misses says which limit times miss at a rate.
 func (x *rates) misses(rate float64, t sim.Times) Verdict {
-	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
+	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
 	return x.verdict(&x.unit, int(math.Ceil(rate*float64(t.Latency))), &o, &Trial{})
 }
 
@@ -85,11 +86,17 @@ func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome,
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}
+	o, v := x.judge(t, copies)
+	return o, v, nil
+}
+
+// judge is the outcome of a trial of one of so many copies, and what it misses.
+func (x *rates) judge(t *Trial, copies float64) (formulas.Outcome, Verdict) {
 	o := t.outcome(x.Judge.Percentile, copies)
 	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies*t.InFlight))
 	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight)), &o, t)
 	if v == Fits && t.Overloaded {
 		v = Saturated
 	}
-	return o, v, nil
+	return o, v
 }

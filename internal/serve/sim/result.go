@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
@@ -29,6 +30,8 @@ type Result struct {
 	// GoodRate is requests per second that meet the limits, GoodShare their
 	// share.
 	GoodRate, GoodShare float64
+	// Stretch is the percentile of [workload.Limits.Stretch]: up to 1 that share of the requests meets all limits. 0 if nobody asked.
+	Stretch float64 `json:",omitempty"`
 
 	InFlight Levels
 	// Sampling is how a steady run went; nil without one.
@@ -83,6 +86,16 @@ func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
 	return q.first - q.arrived + constant, tpot, q.done - q.arrived + constant
 }
 
+// count adds a request that has finished.
+func (s *simulation) count(t *tally, q *request) {
+	ttft, tpot, latency := s.times(q)
+	l := &s.config.Limits
+	t.add(q, ttft, tpot, latency, l.Meets(ttft, tpot, latency))
+	if s.config.Together {
+		t.stretch = append(t.stretch, units.Seconds(l.Stretch(ttft, tpot, latency)))
+	}
+}
+
 // record is the record of a request that has ended.
 func (s *simulation) record(q *request) Record {
 	r := Record{
@@ -111,8 +124,7 @@ func (s *simulation) result() *Result {
 	t.room(n)
 	for i := range s.requests {
 		if q := &s.requests[i]; q.state == finished && i >= s.load.warmup {
-			ttft, tpot, latency := s.times(q)
-			t.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
+			s.count(&t, q)
 		}
 	}
 	if s.config.Records {
@@ -156,8 +168,7 @@ func (s *simulation) until(last units.Seconds, res *Result) {
 	var t tally
 	for i := range s.requests {
 		if q := &s.requests[i]; q.state != refused && q.done <= last {
-			ttft, tpot, latency := s.times(q)
-			t.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
+			s.count(&t, q)
 		}
 	}
 	t.rates(res, last)
@@ -214,6 +225,7 @@ func (s *simulation) uses(res *Result, over units.Seconds) {
 // tally collects the requests that count.
 type tally struct {
 	ttft, tpot, latency         []units.Seconds
+	stretch                     []units.Seconds // of limits, without a unit
 	input, output, cached, good int
 	hosted                      int
 	from, to                    units.Seconds
@@ -228,7 +240,7 @@ func (t *tally) room(n int) {
 
 // restart forgets all but the room.
 func (t *tally) restart() {
-	*t = tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], scratch: t.scratch}
+	*t = tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], stretch: t.stretch[:0], scratch: t.scratch}
 }
 
 func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
@@ -259,6 +271,9 @@ func (t *tally) report(res *Result, times int, percentile float64, over units.Se
 	}
 	res.TTFT, res.TPOT = summarize(t.ttft, times, percentile), summarize(t.tpot, times, percentile)
 	res.Latency = summarize(t.latency, times, percentile)
+	if len(t.stretch) > 0 {
+		res.Stretch = float64(quantile.Repeated(t.stretch, times, percentile/100)[0])
+	}
 	res.GoodShare = float64(t.good) / float64(res.Counted)
 	res.CachedShare = float64(t.cached) / float64(t.input)
 	res.HostShare = float64(t.hosted) / float64(t.input)

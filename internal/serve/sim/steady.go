@@ -38,8 +38,11 @@ const (
 	sessionsPerClient = 8
 )
 
-// Times are those of requests that limits apply to.
-type Times struct{ TTFT, TPOT, Latency units.Seconds }
+// Times are those of requests that limits apply to, and with [Config.Together] how far they are from the limits.
+type Times struct {
+	TTFT, TPOT, Latency units.Seconds
+	Stretch             units.Seconds // without a unit
+}
 
 // Ending is why a steady run ended.
 type Ending string
@@ -59,6 +62,7 @@ type Sampling struct {
 	Warmup int // requests that ended before the window
 	// TTFT, TPOT and Latency are relative standard errors of the judged percentile or mean; 0 where nothing is known.
 	TTFT, TPOT, Latency float64
+	Stretch             float64 `json:",omitempty"`
 }
 
 // Steady reports whether the figures are of a steady state.
@@ -152,8 +156,7 @@ func (s *simulation) ends(q *request) {
 	t := s.steady
 	t.done++
 	if q.state == finished {
-		ttft, tpot, latency := s.times(q)
-		t.tally.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
+		s.count(&t.tally, q)
 	}
 	if s.config.Records {
 		r := s.record(q)
@@ -230,7 +233,7 @@ func (s *simulation) late() bool {
 		t.tally.scratch = append(t.tally.scratch[:0], last...)
 		return quantile.Of(t.tally.scratch, 1-most)[0]
 	}
-	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency)})
+	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)})
 }
 
 // closes ends the run as soon as the window can end.
@@ -333,6 +336,7 @@ func (s *simulation) judged() Ending {
 		{t.tally.ttft, &t.out.TTFT, &low.TTFT, &high.TTFT},
 		{t.tally.tpot, &t.out.TPOT, &low.TPOT, &high.TPOT},
 		{t.tally.latency, &t.out.Latency, &low.Latency, &high.Latency},
+		{t.tally.stretch, &t.out.Stretch, &low.Stretch, &high.Stretch},
 	} {
 		if len(x.values) == 0 {
 			continue

@@ -25,8 +25,8 @@ export class Form {
     const value = (name: string) => this.slides.find((s) => s.name === name)!.value;
     return {
       model: text("model"), systems: this.checked("systems"), have: this.checked("have")[0] ?? "gpus",
-      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"),
-      ttft: value("ttft"), tpot: value("tpot"), percentile: text("percentile"), confidence: text("confidence"),
+      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), spare: value("spare"), utilization: value("utilization"), cold_start: value("cold_start"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"),
+      ttft: value("ttft"), tpot: value("tpot"), latency: value("latency"), percentile: text("percentile"), confidence: text("confidence"),
       engines: this.checked("engines"), modes: this.checked("modes"), checkpoint: text("checkpoint"), kv: text("kv"), nextn: value("nextn"),
     };
   }
@@ -121,7 +121,7 @@ export class Form {
   // arrange shows the fields that apply.
   private arrange(): void {
     const have = this.checked("have")[0];
-    for (const e of this.root.querySelectorAll<HTMLElement>("[data-have]")) e.hidden = e.dataset.have !== have;
+    for (const e of this.root.querySelectorAll<HTMLElement>("[data-have]")) e.hidden = !e.dataset.have!.split(" ").includes(have!);
   }
 }
 

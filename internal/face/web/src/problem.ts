@@ -6,7 +6,8 @@ interface Problem { title?: string; detail?: string; fields?: string[] }
 const places: Record<string, string> = {
   model: "model", systems: "systems", system: "systems", gpus: "gpus", rate: "rate", daily: "daily",
   isl: "isl", osl: "osl", prefix: "prefix", ttft_ms: "ttft", ttft: "ttft", tpot_ms: "tpot", tpot: "tpot", limits: "ttft",
-  percentile: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
+  latency_ms: "latency", request_latency: "latency", spare: "spare", utilization: "utilization", cold_start_s: "cold_start", cold_start: "cold_start",
+  percentile: "percentile", goodput: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
   checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "isl", preset: "preset",
 };
 

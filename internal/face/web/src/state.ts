@@ -2,15 +2,15 @@
 
 export interface State {
   model: string; systems: string[]; have: string;
-  gpus: number; rate: number; daily: string;
-  preset: string; isl: number; osl: number; prefix: number; ttft: number; tpot: number;
+  gpus: number; rate: number; daily: string; spare: number; utilization: number; cold_start: number;
+  preset: string; isl: number; osl: number; prefix: number; ttft: number; tpot: number; latency: number;
   percentile: string; confidence: string; engines: string[]; modes: string[];
   checkpoint: string; kv: string; nextn: number;
 }
 
 export const start: State = {
-  model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "", preset: "",
-  isl: 3000, osl: 512, prefix: 0, ttft: 1000, tpot: 10, percentile: "", confidence: "",
+  model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "", spare: 0, utilization: 0, cold_start: 0, preset: "",
+  isl: 3000, osl: 512, prefix: 0, ttft: 1000, tpot: 10, latency: 0, percentile: "", confidence: "",
   engines: [], modes: [], checkpoint: "", kv: "", nextn: 0,
 };
 
@@ -48,6 +48,10 @@ export function write(s: State): string {
   return q.toString();
 }
 
+// What limits apply to is the mean, a percentile, or with a g a share of requests that are within all limits.
+const goodput = (s: State): number => (s.percentile.startsWith("g") ? Number(s.percentile.slice(1)) : 0);
+const percentile = (s: State): number => (goodput(s) ? 0 : Number(s.percentile));
+
 // request is an ops.PlanRequest.
 export function request(s: State): unknown {
   const some = (v: unknown): unknown => (Array.isArray(v) ? (v.length ? v : undefined) : v || undefined);
@@ -57,8 +61,10 @@ export function request(s: State): unknown {
     rate: s.have === "rate" ? s.rate : undefined,
     daily: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
     workloads: [s.preset ? { preset: s.preset } : { isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
-    limits: { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot) },
-    percentile: some(Number(s.percentile)), confidence: some(Number(s.confidence)),
+    spare: s.have === "gpus" ? undefined : some(s.spare), utilization: s.have === "gpus" ? undefined : some(s.utilization),
+    cold_start_s: s.have === "daily" ? some(s.cold_start) : undefined,
+    limits: { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot), latency_ms: some(s.latency) },
+    percentile: some(percentile(s)), goodput: some(goodput(s)), confidence: some(Number(s.confidence)),
     engines: some(s.engines), modes: some(s.modes),
     formats: s.checkpoint || s.kv ? { checkpoint: some(s.checkpoint), kv: some(s.kv) } : undefined,
     nextn: some(s.nextn),
@@ -80,7 +86,11 @@ export function command(s: State): string {
   else { flag("isl", s.isl); flag("osl", s.osl); flag("prefix", s.prefix); }
   flag("ttft", s.ttft);
   flag("tpot", s.tpot);
-  if (s.percentile) flag("percentile", `p${s.percentile}`);
+  if (s.have !== "gpus") { flag("spare", s.spare); flag("utilization", s.utilization); }
+  if (s.have === "daily") flag("cold-start", s.cold_start);
+  flag("request-latency", s.latency);
+  if (percentile(s)) flag("percentile", `p${s.percentile}`);
+  flag("goodput", goodput(s));
   flag("confidence", s.confidence);
   flag("engine", ...s.engines);
   if (s.modes.length === 1) flag("serving-mode", s.modes[0]!);
