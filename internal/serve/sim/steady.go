@@ -207,10 +207,10 @@ func (s *simulation) look() {
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
 		switch {
+		case s.drifted():
+			s.begin()
 		case before != "" && before != Bounded && t.out.Ended != Bounded:
 			s.closes()
-		case t.out.Ended == Bounded && s.drifted():
-			s.begin()
 		}
 	}
 }
@@ -282,8 +282,8 @@ func (s *simulation) begin() {
 }
 
 // drifted reports whether the window of a closed loop still has some of the warm-up in it, which may take many times as long
-// as a request: its second half alone is precise, and further from the first than chance explains. Where requests come by
-// themselves, a calm half is no reason to forget a busy one.
+// as a request: its second half alone is precise, and further from the first than chance explains and than the error that is
+// asked for. Where requests come by themselves, a calm half is no reason to forget a busy one.
 func (s *simulation) drifted() bool {
 	const sigmas = 4
 	t := s.steady
@@ -301,7 +301,7 @@ func (s *simulation) drifted() bool {
 			return false
 		}
 		first, _ := t.tally.sampled(values[:half], t.rule.Percentile)
-		apart = apart || math.Abs(float64(first-second)) > sigmas*e*float64(second)
+		apart = apart || math.Abs(float64(first-second)) > max(sigmas*e, t.rule.Error)*float64(second)
 	}
 	return apart
 }
