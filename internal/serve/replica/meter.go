@@ -23,11 +23,17 @@ type counted struct {
 
 // meter prepares one.
 func (r *Replica) meter() *meter {
-	m := &meter{replica: r, decode: counted{steps: r.curve.Tally()}, prefill: counted{steps: r.curve.Tally()}}
+	m := &meter{replica: r}
+	m.Restart()
 	if n := inStep(&r.spec); n > 1 {
 		m.ranks = newRanks(r, n)
 	}
 	return m
+}
+
+// Restart implements sim.Meter.
+func (m *meter) Restart() {
+	m.decode, m.prefill = counted{steps: m.replica.curve.Tally()}, counted{steps: m.replica.curve.Tally()}
 }
 
 // Step implements sim.Meter.

@@ -64,6 +64,7 @@ type Trial struct {
 	Memory              engine.Budget
 	Refused             bool // no request fits in the cache
 	Overloaded          bool // requests come faster than they are served
+	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
 }
 
 type trialOf struct {
@@ -71,7 +72,8 @@ type trialOf struct {
 	Load
 
 	batch  int
-	judged Judge // whose verdict it is for; none of one with precise figures
+	judged bool  // it is for a verdict
+	judge  Judge // whose; none of one with precise figures
 }
 
 // maxTrials bounds what a bench remembers: a few hundred bytes each.
@@ -83,6 +85,12 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 	return b.trial(ctx, trialOf{Candidate: c, Load: l, batch: batch}, &sim.Steady{Percentile: b.Percentile})
 }
 
+// Within is Run for the sake of a verdict and of the throughput of what meets the limits: it ends as soon as TPOT surely misses
+// one, and TTFT is no more precise than the verdict needs.
+func (b *Bench) Within(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
+	return b.trial(ctx, trialOf{c, l, batch, true, j}, &sim.Steady{Percentile: b.Percentile, Misses: misses})
+}
+
 // Decide is Run for the sake of a verdict: it ends as soon as that is clear. Where times are
 // too near a limit to tell it takes less precise ones than a row shows: near capacity they
 // grow much faster than the load, so that an error of twice [sim.DefaultSampling] in a time is a small
@@ -92,7 +100,7 @@ func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Ju
 		coarse = 2 * sim.DefaultSampling
 		enough = 3000 // requests
 	)
-	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: enough})
+	return b.trial(ctx, trialOf{c, l, batch, true, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: enough})
 }
 
 func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {
@@ -135,6 +143,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
 		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded,
+		Slow: of.Requests > 0 && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 	}

@@ -59,6 +59,9 @@ type climbed struct {
 
 // run climbs.
 func (t *climb) run() error {
+	if len(t.loads) == 0 {
+		return nil
+	}
 	low, high, err := t.bracket()
 	if err != nil || t.dropped || !t.ok {
 		return err
@@ -94,7 +97,7 @@ func (t *climb) at(load int) (climbed, Verdict, error) {
 		return x, v, err
 	}
 	t.tried = append(t.tried, x)
-	if o.OOM == "" {
+	if o.Throughput > 0 {
 		t.points = append(t.points, o)
 	}
 	if v == Fits && (!t.ok || o.Throughput > t.most.outcome.Throughput*(1+same)) {

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Simulated evaluates candidates by simulating their deployments in a steady state, with a
@@ -76,8 +77,8 @@ func (s *Simulated) together(c *Candidate) float64 {
 // shows what all carry.
 func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench.Varied && c.X == 0 }
 
-// Evaluate implements [Evaluator]. One copy is climbed; where copies together differ from
-// one, its best load is then simulated on several.
+// Evaluate implements [Evaluator]. One copy is climbed, and its best load simulated as it is shown; where copies together
+// differ from one, then on several.
 func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Result {
 	r := Result{Candidate: c, Label: s.Label(&c), Load: s.load(&c)}
 	b, err := s.Bench.bounds(&c)
@@ -87,36 +88,47 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 	}
 	r.Load.Budget = b.budget()
 	last := s.limit(&c, b)
-	t := climb{
-		loads: s.loads(&c, last), step: 1, floor: floor / s.together(&c), binds: Fits,
-		bound: func(load int) float64 { return float64(c.times()) * s.carries(&c, b, load) },
-		try: func(load int) (formulas.Outcome, Verdict, bool, error) {
-			return s.try(ctx, c, load, 1)
-		},
-	}
-	if last >= c.UnitRanks() {
-		t.step = c.UnitRanks()
-	}
-	if len(t.loads) > 0 {
-		t.start = s.start(&c, b, t.loads)
-		err = t.run()
+	t := s.climb(&c, b, last, floor, func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load) })
+	shown := func(load int) (formulas.Outcome, Verdict, bool, error) { return s.show(ctx, c, load, 1) }
+	err = t.run()
+	if err == nil && t.ok && !t.dropped {
+		var v Verdict
+		if t.best.outcome, v, _, err = shown(t.best.load); err == nil && v != Fits { // what looked clear was not
+			t = s.climb(&c, b, last, floor, shown)
+			err = t.run()
+		}
 	}
 	if err != nil {
 		r.refuse(err)
 		return r
 	}
 	if t.ok && !t.dropped {
-		t.binds = s.ends(&c, b, &t, last)
-		err = s.confirm(ctx, &c, &t, &r)
+		t.binds = s.ends(&c, b, t, last)
+		err = s.confirm(ctx, &c, t, &r)
 	}
 	r.Points, r.Dropped = t.points, t.dropped
 	if err == nil && !r.OK && !r.Dropped {
-		err = s.least(ctx, &c, &t, &r)
+		err = s.least(ctx, &c, t, &r)
 	}
 	if err != nil {
 		r.refuse(err)
 	}
 	return r
+}
+
+// climb prepares one over the loads of a candidate up to the last.
+func (s *Simulated) climb(c *Candidate, b *bounds, last int, floor float64, try func(load int) (formulas.Outcome, Verdict, bool, error)) *climb {
+	t := &climb{
+		loads: s.loads(c, last), step: 1, floor: floor / s.together(c), binds: Fits,
+		bound: func(load int) float64 { return float64(c.times()) * s.carries(c, b, load) }, try: try,
+	}
+	if last >= c.UnitRanks() {
+		t.step = c.UnitRanks()
+	}
+	if len(t.loads) > 0 {
+		t.start = s.start(c, b, t.loads)
+	}
+	return t
 }
 
 // budget is the most tokens of a step of a rank that computes prompts.
@@ -139,21 +151,39 @@ func (s *Simulated) load(c *Candidate) formulas.Load {
 	return formulas.Load{Input: s.Bench.Input, Output: s.Bench.Output, DecodeQuery: 1 + c.MTP}
 }
 
-// try simulates some copies with so many requests in flight in each.
-func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
-	batch, all := c.Batch(load), c.times()
-	some := c
-	some.Copies = copies
-	x, err := s.Bench.Run(ctx, some, Load{Requests: load * copies}, batch)
-	if errors.Is(err, replica.ErrNoCache) { // a higher batch limit takes memory itself
-		return formulas.Outcome{Batch: batch, Concurrency: load * all, OOM: formulas.DecodePhase}, NoMemory, false, nil
+// try simulates one copy with so many requests in flight. What surely misses the limit on TPOT has no figures.
+func (s *Simulated) try(ctx context.Context, c Candidate, load int) (formulas.Outcome, Verdict, bool, error) {
+	misses := func(t sim.Times) bool {
+		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
+		return s.misses(&c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
 	}
-	if err != nil {
+	return s.judge(&c, load, 1, func(some Candidate, l Load, batch int) (*Trial, error) {
+		return s.Bench.Within(ctx, some, l, batch, s.Judge, misses)
+	})
+}
+
+// show simulates some copies with so many requests in flight in each, with the figures that are shown, whatever the limits.
+func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
+	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) { return s.Bench.Run(ctx, some, l, batch) })
+}
+
+// judge is the outcome of all copies of a candidate with so many requests in flight in each, by a trial of some.
+func (s *Simulated) judge(c *Candidate, load, copies int, trial func(Candidate, Load, int) (*Trial, error)) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
+	batch, all := c.Batch(load), c.times()
+	some := *c
+	some.Copies = copies
+	x, err := trial(some, Load{Requests: load * copies}, batch)
+	switch {
+	case errors.Is(err, replica.ErrNoCache): // a higher batch limit takes memory itself
+		return formulas.Outcome{Batch: batch, Concurrency: load * all, OOM: formulas.DecodePhase}, NoMemory, false, nil
+	case err != nil:
 		return o, v, false, err
+	case x.Slow:
+		return formulas.Outcome{Batch: batch, Concurrency: load * all}, OverTPOT, false, nil
 	}
 	o = x.outcome(s.Judge.Percentile, float64(all)/float64(copies))
 	o.Batch, o.Concurrency = batch, load*all
-	return o, s.verdict(&c, load, &o, x), x.Preempted, nil
+	return o, s.verdict(c, load, &o, x), x.Preempted, nil
 }
 
 func (s *Simulated) verdict(c *Candidate, load int, o *formulas.Outcome, t *Trial) Verdict {
@@ -168,15 +198,18 @@ func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
 }
 
 // plausible says which limit so many requests in flight surely miss, or in the batches of
-// workers that only generate, with the errors of an empty or of a full cache, whichever
-// are better.
+// workers that only generate.
 func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
-	surely := func(e Errors) Verdict {
+	return s.misses(c, load, func(e Errors) Verdict {
 		o := formulas.Outcome{TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load))}
 		return s.surely(b, load, o, e)
-	}
-	v := surely(s.errors(c, load, &Trial{}))
-	if v != Fits && s.Errors != nil && surely(s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
+	})
+}
+
+// misses is a verdict with the errors of an empty or of a full cache, whichever are better.
+func (s *Simulated) misses(c *Candidate, load int, verdict func(Errors) Verdict) Verdict {
+	v := verdict(s.errors(c, load, &Trial{}))
+	if v != Fits && s.Errors != nil && verdict(s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
 		return Fits
 	}
 	return v
@@ -314,7 +347,7 @@ func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Resu
 	const tries, less = 8, 0.95
 	load := t.best.load
 	for range tries {
-		o, v, _, err := s.try(ctx, *c, load, copies)
+		o, v, _, err := s.show(ctx, *c, load, copies)
 		if err != nil {
 			return err
 		}
@@ -337,7 +370,7 @@ func (s *Simulated) least(ctx context.Context, c *Candidate, t *climb, r *Result
 	if s.Range.Min > 1 {
 		first *= c.UnitRanks()
 	}
-	o, v, _, err := s.try(ctx, *c, first, 1)
+	o, v, _, err := s.show(ctx, *c, first, 1)
 	if err != nil {
 		return err
 	}

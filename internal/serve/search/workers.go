@@ -179,7 +179,7 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formu
 	out := make([]formulas.Outcome, len(todo))
 	errs := make([]error, len(todo))
 	err := pool.Each(ctx, len(todo), workers, func(i int) {
-		out[i], _, _, errs[i] = s.try(ctx, todo[i].c, todo[i].load, 1)
+		out[i], _, _, errs[i] = s.show(ctx, todo[i].c, todo[i].load, 1)
 	})
 	return out, cmp.Or(err, errors.Join(errs...))
 }

@@ -24,6 +24,7 @@ func (s *simulation) stagger(clients int) {
 	for i := range s.requests {
 		q := &s.requests[i]
 		q.arrived *= spread
+		s.steady.started = q.arrived
 		s.begins(q, q.arrived)
 		s.agenda.send(q.arrived, q.id)
 	}

@@ -23,7 +23,9 @@ type Steady struct {
 	// Requests is how many may end before the run does, steady or not; 0 means [DefaultSteadyRequests], and for closed loops
 	// at least so many for each client that the rule can be met.
 	Requests int
-	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do.
+	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do. That
+	// of a closed loop has precise rates all the same: only TTFT, a small part of the time of a request, may be less precise where the
+	// limits leave no doubt, and in the warm-up the run ends only where TPOT misses one.
 	Misses func(Times) bool
 }
 
@@ -91,6 +93,7 @@ type steady struct {
 	closeBy int  // ended requests by which the window must have closed
 	last    bool // hardly any request may end any more
 
+	started   units.Seconds // when the last client starts
 	from      units.Seconds // the window's start
 	flightAt  int           // requests in flight at that time
 	arrived   int           // since then
@@ -196,7 +199,7 @@ func (s *simulation) look() {
 		if s.late() {
 			s.judged()
 			s.stop(Decided)
-		} else if t.flooded || !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
+		} else if t.flooded || s.now >= t.started && !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
 			s.begin()
 		}
 	case t.flooded || s.floods():
@@ -206,23 +209,27 @@ func (s *simulation) look() {
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
-		if before != "" && before != Bounded && t.out.Ended != Bounded {
+		switch {
+		case s.drifted():
+			s.begin()
+		case before != "" && before != Bounded && t.out.Ended != Bounded:
 			s.closes()
 		}
 	}
 }
 
 // late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
-// when an open loop begins, with nothing in flight, than later on. Sessions find less in the cache at first, so that nothing
-// follows for them.
+// when an open loop begins, with nothing in flight, than later on, and those of a closed loop generate faster while its clients
+// start; how long these wait at first shows nothing. Sessions find less in the cache at first, so that nothing follows for them.
 func (s *simulation) late() bool {
 	t := s.steady
 	const (
 		most   = 0.9 // of the last
 		lowest = 50  // percentile that this is clear for
+		closed = 0.9 // of the time, to be sure
 	)
-	loop, open := s.config.Client.(OpenLoop)
-	if t.rule.Misses == nil || !open || loop.Mix.converses() || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+	_, trace := s.config.Client.(*Trace)
+	if t.rule.Misses == nil || trace || s.talks != nil || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
 		return false
 	}
 	newest := func(values []units.Seconds) units.Seconds {
@@ -232,6 +239,9 @@ func (s *simulation) late() bool {
 		}
 		t.tally.scratch = append(t.tally.scratch[:0], last...)
 		return quantile.Of(t.tally.scratch, 1-most)[0]
+	}
+	if s.load.window > 0 {
+		return t.rule.Misses(Times{TPOT: closed * newest(t.tally.tpot)})
 	}
 	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)})
 }
@@ -253,13 +263,16 @@ const windowTurns = 4
 func (s *simulation) begin() {
 	t := s.steady
 	t.phase, t.cut = measuring, t.done
-	t.out.Warmup = t.done
+	t.out = Sampling{Warmup: t.done}
 	t.check = t.done + firstCheck
 	if t.flooded {
 		t.check = t.done + max(firstCheck, s.running())
 	}
 	t.from, t.flightAt, t.arrived = s.now, s.flight.n, 0
 	t.tally.restart()
+	for i := range s.records {
+		s.records[i].Warmup = true
+	}
 	s.flight.restart(s.now)
 	s.gaps = histogram{}
 	s.talks.restart()
@@ -271,8 +284,38 @@ func (s *simulation) begin() {
 	s.meter()
 }
 
+// drifted reports whether the window of a closed loop still has some of the warm-up in it, which may take many times as long
+// as a request: its second half alone is precise, and further from the first than chance explains and than the error that is
+// asked for. Where requests come by themselves, a calm half is no reason to forget a busy one.
+func (s *simulation) drifted() bool {
+	const sigmas = 4
+	t := s.steady
+	if s.load.window == 0 {
+		return false
+	}
+	apart := false
+	for _, values := range [...][]units.Seconds{t.tally.ttft, t.tally.tpot, t.tally.latency} {
+		if len(values) == 0 {
+			continue
+		}
+		half := len(values) / 2
+		second, e := t.tally.sampled(values[half:], t.rule.Percentile)
+		if e > t.rule.Error {
+			return false
+		}
+		first, _ := t.tally.sampled(values[:half], t.rule.Percentile)
+		apart = apart || math.Abs(float64(first-second)) > max(sigmas*e, t.rule.Error)*float64(second)
+	}
+	return apart
+}
+
 // meter has the pools' meters see the steps from now on.
 func (s *simulation) meter() {
+	for _, p := range []*Pool{&s.config.Workers, s.config.Decode} {
+		if p != nil && p.Meter != nil {
+			p.Meter.Restart()
+		}
+	}
 	for i := range s.workers.replicas {
 		s.workers.replicas[i].meter = s.config.Workers.Meter
 	}
@@ -326,34 +369,47 @@ func (s *simulation) balanced() bool {
 // judged works out the sampling errors and reports how the run may end; Bounded if it may not.
 func (s *simulation) judged() Ending {
 	t := s.steady
-	precise := true
-	var low, high Times
-	for _, x := range []struct {
-		values    []units.Seconds
-		out       *float64
-		low, high *units.Seconds
-	}{
-		{t.tally.ttft, &t.out.TTFT, &low.TTFT, &high.TTFT},
-		{t.tally.tpot, &t.out.TPOT, &low.TPOT, &high.TPOT},
-		{t.tally.latency, &t.out.Latency, &low.Latency, &high.Latency},
-		{t.tally.stretch, &t.out.Stretch, &low.Stretch, &high.Stretch},
-	} {
-		if len(x.values) == 0 {
-			continue
+	var low, mean, high Times
+	sample := func(values []units.Seconds, out *float64, low, mean, high *units.Seconds) {
+		if len(values) == 0 {
+			return
 		}
-		value, e := t.tally.sampled(x.values, t.rule.Percentile)
-		*x.out = e
-		precise = precise && e <= t.rule.Error
+		value, e := t.tally.sampled(values, t.rule.Percentile)
 		const sigmas = 3
-		*x.low, *x.high = value*units.Seconds(1-sigmas*e), value*units.Seconds(1+sigmas*e)
+		*out, *low, *mean, *high = e, value*units.Seconds(1-sigmas*e), value, value*units.Seconds(1+sigmas*e)
 	}
-	switch {
-	case precise:
+	sample(t.tally.ttft, &t.out.TTFT, &low.TTFT, &mean.TTFT, &high.TTFT)
+	sample(t.tally.tpot, &t.out.TPOT, &low.TPOT, &mean.TPOT, &high.TPOT)
+	sample(t.tally.latency, &t.out.Latency, &low.Latency, &mean.Latency, &high.Latency)
+	sample(t.tally.stretch, &t.out.Stretch, &low.Stretch, &mean.Stretch, &high.Stretch)
+	rest := max(t.out.TPOT, t.out.Latency, t.out.Stretch) <= t.rule.Error
+	switch misses := t.rule.Misses; {
+	case rest && t.out.TTFT <= t.rule.Error:
 		return Precise
-	case t.rule.Misses != nil && (t.rule.Misses(low) || !t.rule.Misses(high)):
+	case misses == nil:
+	case s.load.window == 0 && (misses(low) || !misses(high)):
+		return Decided
+	case s.load.window > 0 && rest && s.clear(low.TTFT, high.TTFT, mean):
 		return Decided
 	}
 	return Bounded
+}
+
+// clear reports whether it does not matter for the limits which TTFT between two it is, nor which half of the window it is of: times
+// may still change.
+func (s *simulation) clear(low, high units.Seconds, mean Times) bool {
+	t := s.steady
+	half := len(t.tally.ttft) / 2
+	first, _ := t.tally.sampled(t.tally.ttft[:half], t.rule.Percentile)
+	second, _ := t.tally.sampled(t.tally.ttft[half:], t.rule.Percentile)
+	count := 0
+	all := [...]units.Seconds{low, high, first, second}
+	for _, ttft := range all {
+		if t.rule.Misses(Times{ttft, mean.TPOT, mean.Latency, mean.Stretch}) {
+			count++
+		}
+	}
+	return count == 0 || count == len(all)
 }
 
 // stop ends the run.

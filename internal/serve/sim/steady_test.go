@@ -285,6 +285,60 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestDrift: a window begins anew where a closed loop needs many times as long as a request to become steady.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	run := func(longer float64) *Result {
+		steps := 0.0
+		stepper := StepFunc(func(b Batch) units.Seconds {
+			steps++
+			return units.Seconds((0.01 + 1e-4*float64(b.PrefillTokens)) * (1 + longer*math.Exp(-steps/2000)))
+		})
+		r, err := Run(t.Context(), &Config{
+			Client:  ClosedLoop{Requests: 1, Concurrency: 8, Input: Lengths{Tokens: 100}, Output: Lengths{Tokens: 20}},
+			Workers: Pool{Engine: vllm(), Stepper: stepper}, Steady: &Steady{}, Records: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := run(10)
+	counted := 0
+	for _, x := range r.Records {
+		if !x.Warmup {
+			counted++
+		}
+	}
+	if r.Sampling.Ended != Precise || counted != r.Counted {
+		t.Errorf("%+v, %d of %d records count", r.Sampling, counted, r.Counted)
+	}
+	const near = 1.15 // what is left of a smooth drift is hardly seen in a window
+	if steady := run(0).Latency.Mean; r.Latency.Mean > near*steady || r.Finished > DefaultSteadyRequests/4 {
+		t.Errorf("%v after %d requests, %v without a drift", r.Latency.Mean, r.Finished, steady)
+	}
+}
+
+// TestLate: a closed loop whose TPOT misses its limit ends in the warm-up; where limits on TTFT leave no doubt, its rate is that of a
+// run without.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	loop := ClosedLoop{Requests: 1, Concurrency: 64, Input: Lengths{Tokens: 1024, Low: 0.8}, Output: Lengths{Tokens: 256, Low: 0.8}}
+	whole := lasting(t, loop, 1, Steady{})
+	limited := func(ttft, tpot units.Seconds) *Result {
+		return lasting(t, loop, 1, Steady{Misses: func(x Times) bool { return x.TTFT > ttft || x.TPOT > tpot }})
+	}
+	if r := limited(1e9, whole.TPOT.Mean/2); r.Sampling.Ended != Decided || r.Sampling.Warmup != 0 || r.Finished > whole.Finished {
+		t.Errorf("%+v after %d requests", r.Sampling, r.Finished)
+	}
+	for _, ttft := range []units.Seconds{whole.TTFT.Mean / 10, whole.TTFT.Mean * 10} {
+		r := limited(ttft, 2*whole.TPOT.Mean)
+		if off := math.Abs(r.OutputRate/whole.OutputRate - 1); !r.Sampling.Steady() || r.Sampling.Warmup == 0 || off > 0.02 {
+			t.Errorf("TTFT %v: %+v, %g tokens/s instead of %g", ttft, r.Sampling, r.OutputRate, whole.OutputRate)
+		}
+	}
+}
+
 // TestMSER: what differs at the start is dropped, and nothing of a constant.
 func TestMSER(t *testing.T) {
 	t.Parallel()

@@ -55,6 +55,8 @@ type Meter interface {
 	Step(b Batch, took units.Seconds)
 	// Decode sees consecutive steps as [Stepper.Decode] prices them.
 	Decode(n int, context, growth float64, steps int, took units.Seconds)
+	// Restart forgets the steps so far.
+	Restart()
 }
 
 // StepFunc is a step model without a closed form: runs are summed up step by
