@@ -66,7 +66,7 @@ func (p *planning) day(c *Found) (*Day, error) {
 		return nil, err
 	}
 	each, needed, margin := c.Used/c.Copies, c.Copies-c.Spare, p.r.margin()
-	carries := c.Capacity.RequestRate / float64(needed)
+	carries := c.Capacity.RequestRate / c.Turns / float64(needed)
 	start := p.coldStart(c, d.Node)
 	out := &Day{Rates: p.r.Daily, ColdStart: float64(start)}
 	var copies []int

@@ -184,7 +184,7 @@ func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *sim.Re
 	out.Engine, out.Disaggregated = serves.Engine.Name, d.Disaggregated()
 	out.Input, out.KVPeak = r.Input, result.KVPeak()
 	inFlight := float64(r.Concurrency)
-	if r.Concurrency == 0 { // on average, by Little's law
+	if r.Concurrency == 0 || s.Kinds != nil && s.Kinds.Sessions != nil { // on average, by Little's law
 		inFlight = result.RequestRate * float64(result.Latency.Mean)
 	}
 	l := &serves.Spec.Layout

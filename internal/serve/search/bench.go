@@ -17,13 +17,16 @@ type Bench struct {
 	// Build makes a candidate with all its copies ready to be simulated; a data-parallel
 	// rank runs at most batch requests at a time.
 	Build func(c Candidate, batch int) (Built, error)
-	// Closed keeps a number of requests in flight, Open sends so many per second.
+	// Closed keeps a number of requests in flight, or of sessions under way; Open sends so many requests per second, those of
+	// sessions among them.
 	Closed func(concurrency int) sim.Client
 	Open   func(rate float64) sim.Client
 	// Input and Output are the mean lengths of requests, Prefix the tokens of a prompt
 	// that are in the prefix cache. Varied says that requests differ.
 	Input, Output, Prefix int
 	Varied                bool
+	// Sessions are those of the load; zero where requests come by themselves. Prefix is then what a cache that never evicts has.
+	Sessions Sessions
 	// Percentile of the times that runs are long enough for; 0 is their mean.
 	Percentile float64
 	// Scale multiplies throughput; 0 is 1.
@@ -88,7 +91,11 @@ func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Ju
 		coarse = 2 * sim.DefaultSampling
 		enough = 3000 // requests
 	)
-	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: enough})
+	most := enough
+	if b.Sessions.Turns > 0 {
+		most = b.Sessions.enough(&c)
+	}
+	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: most})
 }
 
 func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {

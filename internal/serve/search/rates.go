@@ -17,6 +17,7 @@ type rates struct {
 	batch  int // limit of a rank
 	r      *Result
 	least  float64 // rate below which the unit is not wanted
+	copies int     // that are simulated together
 }
 
 // rung is the ratio of two neighbouring rates that are tried: no finer than the sampling
@@ -81,13 +82,15 @@ func (x *rates) misses(rate float64, t sim.Times) Verdict {
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
 func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
 	misses := func(t sim.Times) bool { return x.misses(rate, t) != Fits }
-	t, err := x.Bench.Decide(ctx, x.unit, Load{Rate: rate}, x.batch, x.Judge, misses)
+	some, n := x.unit, float64(x.copies)
+	some.Copies = x.copies
+	t, err := x.Bench.Decide(ctx, some, Load{Rate: n * rate}, x.batch, x.Judge, misses)
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}
-	o := t.outcome(x.Judge.Percentile, copies)
-	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies*t.InFlight))
-	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight)), &o, t)
+	o := t.outcome(x.Judge.Percentile, copies/n)
+	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies/n*t.InFlight))
+	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight/n)), &o, t)
 	if v == Fits && t.Overloaded {
 		v = Saturated
 	}

@@ -87,36 +87,52 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 	}
 	r.Load.Budget = b.budget()
 	last := s.limit(&c, b)
-	t := climb{
-		loads: s.loads(&c, last), step: 1, floor: floor / s.together(&c), binds: Fits,
-		bound: func(load int) float64 { return float64(c.times()) * s.carries(&c, b, load) },
-		try: func(load int) (formulas.Outcome, Verdict, bool, error) {
-			return s.try(ctx, c, load, 1)
-		},
-	}
-	if last >= c.UnitRanks() {
-		t.step = c.UnitRanks()
-	}
+	t := s.climbing(ctx, &c, b, s.loads(&c, last), floor/s.together(&c), 1)
 	if len(t.loads) > 0 {
 		t.start = s.start(&c, b, t.loads)
 		err = t.run()
+	}
+	shared := c.times() > 1 && s.Bench.Sessions.mixes()
+	if err == nil && t.ok && !t.dropped {
+		if t.binds = s.ends(&c, b, t, last); shared {
+			t, err = s.shared(ctx, &c, b, t)
+		}
 	}
 	if err != nil {
 		r.refuse(err)
 		return r
 	}
 	if t.ok && !t.dropped {
-		t.binds = s.ends(&c, b, &t, last)
-		err = s.confirm(ctx, &c, &t, &r)
+		if r.take(&t.best, t.binds); !shared {
+			err = s.confirm(ctx, &c, t, &r)
+		}
 	}
 	r.Points, r.Dropped = t.points, t.dropped
 	if err == nil && !r.OK && !r.Dropped {
-		err = s.least(ctx, &c, &t, &r)
+		err = s.least(ctx, &c, t, &r)
 	}
 	if err != nil {
 		r.refuse(err)
 	}
 	return r
+}
+
+// climbing is a climb over loads of one copy, simulated with so many of the copies.
+func (s *Simulated) climbing(ctx context.Context, c *Candidate, b *bounds, loads []int, floor float64, copies int) *climb {
+	t := &climb{
+		loads: loads, step: 1, floor: floor, binds: Fits,
+		bound: func(load int) float64 { return float64(c.times()) * s.carries(c, b, load) },
+		try:   func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, *c, load, copies) },
+	}
+	if n := len(loads); n > 0 && loads[n-1] >= c.UnitRanks() {
+		t.step = c.UnitRanks()
+	}
+	return t
+}
+
+// take makes a load the best.
+func (r *Result) take(x *climbed, binds Verdict) {
+	r.Best, r.OK, r.Binds, r.Score, r.MostQPS = x.outcome, true, binds, x.outcome.Throughput, x.outcome
 }
 
 // budget is the most tokens of a step of a rank that computes prompts.
@@ -141,7 +157,7 @@ func (s *Simulated) load(c *Candidate) formulas.Load {
 
 // try simulates some copies with so many requests in flight in each.
 func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
-	batch, all := c.Batch(load), c.times()
+	batch, all := min(c.Batch(load), s.most(&c)), c.times()
 	some := c
 	some.Copies = copies
 	x, err := s.Bench.Run(ctx, some, Load{Requests: load * copies}, batch)
@@ -153,6 +169,9 @@ func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (o f
 	}
 	o = x.outcome(s.Judge.Percentile, float64(all)/float64(copies))
 	o.Batch, o.Concurrency = batch, load*all
+	if s.Bench.Sessions.Turns > 0 {
+		load = int(math.Ceil(x.InFlight / float64(copies)))
+	}
 	return o, s.verdict(&c, load, &o, x), x.Preempted, nil
 }
 
@@ -167,10 +186,15 @@ func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
 	return s.Errors(c, load, t)
 }
 
-// plausible says which limit so many requests in flight surely miss, or in the batches of
+// plausible says which limit a load surely misses.
+func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
+	return s.within(c, b, b.inFlight(load), ttft, tpot)
+}
+
+// within says which limit so many requests in flight surely miss, or in the batches of
 // workers that only generate, with the errors of an empty or of a full cache, whichever
 // are better.
-func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
+func (s *Simulated) within(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
 	surely := func(e Errors) Verdict {
 		o := formulas.Outcome{TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load))}
 		return s.surely(b, load, o, e)
@@ -208,9 +232,9 @@ func (s *Simulated) limit(c *Candidate, b *bounds) int {
 	}
 	n := 0
 	if c.X == 0 {
-		n = sort.Search(most*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
+		n = sort.Search(b.carries(most*ranks), func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
 	} else if x := s.batches(c, b); x.requests > 0 {
-		n = min(most*ranks, x.requests+b.waiting(x.latest))
+		n = b.carries(min(most*ranks, x.requests+b.waiting(x.latest)))
 	}
 	const several = 16
 	if n >= several*ranks {
@@ -229,7 +253,7 @@ func (s *Simulated) batches(c *Candidate, b *bounds) batched {
 	if !ok {
 		alone := *b
 		alone.x, alone.y = 1, 1
-		out.requests = sort.Search(s.most(&one)*one.UnitRanks(), func(i int) bool { return s.plausible(&one, &alone, i+1, 1, 1) != Fits })
+		out.requests = sort.Search(s.most(&one)*one.UnitRanks(), func(i int) bool { return s.within(&one, &alone, i+1, 1, 1) != Fits })
 		e := s.errors(&one, max(1, out.requests), &Trial{})
 		out.latest = s.Judge.latest(e)
 		if s.pairs == nil {
@@ -294,7 +318,7 @@ func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 		return t.binds
 	case t.best.load < last:
 		return Saturated
-	case last < s.most(c)*c.UnitRanks():
+	case last < b.carries(s.most(c)*c.UnitRanks()):
 		return s.plausible(c, b, last+1, 1, 1)
 	case s.Range.Given:
 		return RangeEnds
@@ -305,12 +329,10 @@ func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 // confirm takes the best load. Where copies of a candidate are not alike, several are
 // simulated, and a few requests less may be needed to meet the limits.
 func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Result) error {
-	r.Best, r.OK, r.Binds, r.Score = t.best.outcome, true, t.binds, t.best.outcome.Throughput
-	r.MostQPS = r.Best
 	if s.alike(c) {
 		return nil
 	}
-	copies, most := c.Sample(), s.together(c)*r.Score
+	copies, most := s.Bench.Sessions.Sample(c), s.together(c)*r.Score
 	const tries, less = 8, 0.95
 	load := t.best.load
 	for range tries {

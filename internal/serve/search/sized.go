@@ -143,17 +143,26 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	if last == 0 {
 		return s.least(ctx, &unit, &climb{binds: Fits}, r)
 	}
-	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least}
+	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least, copies: 1}
 	if x.batch, err = s.roomiest(&unit, last); err != nil {
 		return err
 	}
 	if err := x.capacity(ctx, s.carries(&unit, b, last)/s.Bench.scale()/float64(s.Bench.Output)); err != nil || r.Dropped || !r.OK {
 		return err
 	}
+	if r.Least = s.copies(r.Capacity.Throughput, 0); s.Bench.Sessions.mixes() {
+		if err := x.shared(ctx); err != nil || !r.OK {
+			return err
+		}
+	}
 	r.OK = false
-	r.Least = s.copies(r.Capacity.Throughput, 0)
 	// The capacity has a sampling error: in rare cases one copy more is needed.
 	for n := r.Least; s.devices(&unit, n) <= s.MaxDevices && n <= r.Least+2+r.Least/64; n++ {
+		if s.Bench.Sessions.Turns > 0 {
+			all := unit
+			all.Copies = n
+			x.copies = s.Bench.Sessions.Sample(&all)
+		}
 		o, v, err := x.at(ctx, s.Rate/float64(n), float64(n))
 		if err != nil {
 			return err
