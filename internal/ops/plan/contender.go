@@ -58,5 +58,6 @@ func newContender(c *Found) Contender {
 			Energy: k.Energy, EnergyPrice: k.EnergyPrice,
 		}
 	}
+	out.Sessions = sessionsOf(c, &out)
 	return out
 }

@@ -169,6 +169,9 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		part := c.Sampled
 		q := p.traffic(c, max(1, numbers[i]*part/c.Copies))
 		q.Deployment = some(&c.Option, part)
+		if c.Turns > 1 { // loads beyond what caches hold take long to be precise
+			q.Requests, q.Protocol = 64*max(q.Concurrency, 256), simulate.Steady
+		}
 		q.Complete()
 		r, err := simulate.Remembered(p.world, &q, &p.r.Sources, func() (*simulate.Response, error) { return simulate.On(ctx, p.world, s, &q) })
 		if err != nil {

@@ -28,8 +28,8 @@ type Kinds struct {
 
 // Sessions is what sessions have in common with the requests beside them, on average.
 type Sessions struct {
-	// Turns is the requests that follow from one session or request that starts, Talks those of a session.
-	Turns, Talks float64
+	// Turns is the requests that follow from one session or request that starts.
+	Turns float64
 	// Think is the time from an answer to the next request of the same session, over all requests.
 	Think units.Seconds
 	// Cached is the tokens of a prompt that a cache which never evicts has, Pairs the rest, each times those before.
@@ -244,11 +244,11 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 	return out, nil
 }
 
-// talked adds up workloads for [Sessions]: starts and requests, those of sessions among them, and what requests have.
+// talked adds up workloads for [Sessions].
 type talked struct {
-	starts, requests, sessions, turns float64
-	think                             units.Seconds
-	cached, pairs                     float64
+	starts, requests, cached, pairs float64
+	think                           units.Seconds
+	any                             bool
 }
 
 // add adds a workload with a mean length of its prompts, and returns its requests.
@@ -258,7 +258,7 @@ func (t *talked) add(k *sim.Kind, input float64) float64 {
 		requests *= s.MeanTurns()
 		_, _, cached = s.Means()
 		pairs = s.Pairs()
-		t.sessions, t.turns = t.sessions+k.Share, t.turns+requests
+		t.any = true
 		t.think += s.Think * units.Seconds(requests-k.Share)
 	}
 	t.starts, t.requests = t.starts+k.Share, t.requests+requests
@@ -268,11 +268,11 @@ func (t *talked) add(k *sim.Kind, input float64) float64 {
 
 // means is nil where there are no sessions.
 func (t *talked) means() *Sessions {
-	if t.sessions == 0 {
+	if !t.any {
 		return nil
 	}
 	return &Sessions{
-		Turns: t.requests / t.starts, Talks: t.turns / t.sessions, Think: t.think / units.Seconds(t.requests),
+		Turns: t.requests / t.starts, Think: t.think / units.Seconds(t.requests),
 		Cached: t.cached / t.requests, Pairs: t.pairs / t.requests,
 	}
 }

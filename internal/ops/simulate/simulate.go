@@ -122,7 +122,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	}
 	config.Seed, config.Records, config.Limits, config.Percentile = r.Seed, r.Records, r.Limits, r.Percentile
 	if r.Protocol == Steady {
-		config.Steady = &sim.Steady{Percentile: r.Percentile, Requests: r.Requests}
+		config.Steady = &sim.Steady{Percentile: r.Percentile, Requests: r.Requests, Sessions: true}
 	}
 	config.Progress = func(ended, requests int) {
 		w.Tell(session.Progress{Task: "simulating", Done: ended, Of: requests, What: "requests"})

@@ -62,7 +62,7 @@ type Trial struct {
 	Preempted           bool    // requests were stopped and computed again
 	Memory              engine.Budget
 	Refused             bool // no request fits in the cache
-	Overloaded          bool // requests come faster than they are served
+	Overloaded          bool // requests come faster than they are served, or sessions than they end
 }
 
 type trialOf struct {
@@ -70,6 +70,7 @@ type trialOf struct {
 	Load
 
 	batch  int
+	long   bool
 	judged Judge // whose verdict it is for; none of one with precise figures
 }
 
@@ -93,9 +94,20 @@ func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Ju
 	)
 	most := enough
 	if b.Sessions.Turns > 0 {
-		most = b.Sessions.enough(&c)
+		most *= 20 * c.times() // a session is many, and all that are under way have to be replaced
 	}
-	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: most})
+	return b.trial(ctx, trialOf{c, l, batch, false, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: most})
+}
+
+// Converse is Run for loads of sessions: it ends as soon as times clearly miss the limits. For long it goes on as a row does;
+// otherwise it is no longer than needed to compare loads.
+func (b *Bench) Converse(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool, long bool) (*Trial, error) {
+	rule := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: true, Sessions: long}
+	if !long {
+		const few, each = 10_000, 16 // requests, and those of a session under way
+		rule.Requests = max(few, max(each, int(b.Sessions.Turns))*l.Requests)
+	}
+	return b.trial(ctx, trialOf{c, l, batch, long, j}, rule)
 }
 
 func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {
@@ -136,7 +148,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 	}
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
-		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded,
+		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 	}
 	if r.RequestRate > 0 {

@@ -18,6 +18,7 @@ type rates struct {
 	r      *Result
 	least  float64 // rate below which the unit is not wanted
 	copies int     // that are simulated together
+	long   bool    // sessions are simulated as rows are
 }
 
 // rung is the ratio of two neighbouring rates that are tried: no finer than the sampling
@@ -75,8 +76,7 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 
 // misses says which limit times miss at a rate.
 func (x *rates) misses(rate float64, t sim.Times) Verdict {
-	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
-	return x.verdict(&x.unit, int(math.Ceil(rate*float64(t.Latency))), &o, &Trial{})
+	return x.Simulated.misses(&x.unit, int(math.Ceil(rate*float64(t.Latency))), t)
 }
 
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
@@ -84,7 +84,13 @@ func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome,
 	misses := func(t sim.Times) bool { return x.misses(rate, t) != Fits }
 	some, n := x.unit, float64(x.copies)
 	some.Copies = x.copies
-	t, err := x.Bench.Decide(ctx, some, Load{Rate: n * rate}, x.batch, x.Judge, misses)
+	decide := x.Bench.Decide
+	if x.long {
+		decide = func(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
+			return x.Bench.Converse(ctx, c, l, batch, j, misses, true)
+		}
+	}
+	t, err := decide(ctx, some, Load{Rate: n * rate}, x.batch, x.Judge, misses)
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}

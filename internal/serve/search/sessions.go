@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -22,10 +23,10 @@ type Sessions struct {
 	Routing sim.Routing
 }
 
-// mixes reports whether copies get requests of each other's sessions. Routers that keep a session where it is have each copy serve
+// Mixes reports whether copies get requests of each other's sessions. Routers that keep a session where it is have each copy serve
 // its own: one copy with its part of the sessions then shows what all do, but for the sessions that move away from a long
 // queue. A router that looks at prompts alone would send all sessions with the same system prompt to one copy.
-func (s *Sessions) mixes() bool {
+func (s *Sessions) Mixes() bool {
 	switch s.Routing {
 	case sim.RoundRobin, sim.LeastLoaded, sim.ByPrefix:
 		return s.Turns > 0
@@ -40,17 +41,10 @@ const mostMixed = 32
 
 // Sample is how many of the copies are simulated to show what all carry.
 func (s *Sessions) Sample(c *Candidate) int {
-	if s.mixes() {
+	if s.Mixes() {
 		return min(c.times(), mostMixed)
 	}
 	return c.Sample()
-}
-
-// enough is the requests of a simulated candidate that decide about a rate: those of some generations of all sessions that are
-// under way.
-func (s *Sessions) enough(c *Candidate) int {
-	const each = 30_000
-	return each * c.times()
 }
 
 // inFlight is the least requests in flight of a copy with so much load: all of it, or of sessions those that cannot be thinking.
@@ -74,6 +68,22 @@ func (s *bounds) carries(requests int) int {
 	}
 	most := int(math.Ceil(float64(requests) * (1 + think/s.alone())))
 	return sort.Search(most, func(i int) bool { return s.inFlight(i+1) > requests })
+}
+
+// run simulates a candidate. Loads of sessions are given up as soon as times clearly miss the limits; for long they are
+// simulated as rows are.
+func (s *Simulated) run(ctx context.Context, c Candidate, l Load, batch int, long bool) (*Trial, error) {
+	if s.Bench.Sessions.Turns == 0 {
+		return s.Bench.Run(ctx, c, l, batch)
+	}
+	misses := func(t sim.Times) bool { return s.misses(&c, max(1, l.Requests/c.times()), t) != Fits }
+	return s.Bench.Converse(ctx, c, l, batch, s.Judge, misses, long)
+}
+
+// misses says which limit times miss with no more than so many requests in flight in a copy.
+func (s *Simulated) misses(c *Candidate, requests int, t sim.Times) Verdict {
+	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
+	return s.verdict(c, requests, &o, &Trial{})
 }
 
 // shared climbs a candidate again whose copies get requests of each other's sessions, up to the load that one copy carries by

@@ -92,7 +92,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 		t.start = s.start(&c, b, t.loads)
 		err = t.run()
 	}
-	shared := c.times() > 1 && s.Bench.Sessions.mixes()
+	shared := c.times() > 1 && s.Bench.Sessions.Mixes()
 	if err == nil && t.ok && !t.dropped {
 		if t.binds = s.ends(&c, b, t, last); shared {
 			t, err = s.shared(ctx, &c, b, t)
@@ -103,9 +103,8 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 		return r
 	}
 	if t.ok && !t.dropped {
-		if r.take(&t.best, t.binds); !shared {
-			err = s.confirm(ctx, &c, t, &r)
-		}
+		r.take(&t.best, t.binds)
+		err = s.confirm(ctx, &c, t, &r)
 	}
 	r.Points, r.Dropped = t.points, t.dropped
 	if err == nil && !r.OK && !r.Dropped {
@@ -157,10 +156,15 @@ func (s *Simulated) load(c *Candidate) formulas.Load {
 
 // try simulates some copies with so many requests in flight in each.
 func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
+	return s.tries(ctx, c, load, copies, false)
+}
+
+// tries is try; of sessions it is for long if the figures are those that a row shows.
+func (s *Simulated) tries(ctx context.Context, c Candidate, load, copies int, long bool) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
 	batch, all := min(c.Batch(load), s.most(&c)), c.times()
 	some := c
 	some.Copies = copies
-	x, err := s.Bench.Run(ctx, some, Load{Requests: load * copies}, batch)
+	x, err := s.run(ctx, some, Load{Requests: load * copies}, batch, long)
 	if errors.Is(err, replica.ErrNoCache) { // a higher batch limit takes memory itself
 		return formulas.Outcome{Batch: batch, Concurrency: load * all, OOM: formulas.DecodePhase}, NoMemory, false, nil
 	}
@@ -329,14 +333,19 @@ func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 // confirm takes the best load. Where copies of a candidate are not alike, several are
 // simulated, and a few requests less may be needed to meet the limits.
 func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Result) error {
-	if s.alike(c) {
+	sessions := s.Bench.Sessions.Turns > 0
+	if s.alike(c) && !sessions {
 		return nil
 	}
 	copies, most := s.Bench.Sessions.Sample(c), s.together(c)*r.Score
-	const tries, less = 8, 0.95
+	const tries = 8
+	less := 0.95
+	if sessions { // where caches are nearly too small, a load is carried for long and then not any more
+		less = 0.85
+	}
 	load := t.best.load
 	for range tries {
-		o, v, _, err := s.try(ctx, *c, load, copies)
+		o, v, _, err := s.tries(ctx, *c, load, copies, true)
 		if err != nil {
 			return err
 		}

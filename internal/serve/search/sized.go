@@ -150,15 +150,16 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	if err := x.capacity(ctx, s.carries(&unit, b, last)/s.Bench.scale()/float64(s.Bench.Output)); err != nil || r.Dropped || !r.OK {
 		return err
 	}
-	if r.Least = s.copies(r.Capacity.Throughput, 0); s.Bench.Sessions.mixes() {
+	if r.Least = s.copies(r.Capacity.Throughput, 0); s.Bench.Sessions.Mixes() {
 		if err := x.shared(ctx); err != nil || !r.OK {
 			return err
 		}
 	}
 	r.OK = false
 	// The capacity has a sampling error: in rare cases one copy more is needed.
+	x.long = s.Bench.Sessions.Turns > 0
 	for n := r.Least; s.devices(&unit, n) <= s.MaxDevices && n <= r.Least+2+r.Least/64; n++ {
-		if s.Bench.Sessions.Turns > 0 {
+		if x.long {
 			all := unit
 			all.Copies = n
 			x.copies = s.Bench.Sessions.Sample(&all)

@@ -23,8 +23,12 @@ type Steady struct {
 	// Requests is how many may end before the run does, steady or not; 0 means [DefaultSteadyRequests], and for closed loops
 	// at least so many for each client that the rule can be met.
 	Requests int
-	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do.
-	Misses func(Times) bool
+	// Sessions asks for figures of whole sessions: the window lasts as long as those under way take.
+	Sessions bool
+	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do; with
+	// Figures, only if they do: those that do not are wanted precisely.
+	Misses  func(Times) bool
+	Figures bool
 }
 
 const (
@@ -34,8 +38,8 @@ const (
 	DefaultSteadyRequests = 50_000
 	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
 	requestsPerClient = 32
-	// sessionsPerClient may end: two pass in the warm-up and one in the window at least.
-	sessionsPerClient = 8
+	// sessionsPerClient may end: one passes in the window at least.
+	sessionsPerClient = 4
 )
 
 // Times are those of requests that limits apply to.
@@ -181,7 +185,7 @@ func (s *simulation) look() {
 	t := s.steady
 	n := t.done - t.cut
 	t.check = t.done + max(firstCheck/2, n/4)
-	running, generation := s.running(), s.generation()
+	generation := s.generation()
 	switch {
 	case t.phase == warming:
 		// Every request that runs has been replaced since the start. Where the end of the warm-up is not
@@ -199,7 +203,7 @@ func (s *simulation) look() {
 	case t.flooded || s.floods():
 		s.judged()
 		s.stop(Overloaded)
-	case n >= max(windowTurns*running, generation):
+	case n >= s.stretch():
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
@@ -210,16 +214,20 @@ func (s *simulation) look() {
 }
 
 // late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
-// when an open loop begins, with nothing in flight, than later on. Sessions find less in the cache at first, so that nothing
-// follows for them.
+// when an open loop begins, with nothing in flight, than later on. Sessions find nothing in the cache at first, and have to have
+// had a few turns.
 func (s *simulation) late() bool {
 	t := s.steady
 	const (
 		most   = 0.9 // of the last
 		lowest = 50  // percentile that this is clear for
 	)
-	loop, open := s.config.Client.(OpenLoop)
-	if t.rule.Misses == nil || !open || loop.Mix.converses() || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+	_, open := s.config.Client.(OpenLoop)
+	if t.rule.Misses == nil || !open || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+		return false
+	}
+	const turns = 8
+	if s.talks != nil && t.done < turns*(len(s.talks.open)-len(s.talks.free)) {
 		return false
 	}
 	newest := func(values []units.Seconds) units.Seconds {
@@ -228,7 +236,16 @@ func (s *simulation) late() bool {
 			return 0
 		}
 		t.tally.scratch = append(t.tally.scratch[:0], last...)
-		return quantile.Of(t.tally.scratch, 1-most)[0]
+		out := quantile.Of(t.tally.scratch, 1-most)[0]
+		if s.talks != nil && t.rule.Percentile == 0 { // a few of the replicas may be overloaded by themselves
+			sum := units.Seconds(0)
+			for _, v := range last {
+				sum += v
+			}
+			const beyond = 4 // times what chance makes of it
+			out = max(out, sum/units.Seconds(len(last))/beyond)
+		}
+		return out
 	}
 	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency)})
 }
@@ -346,7 +363,7 @@ func (s *simulation) judged() Ending {
 	switch {
 	case precise:
 		return Precise
-	case t.rule.Misses != nil && (t.rule.Misses(low) || !t.rule.Misses(high)):
+	case t.rule.Misses != nil && (t.rule.Misses(low) || !t.rule.Figures && !t.rule.Misses(high)):
 		return Decided
 	}
 	return Bounded
