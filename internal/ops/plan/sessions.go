@@ -5,7 +5,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -74,10 +73,8 @@ func (p *planning) caching(best *Found, add func(string, func(*Request))) {
 	if best.Sessions == nil {
 		return
 	}
-	talks := search.Sessions{Turns: best.Turns}
-	talks.Routing, _ = sim.RoutingNamed(p.r.Routing)
-	if talks.Mixes() {
-		add(fmt.Sprintf("routing %s, by prefix and load, instead of %s", sim.LLMD, talks.Routing), func(r *Request) { r.Routing = sim.LLMD.String() })
+	if now, _ := sim.RoutingNamed(p.r.Routing); now == sim.RoundRobin || now == sim.LeastLoaded {
+		add(fmt.Sprintf("routing by prefix and load (%s) instead of %s", sim.LLMD, now), func(r *Request) { r.Routing = sim.LLMD.String() })
 	}
 	if p.r.Host.GiB > 0 {
 		return

@@ -23,25 +23,19 @@ type Sessions struct {
 	Routing sim.Routing
 }
 
-// Mixes reports whether copies get requests of each other's sessions. Routers that keep a session where it is have each copy serve
-// its own: one copy with its part of the sessions then shows what all do, but for the sessions that move away from a long
-// queue. A router that looks at prompts alone would send all sessions with the same system prompt to one copy.
-func (s *Sessions) Mixes() bool {
-	switch s.Routing {
-	case sim.RoundRobin, sim.LeastLoaded, sim.ByPrefix:
-		return s.Turns > 0
-	case sim.BySession, sim.LLMD, sim.Dynamo, sim.SGLang:
-	}
-	return false
-}
+// mixes reports whether what a copy carries depends on how many there are. Routers that keep a session where it is and spread new
+// ones evenly have each copy serve its own: one copy with its part of the sessions then shows what all do, but for the
+// sessions that move away from a long queue. Others send turns of a session to several copies, or, because prompts of all
+// sessions begin with the same system prompt, sessions to few copies until these are busy.
+func (s *Sessions) mixes() bool { return s.Turns > 0 && s.Routing != sim.BySession && s.Routing != sim.LLMD }
 
-// mostMixed is the copies that are simulated at most where they get requests of each other's sessions: with more, hardly any
-// turn comes to a copy that had an earlier one.
+// mostMixed is the copies that are simulated at most where they depend on each other: with more, hardly any turn comes to a copy
+// that had an earlier one.
 const mostMixed = 32
 
 // Sample is how many of the copies are simulated to show what all carry.
 func (s *Sessions) Sample(c *Candidate) int {
-	if s.Mixes() {
+	if s.mixes() {
 		return min(c.times(), mostMixed)
 	}
 	return c.Sample()

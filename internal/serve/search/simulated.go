@@ -92,7 +92,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 		t.start = s.start(&c, b, t.loads)
 		err = t.run()
 	}
-	shared := c.times() > 1 && s.Bench.Sessions.Mixes()
+	shared := c.times() > 1 && s.Bench.Sessions.mixes()
 	if err == nil && t.ok && !t.dropped {
 		if t.binds = s.ends(&c, b, t, last); shared {
 			t, err = s.shared(ctx, &c, b, t)

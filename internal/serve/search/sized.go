@@ -150,7 +150,7 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	if err := x.capacity(ctx, s.carries(&unit, b, last)/s.Bench.scale()/float64(s.Bench.Output)); err != nil || r.Dropped || !r.OK {
 		return err
 	}
-	if r.Least = s.copies(r.Capacity.Throughput, 0); s.Bench.Sessions.Mixes() {
+	if r.Least = s.copies(r.Capacity.Throughput, 0); s.Bench.Sessions.mixes() {
 		if err := x.shared(ctx); err != nil || !r.OK {
 			return err
 		}
