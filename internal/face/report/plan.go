@@ -191,7 +191,7 @@ func planSessions(w io.Writer, p *plan.Response) {
 		return
 	}
 	fmt.Fprintln(w, "\nSessions (times are the sum over all requests of a session, without the time between them)")
-	head := []string{"", ">sessions/s", ">in cache", ">of it in host memory", "seconds: mean", ">p95"}
+	head := []string{"", ">sessions/s", ">in cache", ">in host memory", "seconds: mean", ">p95"}
 	percentile := p.Request.Percentile
 	asked := percentile > 0 && percentile != 95
 	if asked {
