@@ -100,3 +100,23 @@ func (s *Session) Means() (input, output, cached float64) {
 	computed := (sessions*first + (turns-sessions)*user) / turns
 	return input, output, input - computed
 }
+
+// Pairs is the mean over all requests of the tokens that a cache which never evicts leaves to compute, each times the tokens
+// before it: what attention to a prompt takes.
+func (s *Session) Pairs() float64 {
+	first, user, output := s.mean(s.First), s.mean(s.User), s.mean(s.Output)
+	before, sum, requests := float64(s.System), 0.0, 0.0
+	for turn := 1; turn <= s.Turns; turn++ {
+		reach := float64(min(s.Turns-turn, s.Turns-s.Least()) + 1) // numbers of turns that have this one
+		tokens := user
+		if turn == 1 {
+			tokens = first
+		}
+		sum, requests = sum+reach*tokens*(before+(tokens+1)/2), requests+reach
+		before += tokens + output
+	}
+	return sum / requests
+}
+
+// Single says that the session is one request like any other.
+func (s *Session) Single() bool { return s.Turns == 1 && s.System == 0 }

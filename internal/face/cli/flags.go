@@ -8,7 +8,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // sectionKey is the annotation under which a flag carries the heading that help prints it below.
@@ -105,4 +108,24 @@ func flagOf(name field.Name) string {
 		return "--enable-shared-expert-tp"
 	}
 	return "--" + strings.ReplaceAll(string(name), "_", "-")
+}
+
+// cacheFlags are those on routing and the host cache.
+func cacheFlags(fs *pflag.FlagSet, routing *string, host *deployment.HostCache) {
+	nargs.Var(fs, routing, "routing", nargs.OneOf(sim.RoutingNames()...),
+		"how requests are spread over replicas: "+join(sim.RoutingNames())+" (default round-robin)")
+	fs.Float64Var(&host.GiB, "host-cache", 0, "host memory of a replica for KV blocks evicted from its devices, in `GiB`")
+	fs.Float64Var(&host.Bandwidth, "host-bandwidth", deployment.DefaultHostBandwidth, "from the host to one device, in `GB/s`")
+}
+
+// hostFlags completes the host cache that flags describe.
+func hostFlags(fs *pflag.FlagSet, host *deployment.HostCache) error {
+	if host.GiB != 0 {
+		return nil
+	}
+	host.Bandwidth = 0
+	if fs.Changed("host-bandwidth") {
+		return usagef("--host-bandwidth needs --host-cache")
+	}
+	return nil
 }

@@ -96,6 +96,7 @@ func planCommand(r *plan.Request) string {
 	c.add(r.Confidence > 0 && r.Confidence != search.DefaultConfidence, "confidence", r.Confidence)
 	list(&c, "engine", r.Engines)
 	c.add(r.EnginePreset != "", "engine-preset", r.EnginePreset)
+	c.caches(r.Routing, r.Host)
 	c.add(len(r.Modes) == 1, "serving-mode", modeWord(r.Modes))
 	c.add(r.Formats.Checkpoint != "", "weights", r.Formats.Checkpoint)
 	c.add(r.Formats.KV != "", "kv-cache", r.Formats.KV)

@@ -46,8 +46,8 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "systems to compare, or all; same as --system (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
 		fs.IntVar(&f.Devices, "gpus", 0, "GPUs available per system")
-		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry; replaces --gpus")
-		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second in equal parts of a day; replaces --gpus")
+		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, or sessions per second where workloads are sessions; replaces --gpus")
+		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests or sessions per second in equal parts of a day; replaces --gpus")
 		fs.Float64Var(&f.coldStart, "cold-start", 0, "`seconds` to start a replica, for the schedule of --daily (default 100 and the weights at 1 GB/s)")
 		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
 		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")
@@ -67,6 +67,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Engines, "engine", nargs.OneOrMore, nargs.Text, "engines (default all that run on the system)")
 		enginePreset(fs, &f.EnginePreset)
+		cacheFlags(fs, &f.Routing, &f.Host)
 		nargs.Var(fs, &f.mode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
 		nargs.Var(fs, &f.Formats.Checkpoint, "weights", nargs.OneOf("fp8", "fp4", "int4"), "weight format of a converted checkpoint: fp8, fp4 or int4 (default the model's)")
 		nargs.Var(fs, &f.Formats.KV, "kv-cache", nargs.OneOf("fp8", "int8", "bf16"), "KV cache format: fp8, int8 or bf16 (default the model's)")
@@ -104,7 +105,7 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 	fs.StringVar(&f.input, "length-distribution", "", "distribution of input lengths: a `file` (YAML bins, CSV or trace), or builtin")
 	fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 	nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
-		"workloads that share the deployment, each `NAME=ISL:OSL[:SHARE]`; a preset or trace file can replace ISL:OSL")
+		"workloads that share the deployment, each `NAME=ISL:OSL[:SHARE]`; a preset, a trace file or session:KEY=VALUE,… (see plimsoll simulate) can replace ISL:OSL")
 }
 
 // complete turns the flags into a request.
@@ -120,7 +121,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	}
 	errs := []error{
 		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "goodput", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
-		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"),
+		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"), hostFlags(fs, &f.Host),
 	}
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 	f.Limits = workload.Limits{TTFT: ms(f.ttft), TPOT: ms(f.tpot), Latency: ms(f.latency)}

@@ -131,10 +131,7 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	perfData(fs, &f.PerfData)
 	layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
 	fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
-	nargs.Var(fs, &d.Routing, "routing", nargs.OneOf(sim.RoutingNames()...),
-		"how requests are spread over replicas: "+join(sim.RoutingNames())+" (default round-robin)")
-	fs.Float64Var(&d.Host.GiB, "host-cache", 0, "host memory of a replica for KV blocks evicted from its devices, in `GiB`")
-	fs.Float64Var(&d.Host.Bandwidth, "host-bandwidth", deployment.DefaultHostBandwidth, "from the host to one device, in `GB/s`")
+	cacheFlags(fs, &d.Routing, &d.Host)
 	fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; remaining replicas decode only")
 	fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
 	fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
@@ -210,11 +207,8 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
 	}
-	if f.Deployment.Host.GiB == 0 {
-		if f.set.Changed("host-bandwidth") {
-			return usagef("--host-bandwidth needs --host-cache")
-		}
-		f.Deployment.Host.Bandwidth = 0
+	if err := hostFlags(f.set, &f.Deployment.Host); err != nil {
+		return err
 	}
 	var errs [2]error
 	if f.file != "" {

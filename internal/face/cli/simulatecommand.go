@@ -46,9 +46,7 @@ func (c *commandLine) deployment(r *simulate.Request) {
 	c.add(l.EP > 1, "ep-size", l.EP)
 	c.add(l.MoETP > 0, "moe-tp-size", l.MoETP)
 	c.add(serves.Replicas > 1, "replicas", serves.Replicas)
-	c.add(d.Routing != "" && d.Routing != sim.RoundRobin.String(), "routing", d.Routing)
-	c.add(d.Host.GiB > 0, "host-cache", d.Host.GiB)
-	c.add(d.Host.GiB > 0 && d.Host.Bandwidth != deployment.DefaultHostBandwidth, "host-bandwidth", d.Host.Bandwidth)
+	c.caches(d.Routing, d.Host)
 	if d.Disaggregated() {
 		p := &d.Pools[0]
 		c.add(true, "prefill-replicas", p.Replicas)
@@ -86,4 +84,11 @@ func (c *commandLine) traffic(r *simulate.Traffic, input, output string) {
 func (c *commandLine) lengths(flag string, tokens int, of string, d *workload.Distribution, file string) {
 	c.add(d == nil, flag, tokens)
 	c.add(d != nil, of, file)
+}
+
+// caches adds the routing and the host cache.
+func (c *commandLine) caches(routing string, host deployment.HostCache) {
+	c.add(routing != "" && routing != sim.RoundRobin.String(), "routing", routing)
+	c.add(host.GiB > 0, "host-cache", host.GiB)
+	c.add(host.GiB > 0 && host.Bandwidth != deployment.DefaultHostBandwidth, "host-bandwidth", host.Bandwidth)
 }

@@ -28,6 +28,7 @@ func Plan(w io.Writer, p *plan.Response) {
 	}
 	planWorkloads(w, p)
 	planContenders(w, p)
+	planSessions(w, p)
 	planDay(w, p)
 	planChanges(w, p)
 	planParts(w, p)
@@ -186,6 +187,42 @@ func probability(x *float64) string {
 
 // indent moves lines to the right.
 func indent(t *table.Table) string { return "  " + strings.ReplaceAll(t.String(), "\n", "\n  ") }
+
+// planSessions prints what contenders do with sessions.
+func planSessions(w io.Writer, p *plan.Response) {
+	if len(p.Contenders) == 0 || p.Contenders[0].Sessions == nil {
+		return
+	}
+	fmt.Fprintln(w, "\nSessions (times are the sum over all requests of a session, without the time between them)")
+	head := []string{"", ">sessions/s", ">in cache", ">in host memory", "seconds: mean", ">p95"}
+	percentile := p.Request.At()
+	asked := percentile > 0 && percentile != 95
+	if asked {
+		head = append(head, fmt.Sprintf(">p%g", percentile))
+	}
+	t := table.New(append(head, "$/session")...)
+	for _, i := range shownContenders(p) {
+		c := &p.Contenders[i]
+		x := c.Sessions
+		if x == nil {
+			continue
+		}
+		percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+		seconds := func(r plan.Range) plan.Range {
+			return plan.Range{Value: r.Value / 1e3, Low: r.Low / 1e3, High: r.High / 1e3}
+		}
+		cells := []string{units.Figure(x.Time95 / 1e3)}
+		if asked && x.TimeAt != nil {
+			cells = append(cells, units.Figure(*x.TimeAt/1e3))
+		}
+		cost := "–"
+		if x.PerSession != nil {
+			cost = bracketed(*x.PerSession)
+		}
+		t.Row(i+1, units.Figure(x.Rate.Value), percent(x.CachedShare), percent(x.HostShare), bracketed(seconds(x.Time)), cells, cost)
+	}
+	fmt.Fprintln(w, indent(t))
+}
 
 // planDay prints the GPUs over a day.
 func planDay(w io.Writer, p *plan.Response) {

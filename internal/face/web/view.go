@@ -93,6 +93,29 @@ func newView(p *plan.Response) (*view, error) {
 	return v, nil
 }
 
+// sessions are the figures of a load of sessions.
+func sessions(p *plan.Response, c *plan.Contender) []figure {
+	x := c.Sessions
+	if x == nil {
+		return nil
+	}
+	note := "p95 " + milliseconds(x.Time95)
+	if x.TimeAt != nil && p.Request.At() != 95 {
+		note += ", " + p.Request.Statistic.String() + " " + milliseconds(*x.TimeAt)
+	}
+	out := []figure{
+		ranged("Sessions", x.Rate, "per second", number(x.Turns)+" requests each, "+percent(x.CachedShare)+" of their prompts in caches"),
+		{
+			Name: "Time per session", Value: milliseconds(x.Time.Value), Unit: "without the time between requests",
+			Interval: milliseconds(x.Time.Low) + " to " + milliseconds(x.Time.High), Note: note,
+		},
+	}
+	if k := x.PerSession; k != nil {
+		out = append(out, figure{Name: "Cost per session", Value: dollars(k.Value), Interval: dollars(k.Low) + " to " + dollars(k.High)})
+	}
+	return out
+}
+
 // figures are those of the best contender.
 func figures(p *plan.Response, c *plan.Contender) []group {
 	l := p.Request.Limits
@@ -125,6 +148,9 @@ func figures(p *plan.Response, c *plan.Contender) []group {
 			Interval: dollars(m.PerMillion.Low) + " to " + dollars(m.PerMillion.High),
 			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU and hour" + withEnergy(m),
 		})
+	}
+	if x := sessions(p, c); x != nil {
+		out = append(out, group{Name: "Sessions", Figures: x})
 	}
 	if e := c.Energy; e != nil {
 		costs = append(costs, figure{

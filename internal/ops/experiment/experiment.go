@@ -37,6 +37,9 @@ type Experiment struct {
 	DecodeSystem string            `json:"decode_system,omitempty"`
 	Devices      int               `json:"total_gpus"`
 	Engine       deployment.Engine `json:"engine"`
+	// Routing is how requests are spread over replicas, Host memory of the hosts for what prefix caches evict.
+	Routing string               `json:"routing,omitempty"`
+	Host    deployment.HostCache `json:"host_cache,omitzero"`
 
 	Input  int `json:"isl,omitempty"` // 0 = 4000
 	Output int `json:"osl,omitempty"` // 0 = 1000
@@ -116,13 +119,22 @@ func (e *Experiment) Check() error {
 		}
 	}
 	errs = append(errs, field.OneOf("serving_mode", e.Mode, Aggregated, Disaggregated))
-	if e.Prefix > 0 && e.setting("prefix_caching") == "false" {
+	const off = "false"
+	if e.Prefix > 0 && e.setting("prefix_caching") == off {
 		errs = append(errs, field.Errorf("%s %d needs the prefix cache, which prefix_caching=false switches off", field.Name("prefix"), e.Prefix))
+	}
+	if e.Host.GiB > 0 && e.setting("prefix_caching") == off {
+		errs = append(errs, field.Errorf("%s needs the prefix cache, which prefix_caching=false switches off", field.Name("host_cache")))
 	}
 	if e.Mode == Disaggregated && e.Devices == 1 {
 		errs = append(errs, field.Errorf("%s must be at least 2 for separate prefill and decode workers, got 1", field.Name("total_gpus")))
 	}
 	return errors.Join(errs...)
+}
+
+// caches says that the prefix cache is wanted, and nobody said whether there is one.
+func (e *Experiment) caches() bool {
+	return e.setting("prefix_caching") == "" && (e.Prefix > 0 || e.Host.GiB > 0 || slices.ContainsFunc(e.Workloads, func(w session.Workload) bool { return w.Session != nil }))
 }
 
 // setting is what an engine setting was given as, "" if it was not; the last counts.
@@ -139,7 +151,7 @@ func (e *Experiment) setting(key string) string {
 // Asked is the deployment that all options of an experiment have in common.
 func (e *Experiment) Asked() deployment.Deployment {
 	d := deployment.Deployment{
-		Model: e.Model, System: e.System, Engine: e.Engine, Formats: e.Workers.Formats,
+		Model: e.Model, System: e.System, Engine: e.Engine, Formats: e.Workers.Formats, Routing: e.Routing, Host: e.Host,
 		Modelling: deployment.Modelling{Policy: graph.Physical().Name},
 	}
 	if e.Mode == Aggregated {
@@ -147,7 +159,7 @@ func (e *Experiment) Asked() deployment.Deployment {
 	} else {
 		d.Pools = []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, System: e.DecodeSystem, Formats: e.Decode.Formats}}
 	}
-	if e.Prefix > 0 {
+	if e.caches() {
 		d.Pools[0].Settings = []string{"prefix_caching=true"}
 	}
 	return d

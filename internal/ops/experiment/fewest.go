@@ -19,7 +19,7 @@ func Fewer(a, b *Option) int {
 // mostDevices of a unit that a load is sized by: a unit of more is hardly run.
 const mostDevices = 64
 
-// Fewest finds the fewest devices that carry a load: for units of workers of every size, as
+// Fewest finds the fewest devices that carry a load, whose rate is of sessions where requests are parts of them: for units of workers of every size, as
 // many copies as the load needs. The rows are at the load, those with the fewest devices
 // first. The result names the experiment even with an error.
 func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment) (*Result, error) {
@@ -35,7 +35,7 @@ func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, 
 		return &x.out, err
 	}
 	x.out.Experiment.Devices = x.e.Devices
-	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate, Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
+	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate * x.stage.Kinds.Turns(), Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
 	if err := x.find(ctx, sized); err != nil {
 		return &x.out, err
 	}
@@ -93,7 +93,7 @@ func (x *run) loaded(ctx context.Context, load trial.Load, r *search.Result) (Op
 	out.Concurrency = r.Best.Concurrency
 	most := float64(copies) * r.Capacity.Throughput
 	out.Capacity = Capacity{Throughput: most, RequestRate: most / float64(x.e.Output), Concurrency: copies * r.Capacity.Concurrency}
-	out.Load = load.Rate / out.Capacity.RequestRate
+	out.Load = load.Rate * out.Turns / out.Capacity.RequestRate
 	if load.Requests > 0 {
 		out.Load = float64(load.Requests) / float64(out.Capacity.Concurrency)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Result is the answer to one experiment.
@@ -94,6 +95,13 @@ type Option struct {
 	Engine       string        `json:"-"` // as people call it
 	MemoryBudget engine.Budget `json:"-"`
 	KVPeak       float64       `json:"-"` // share of the cache in use at most
+	// Cached is the share of prompt tokens found in a cache, Hosted of those found in the host cache, Sessions those that ended,
+	// nil where requests come by themselves, and Turns the requests of one that starts.
+	Cached, Hosted float64       `json:"-"`
+	Sessions       *sim.Sessions `json:"-"`
+	Turns          float64       `json:"-"`
+	// Sampled is how many of the copies are simulated to show what all carry.
+	Sampled int `json:"-"`
 	// Load is the share of its capacity that a given load uses, 0 without one. All figures
 	// are then at the load, but for Capacity. Least is the copies by what one carries.
 	Load     float64  `json:"-"`

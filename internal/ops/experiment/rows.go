@@ -83,10 +83,10 @@ func (x *run) show(ctx context.Context, c search.Candidate, batch int, l trial.L
 
 // found is a row without figures.
 func (x *run) found(r *search.Result, o *formulas.Outcome) Option {
-	c := &r.Candidate
+	c, talks := &r.Candidate, x.subject.Sessions()
 	out := Option{
 		Deployment: x.subject.Deployment(*c, o.Batch), Copies: max(1, c.Copies), X: c.X, Y: max(1, c.Y), Used: c.Devices(),
-		Concurrency: o.Concurrency, Batch: o.Batch, Binds: r.Binds,
+		Concurrency: o.Concurrency, Batch: o.Batch, Binds: r.Binds, Sampled: talks.Sample(c), Turns: x.stage.Kinds.Turns(),
 	}
 	if c.X > 0 {
 		out.Prompts = x.e.Workers.MaxBatch
@@ -105,6 +105,7 @@ func (x *run) figures(o *Option, r *simulate.Response) {
 	if x.e.Limits.Any() {
 		o.Chance, o.Good = *r.Chance, got.GoodShare
 	}
+	o.Cached, o.Hosted, o.Sessions = got.CachedShare, got.HostShare, got.Sessions
 	o.Engine, o.MemoryBudget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
 	o.Memory = r.Memory.InUse(o.KVPeak)
 	o.Expected, o.Budget, o.Energy = r.Expected, r.Budget, r.Energy

@@ -92,7 +92,7 @@ func (x *run) workers(devices int) error {
 		return session.BadInput(x.nothingRuns(devices))
 	}
 	x.space.MTP = e.MTP
-	if e.Mode == Aggregated {
+	if e.Mode == Aggregated && x.subject.Sessions().Turns == 0 { // most of a session's prompt is cached: little is left to divide
 		x.space.Budgets = func(l parallel.Layout) []int { return x.subject.Budgets(l, e.MTP) }
 	}
 	return nil

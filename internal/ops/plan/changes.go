@@ -110,12 +110,13 @@ func (p *planning) alternatives(best *Found) []Change {
 		add("limits on the 95th percentile instead of the mean", func(r *Request) { r.Percentile = 95 })
 	}
 	p.formats(best, add)
-	if x := &p.r.Workloads[0]; len(p.r.Workloads) == 1 && x.Prefix == 0 && x.Trace == "" && x.InputLengths == nil {
+	if x := &p.r.Workloads[0]; len(p.r.Workloads) == 1 && x.Session == nil && x.Prefix == 0 && x.Trace == "" && x.InputLengths == nil {
 		half := x.Input / 2
 		if x.LengthLow == 1 || float64(half) < x.LengthLow*float64(x.Input) {
 			add(fmt.Sprintf("half of each prompt (%d tokens) in the prefix cache", half), func(r *Request) { r.Workloads[0].Prefix = half })
 		}
 	}
+	p.caching(best, add)
 	p.neighbours(best, add)
 	return out
 }

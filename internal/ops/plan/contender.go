@@ -48,5 +48,6 @@ func newContender(c *Found) Contender {
 			out.Cost.Scaled = &c.Scaled
 		}
 	}
+	out.Sessions = sessionsOf(c, &out)
 	return out
 }

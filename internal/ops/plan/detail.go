@@ -9,13 +9,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // cost is what a contender costs at its throughput.
@@ -29,7 +27,7 @@ func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
 	}
 	l := money.Load{Devices: c.Devices(), Tokens: c.Throughput, Requests: c.RequestRate}
 	if c.Load > 0 { // what comes, not what it could carry
-		l.Requests = p.r.average()
+		l.Requests = p.r.average() * c.Turns
 		l.Tokens = l.Requests * float64(c.Experiment.Output)
 	}
 	if c.Energy != nil {
@@ -54,7 +52,11 @@ func (p *planning) meter(ctx context.Context, c *Found) error {
 		return nil
 	}
 	q := p.traffic(c, 0)
-	q.Deployment, q.Rate = some(&c.Option, 1), average/float64(c.Copies)
+	part := 1
+	if c.Turns > 1 { // copies share sessions
+		part = c.Sampled
+	}
+	q.Deployment, q.Rate = some(&c.Option, part), average*float64(part)/float64(c.Copies)
 	s, err := simulate.Prepare(p.world, &q)
 	if err != nil {
 		return err
@@ -65,12 +67,6 @@ func (p *planning) meter(ctx context.Context, c *Found) error {
 	}
 	c.Energy = got.Energy
 	return nil
-}
-
-// sample is how many of the copies are simulated to show what all carry.
-func sample(o *experiment.Option) int {
-	c := search.Candidate{Layout: parallel.Layout{Devices: o.Used / o.Copies}, Copies: o.Copies}
-	return c.Sample()
 }
 
 // some is some copies of the deployment.
@@ -101,7 +97,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
 	}
-	part := sample(&best.Option)
+	part := best.Sampled
 	q.Deployment, q.Concurrency, q.Rate = some(&best.Option, part), q.Concurrency*part/best.Copies, q.Rate*float64(part)/float64(best.Copies)
 	s, err := simulate.Prepare(p.world, &q)
 	if err != nil {
@@ -136,7 +132,7 @@ func (p *planning) traffic(c *Found, concurrency int) simulate.Request {
 
 // pools are the workers of a contender with their steps.
 func (p *planning) pools(ctx context.Context, c *Found) ([]estimate.Pool, error) {
-	part := sample(&c.Option)
+	part := c.Sampled
 	some := some(&c.Option, part)
 	r := estimate.Request{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: max(1, c.Concurrency*part/c.Copies), Steps: true}
 	for i := range some.Pools {
@@ -171,9 +167,12 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 	out := make([]Load, len(numbers))
 	errs := make([]error, len(numbers))
 	err := pool.Each(ctx, len(numbers), session.DefaultJobs, func(i int) {
-		part := sample(&c.Option)
+		part := c.Sampled
 		q := p.traffic(c, max(1, numbers[i]*part/c.Copies))
 		q.Deployment = some(&c.Option, part)
+		if c.Turns > 1 { // loads beyond what caches hold take long to be precise
+			q.Requests, q.Protocol = 64*max(q.Concurrency, 256), simulate.Steady
+		}
 		q.Complete()
 		r, err := simulate.Remembered(p.world, &q, &p.r.Sources, func() (*simulate.Response, error) { return simulate.On(ctx, p.world, s, &q) })
 		if err != nil {

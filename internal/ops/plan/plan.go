@@ -14,8 +14,8 @@ type Request struct {
 	// Systems are compared; "all" is every one that an engine is known for.
 	Systems []string `json:"systems"`
 
-	// One of these: the devices there are, or the load to carry in requests per second,
-	// as one rate or as rates over equal parts of a day.
+	// One of these: the devices there are, or the load to carry in requests per second, or sessions per second where
+	// workloads are sessions, as one rate or as rates over equal parts of a day.
 	Devices int       `json:"gpus,omitempty"`
 	Rate    float64   `json:"rate,omitempty"`
 	Daily   []float64 `json:"daily,omitempty"`
@@ -44,6 +44,11 @@ type Request struct {
 	// EnginePreset names published settings of engines; those without such a preset run
 	// with their defaults.
 	EnginePreset string `json:"engine_preset,omitempty"`
+
+	// Routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+	Routing string `json:"routing,omitempty"`
+	// Host is memory of the hosts for what prefix caches evict.
+	Host deployment.HostCache `json:"host_cache,omitzero"`
 
 	Formats         deployment.Formats `json:"formats,omitzero"`
 	MTP             int                `json:"nextn,omitempty"`

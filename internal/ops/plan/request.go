@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // AllSystems is the word for every system that an engine is known for.
@@ -54,7 +55,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), r.completeLimits(), r.checkModes(), r.checkPreset(), systems(w, r))
+	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 
@@ -107,6 +108,15 @@ func (r *Request) checkModes() error {
 		return field.Errorf("%s must not be negative, got %g", field.Name("energy_price"), *p)
 	}
 	return nil
+}
+
+// checkCaches reports a wrong routing or host cache.
+func (r *Request) checkCaches() error {
+	errs := []error{r.Host.Check()}
+	if _, ok := sim.RoutingNamed(r.Routing); !ok {
+		errs = append(errs, field.OneOf("routing", r.Routing, sim.RoutingNames()...))
+	}
+	return errors.Join(errs...)
 }
 
 // systems finds the systems, and what all of them are.
@@ -202,7 +212,7 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 func (r *Request) experiment(system, name string, mode experiment.ServingMode) experiment.Experiment {
 	return experiment.Experiment{
 		Name: string(mode), Mode: mode, Model: r.Model, System: system, Devices: r.Devices,
-		Engine:    deployment.Engine{Name: name, Preset: r.preset(name)},
+		Engine: deployment.Engine{Name: name, Preset: r.preset(name)}, Routing: r.Routing, Host: r.Host,
 		Workloads: r.Workloads, Limits: r.Limits, Statistic: r.Statistic, Confidence: r.Confidence,
 		MTP: r.MTP, AcceptanceRates: r.AcceptanceRates,
 		Workers: experiment.WorkerSpace{Formats: r.Formats}, Decode: experiment.WorkerSpace{Formats: r.Formats},

@@ -112,6 +112,7 @@ type Contender struct {
 	Load     *float64           `json:"load,omitempty"`
 	Capacity *Carried           `json:"capacity,omitempty"`
 	Cost     *Cost              `json:"cost"` // null where no price is known
+	Sessions *Sessions          `json:"sessions,omitempty"`
 	Energy   *simulate.Energy   `json:"energy,omitempty"`
 	Memory   engine.Budget      `json:"memory"`
 	KVPeak   float64            `json:"kv_use_peak"`

@@ -63,7 +63,7 @@ func (p *planning) coldStart(c *Found, node int) units.Seconds {
 // day is the replicas that each part of a day needs, by what a copy carries, and their schedule.
 func (p *planning) day(c *Found, d *device.Profile) *Day {
 	each, needed, margin := c.Used/c.Copies, c.Copies-c.Spare, p.r.margin()
-	carries := c.Capacity.RequestRate / float64(needed)
+	carries := c.Capacity.RequestRate / c.Turns / float64(needed)
 	start := p.coldStart(c, d.Node)
 	out := &Day{Rates: p.r.Daily, ColdStart: float64(start)}
 	var copies []int

@@ -121,18 +121,24 @@ func answerOf(p *Response) Answer {
 	if within != "" {
 		within = " within " + within
 	}
-	rate := best.RequestRate
+	rate, unit := best.RequestRate, "requests"
+	if x := best.Sessions; x != nil {
+		rate, unit = x.Rate, "sessions"
+	}
 	if best.Load != nil {
-		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(r.peak()), gpusInWords(r, best), within)
+		out.Sentence = fmt.Sprintf("%s at %s %s per second needs %s%s.", r.Model, units.Figure(r.peak()), unit, gpusInWords(r, best), within)
 		out.Sentence += carriedInWords(best)
 	} else {
-		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
-			gpusInWords(r, best), r.Model, units.Figure(rate.Value), units.Figure(rate.Low), units.Figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
+		out.Sentence = fmt.Sprintf("%s serve %s at about %s %s per second (%s to %s), which is %s output tokens per second,%s.",
+			gpusInWords(r, best), r.Model, units.Figure(rate.Value), unit, units.Figure(rate.Low), units.Figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
 		out.Sentence = strings.Replace(out.Sentence, ",.", ".", 1)
 	}
 	out.Sentence += fmt.Sprintf(" Run %s %s: %s.", best.EngineTitle, modeInWords(best.Mode), best.Deployment)
 	if c := best.Cost; c != nil {
 		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
+	}
+	if x := best.Sessions; x != nil {
+		out.Sentence += x.inWords(r.Statistic)
 	}
 	out.Reason = reasonOf(best, r.Statistic)
 	return out
@@ -148,6 +154,9 @@ func carriedInWords(c *Contender) string {
 		carry = "It carries"
 	}
 	r := c.Capacity.RequestRate
+	if x := c.Sessions; x != nil {
+		r = *x.Capacity
+	}
 	return fmt.Sprintf(" %s about %s (%s to %s), of which this load takes %.0f %%.", carry, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
 }
 

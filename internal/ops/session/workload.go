@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -21,8 +22,18 @@ type Kinds struct {
 	// tokens of a request, prefix the mean found in the prefix cache.
 	Input, Output, Prefix int
 	Longest               int
-	// Sessions says that some are sessions, whose share of prompts found in the cache a simulation shows.
-	Sessions bool
+	// Sessions are those among the workloads; nil where requests come by themselves.
+	Sessions *Sessions
+}
+
+// Sessions is what sessions have in common with the requests beside them, on average.
+type Sessions struct {
+	// Turns is the requests that follow from one session or request that starts.
+	Turns float64
+	// Think is the time from an answer to the next request of the same session, over all requests.
+	Think units.Seconds
+	// Cached is the tokens of a prompt that a cache which never evicts has, Pairs the rest, each times those before.
+	Cached, Pairs float64
 }
 
 // PlanWorkload is a workload with the lengths it came to.
@@ -38,6 +49,9 @@ type PlanWorkload struct {
 func (x *Workload) complete(alone bool) (source string, err error) {
 	x.Share = cmp.Or(x.Share, 1)
 	source = "given"
+	if s := x.Session; s != nil && s.Single() && x.checkSession() == nil {
+		x.Session, x.Input, x.Output, x.LengthLow = nil, s.First, s.Output, s.LengthLow
+	}
 	switch {
 	case x.Trace != "":
 		source = x.Trace
@@ -182,32 +196,18 @@ func means(k *sim.Kind) (input, output float64, longestRequest int) {
 	return input, output, a + b
 }
 
-// Kinds resolves workloads and completes them in place. It takes no sessions: a preset of sessions is requests of their mean lengths.
+// Kinds resolves workloads and completes them in place. A preset that has sessions is those.
 func (w *Session) Kinds(all []Workload) (*Kinds, error) {
-	for i := range all {
-		if all[i].Session != nil {
-			return nil, BadInput(field.Errorf("workload %s: sessions can be simulated, not planned for; give their mean lengths and %s",
-				all[i].Name, field.Name("prefix")))
-		}
-	}
-	return w.resolved(all)
-}
-
-// Conversing is Kinds with sessions; a preset that has sessions is those.
-func (w *Session) Conversing(all []Workload) (*Kinds, error) {
 	for i := range all {
 		x := &all[i]
 		if p, ok := workload.LookupPreset(x.Preset); ok && x.Input == 0 && x.Output == 0 && x.Prefix == 0 && x.LengthLow == 0 && x.Session == nil {
 			x.Session = p.Session()
 		}
 	}
-	return w.resolved(all)
-}
-
-func (w *Session) resolved(all []Workload) (*Kinds, error) {
 	out := &Kinds{}
 	var errs []error
 	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
+	var talks talked
 	for i := range all {
 		x := &all[i]
 		source, err := x.complete(len(all) == 1)
@@ -224,10 +224,10 @@ func (w *Session) resolved(all []Workload) (*Kinds, error) {
 		}
 		in, gen, most := means(&k)
 		out.Mix = append(out.Mix, k)
-		out.Sessions = out.Sessions || k.Session != nil
-		out.About = append(out.About, PlanWorkload{x.Name, k.Share, in, gen, source})
+		requests := talks.add(&k, in)
+		out.About = append(out.About, PlanWorkload{x.Name, requests, in, gen, source})
 		out.Longest = max(out.Longest, most)
-		sum, input, output, prefix = sum+k.Share, input+k.Share*in, output+k.Share*gen, prefix+k.Share*float64(x.Prefix)
+		sum, input, output, prefix = sum+requests, input+requests*in, output+requests*gen, prefix+requests*float64(x.Prefix)
 	}
 	if err := errors.Join(errs...); err != nil || sum == 0 {
 		return nil, BadInput(cmp.Or(err, errors.New("no workload given")))
@@ -240,13 +240,55 @@ func (w *Session) resolved(all []Workload) (*Kinds, error) {
 	}
 	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
 	out.Input, out.Output, out.Prefix = whole(input), whole(output), int(math.Round(prefix/sum))
+	out.Sessions = talks.means()
 	return out, nil
+}
+
+// talked adds up workloads for [Sessions].
+type talked struct {
+	starts, requests, cached, pairs float64
+	think                           units.Seconds
+	any                             bool
+}
+
+// add adds a workload with a mean length of its prompts, and returns its requests.
+func (t *talked) add(k *sim.Kind, input float64) float64 {
+	requests, cached, pairs := k.Share, 0.0, input*(input+1)/2
+	if s := k.Session; s != nil {
+		requests *= s.MeanTurns()
+		_, _, cached = s.Means()
+		pairs = s.Pairs()
+		t.any = true
+		t.think += s.Think * units.Seconds(requests-k.Share)
+	}
+	t.starts, t.requests = t.starts+k.Share, t.requests+requests
+	t.cached, t.pairs = t.cached+requests*cached, t.pairs+requests*pairs
+	return requests
+}
+
+// means is nil where there are no sessions.
+func (t *talked) means() *Sessions {
+	if !t.any {
+		return nil
+	}
+	return &Sessions{
+		Turns: t.requests / t.starts, Think: t.think / units.Seconds(t.requests),
+		Cached: t.cached / t.requests, Pairs: t.pairs / t.requests,
+	}
+}
+
+// Turns is the requests that follow from one that comes by itself, on average.
+func (k *Kinds) Turns() float64 {
+	if k == nil || k.Sessions == nil {
+		return 1
+	}
+	return k.Sessions.Turns
 }
 
 // Plain reports whether all requests have the fixed lengths of one workload.
 func (k *Kinds) Plain(all []Workload) bool {
 	x := &all[0]
-	return len(all) == 1 && x.Trace == "" && x.InputLengths == nil && x.OutputLengths == nil && x.LengthLow == 1
+	return len(all) == 1 && x.Session == nil && x.Trace == "" && x.InputLengths == nil && x.OutputLengths == nil && x.LengthLow == 1
 }
 
 // Workload is requests of one kind.

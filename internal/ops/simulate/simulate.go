@@ -123,7 +123,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	}
 	config.Seed, config.Records, config.Limits, config.Percentile, config.Together = r.Seed, r.Records, r.Limits, r.At(), r.Goodput > 0
 	if r.Protocol == Steady {
-		config.Steady = &sim.Steady{Percentile: r.At(), Requests: r.Requests}
+		config.Steady = &sim.Steady{Percentile: r.At(), Requests: r.Requests, Sessions: true}
 	}
 	config.Progress = func(ended, requests int) {
 		w.Tell(session.Progress{Task: "simulating", Done: ended, Of: requests, What: "requests"})
@@ -185,7 +185,7 @@ func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *sim.Re
 	out.Engine, out.Disaggregated = serves.Engine.Name, d.Disaggregated()
 	out.Input, out.KVPeak = r.Input, result.KVPeak()
 	inFlight := float64(r.Concurrency)
-	if r.Concurrency == 0 { // on average, by Little's law
+	if r.Concurrency == 0 || s.Kinds != nil && s.Kinds.Sessions != nil { // on average, by Little's law
 		inFlight = result.RequestRate * float64(result.Latency.Mean)
 	}
 	l := &serves.Spec.Layout

@@ -130,7 +130,7 @@ func workloads(w *session.Session, s *session.Stage, t *Traffic) error {
 		return nil
 	}
 	t.Workloads = slices.Clone(t.Workloads) // shared with other requests
-	k, err := w.Conversing(t.Workloads)
+	k, err := w.Kinds(t.Workloads)
 	if err != nil {
 		return err
 	}

@@ -128,9 +128,31 @@ func (s *Subject) Bench() *search.Bench {
 			return search.Built{Config: f.Config(nil), Memory: f.Generates().Memory}, nil
 		},
 		Closed: func(n int) sim.Client { return s.client(simulate.Traffic{Concurrency: n}) },
-		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate}) },
-		Input:  s.input(), Output: s.output(), Prefix: s.Lengths.Prefix, Varied: s.varied(), Scale: s.Scale, Percentile: s.Statistic.At(), Together: s.Together, Seed: Seed,
+		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate / s.turns()}) },
+		Input:  s.input(), Output: s.output(), Prefix: s.prefix(), Sessions: s.Sessions(), Varied: s.varied(), Scale: s.Scale,
+		Percentile: s.Statistic.At(), Together: s.Together, Seed: Seed,
 	}
+}
+
+// Sessions is what a search knows of those in the load.
+func (s *Subject) Sessions() search.Sessions {
+	if s.Stage.Kinds == nil || s.Stage.Kinds.Sessions == nil {
+		return search.Sessions{}
+	}
+	x := s.Stage.Kinds.Sessions
+	routing, _ := sim.RoutingNamed(s.Asked.Routing) // a wrong one is refused with the first deployment
+	return search.Sessions{Turns: x.Turns, Think: x.Think, Pairs: x.Pairs, Routing: routing}
+}
+
+// turns is the requests that follow from one that comes by itself.
+func (s *Subject) turns() float64 { return s.Stage.Kinds.Turns() }
+
+// prefix is the tokens of a prompt that are cached at best.
+func (s *Subject) prefix() int {
+	if k := s.Stage.Kinds; k != nil && k.Sessions != nil {
+		return int(math.Ceil(k.Sessions.Cached))
+	}
+	return s.Lengths.Prefix
 }
 
 // client sends requests of the subject's lengths.
@@ -344,7 +366,10 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	if s.varied() || c.X > 0 || l.Rate > 0 {
 		some.Copies = c.Sample()
 	}
-	if l.Rate > 0 {
+	switch x := s.Sessions(); {
+	case x.Turns > 0:
+		some.Copies = x.Sample(&c)
+	case l.Rate > 0:
 		some.Copies = 1 // requests are dealt out to copies that know nothing of each other
 	}
 	of := max(1, some.Copies)
@@ -362,6 +387,9 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	r := &out.Result
 	for _, x := range []*float64{&r.Offered, &r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
 		*x *= f
+	}
+	if r.Sessions != nil {
+		r.Sessions.Rate *= f
 	}
 	return out, nil
 }

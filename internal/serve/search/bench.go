@@ -18,13 +18,16 @@ type Bench struct {
 	// Build makes a candidate with all its copies ready to be simulated; a data-parallel
 	// rank runs at most batch requests at a time.
 	Build func(c Candidate, batch int) (Built, error)
-	// Closed keeps a number of requests in flight, Open sends so many per second.
+	// Closed keeps a number of requests in flight, or of sessions under way; Open sends so many requests per second, those of
+	// sessions among them.
 	Closed func(concurrency int) sim.Client
 	Open   func(rate float64) sim.Client
 	// Input and Output are the mean lengths of requests, Prefix the tokens of a prompt
 	// that are in the prefix cache. Varied says that requests differ.
 	Input, Output, Prefix int
 	Varied                bool
+	// Sessions are those of the load; zero where requests come by themselves. Prefix is then what a cache that never evicts has.
+	Sessions Sessions
 	// Percentile of the times that runs are long enough for; 0 is their mean. Together are limits that requests are to meet all at once.
 	Percentile float64
 	Together   workload.Limits
@@ -63,7 +66,7 @@ type Trial struct {
 	Preempted           bool    // requests were stopped and computed again
 	Memory              engine.Budget
 	Refused             bool // no request fits in the cache
-	Overloaded          bool // requests come faster than they are served
+	Overloaded          bool // requests come faster than they are served, or sessions than they end
 	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
 }
 
@@ -73,7 +76,8 @@ type trialOf struct {
 
 	batch  int
 	judged bool  // it is for a verdict
-	judge  Judge // whose; none of one with precise figures
+	long   bool  // it is of sessions, with the figures that a row shows
+	judge  Judge // whose verdict; none of one with precise figures
 }
 
 // maxTrials bounds what a bench remembers: a few hundred bytes each.
@@ -88,7 +92,7 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 // Within is Run for the sake of a verdict and of the throughput of what meets the limits: it ends as soon as TPOT surely misses
 // one, and TTFT is no more precise than the verdict needs.
 func (b *Bench) Within(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
-	return b.trial(ctx, trialOf{c, l, batch, true, j}, &sim.Steady{Percentile: b.Percentile, Misses: misses})
+	return b.trial(ctx, trialOf{c, l, batch, true, false, j}, &sim.Steady{Percentile: b.Percentile, Misses: misses})
 }
 
 // Decide is Run for the sake of a verdict: it ends as soon as that is clear. Where times are
@@ -100,7 +104,22 @@ func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Ju
 		coarse = 2 * sim.DefaultSampling
 		enough = 3000 // requests
 	)
-	return b.trial(ctx, trialOf{c, l, batch, true, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: enough})
+	most := enough
+	if b.Sessions.Turns > 0 {
+		most *= 20 * c.times() // a session is many, and all that are under way have to be replaced
+	}
+	return b.trial(ctx, trialOf{c, l, batch, true, false, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: most})
+}
+
+// Converse is Run for loads of sessions: it ends as soon as times clearly miss the limits. For long it goes on as a row does;
+// otherwise it is no longer than needed to compare loads.
+func (b *Bench) Converse(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool, long bool) (*Trial, error) {
+	rule := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: true, Sessions: long}
+	if !long {
+		const few, each = 10_000, 16 // requests, and those of a session under way
+		rule.Requests = max(few, max(each, int(b.Sessions.Turns))*l.Requests)
+	}
+	return b.trial(ctx, trialOf{c, l, batch, true, long, j}, rule)
 }
 
 func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {
@@ -142,8 +161,8 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 	}
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
-		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded,
-		Slow: of.Requests > 0 && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
+		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
+		Slow: of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 	}

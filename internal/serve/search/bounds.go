@@ -216,6 +216,9 @@ func cheapest(all []mixed, decodes float64) float64 {
 // prompt is the tokens of a prompt to compute, and their pairs with those before them.
 func (w *worker) prompt() (tokens int, pairs float64) {
 	e := &w.pool.Engine
+	if x := &w.bench.Sessions; x.Turns > 0 && e.PrefixCache {
+		return max(1, w.bench.Input-w.bench.Prefix), x.Pairs
+	}
 	cached := 0 // whole blocks of the prefix are found
 	if e.PrefixCache && e.BlockTokens > 0 {
 		cached = w.bench.Prefix / e.BlockTokens * e.BlockTokens
@@ -290,7 +293,7 @@ func (s *bounds) computes() (*worker, int) {
 // out.
 func (s *bounds) least(requests int) int { return max(1, requests/(s.y*s.generates.ranks)) }
 
-// throughput is the most output tokens per second with so many requests in flight: by
+// throughput is the most output tokens per second with so many requests in flight, or sessions under way: by
 // Little's law, and by the prompts that can be computed.
 func (s *bounds) throughput(requests int) float64 {
 	if requests == 0 {
@@ -300,6 +303,9 @@ func (s *bounds) throughput(requests int) float64 {
 	rate := min(s.little(requests), float64(n)*w.prompts().rate)
 	if s.x == 0 {
 		rate = min(rate, float64(s.y)/s.share(requests))
+	}
+	if think := float64(s.Sessions.Think); think > 0 {
+		rate = min(rate, float64(requests)/(s.alone()+think))
 	}
 	return s.scale() * rate * float64(s.Output)
 }

@@ -17,6 +17,8 @@ type rates struct {
 	batch  int // limit of a rank
 	r      *Result
 	least  float64 // rate below which the unit is not wanted
+	copies int     // that are simulated together
+	long   bool    // sessions are simulated as rows are
 }
 
 // rung is the ratio of two neighbouring rates that are tried: no finer than the sampling
@@ -75,14 +77,21 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 
 // misses says which limit times miss at a rate.
 func (x *rates) misses(rate float64, t sim.Times) Verdict {
-	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
-	return x.verdict(&x.unit, int(math.Ceil(rate*float64(t.Latency))), &o, &Trial{})
+	return x.Simulated.misses(&x.unit, int(math.Ceil(rate*float64(t.Latency))), t)
 }
 
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
 func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
 	misses := func(t sim.Times) bool { return x.misses(rate, t) != Fits }
-	t, err := x.Bench.Decide(ctx, x.unit, Load{Rate: rate}, x.batch, x.Judge, misses)
+	some, n := x.unit, float64(x.copies)
+	some.Copies = x.copies
+	decide := x.Bench.Decide
+	if x.long {
+		decide = func(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
+			return x.Bench.Converse(ctx, c, l, batch, j, misses, true)
+		}
+	}
+	t, err := decide(ctx, some, Load{Rate: n * rate}, x.batch, x.Judge, misses)
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}
@@ -90,11 +99,12 @@ func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome,
 	return o, v, nil
 }
 
-// judge is the outcome of a trial of one of so many copies, and what it misses.
+// judge is the outcome of a trial of some of so many copies, and what it misses.
 func (x *rates) judge(t *Trial, copies float64) (formulas.Outcome, Verdict) {
-	o := t.outcome(x.Judge.Percentile, copies)
-	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies*t.InFlight))
-	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight)), &o, t)
+	n := float64(x.copies)
+	o := t.outcome(x.Judge.Percentile, copies/n)
+	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies/n*t.InFlight))
+	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight/n)), &o, t)
 	if v == Fits && t.Overloaded {
 		v = Saturated
 	}

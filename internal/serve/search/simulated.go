@@ -88,14 +88,26 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 	}
 	r.Load.Budget = b.budget()
 	last := s.limit(&c, b)
-	t := s.climb(&c, b, last, floor, func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load) })
-	shown := func(load int) (formulas.Outcome, Verdict, bool, error) { return s.show(ctx, c, load, 1) }
-	err = t.run()
-	if err == nil && t.ok && !t.dropped {
+	tried := func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) }
+	t := s.climbing(&c, b, s.loads(&c, last), floor/s.together(&c), tried)
+	if len(t.loads) > 0 {
+		t.start = s.start(&c, b, t.loads)
+		err = t.run()
+	}
+	if err == nil && t.ok && !t.dropped && s.Bench.Sessions.Turns == 0 {
 		var v Verdict
+		shown := func(load int) (formulas.Outcome, Verdict, bool, error) { return s.show(ctx, c, load, 1) }
 		if t.best.outcome, v, _, err = shown(t.best.load); err == nil && v != Fits { // what looked clear was not
-			t = s.climb(&c, b, last, floor, shown)
+			start := t.start
+			t = s.climbing(&c, b, s.loads(&c, last), floor/s.together(&c), shown)
+			t.start = start
 			err = t.run()
+		}
+	}
+	shared := c.times() > 1 && s.Bench.Sessions.mixes()
+	if err == nil && t.ok && !t.dropped {
+		if t.binds = s.ends(&c, b, t, last); shared {
+			t, err = s.shared(ctx, &c, b, t)
 		}
 	}
 	if err != nil {
@@ -103,7 +115,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 		return r
 	}
 	if t.ok && !t.dropped {
-		t.binds = s.ends(&c, b, t, last)
+		r.take(&t.best, t.binds)
 		err = s.confirm(ctx, &c, t, &r)
 	}
 	r.Points, r.Dropped = t.points, t.dropped
@@ -116,19 +128,21 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 	return r
 }
 
-// climb prepares one over the loads of a candidate up to the last.
-func (s *Simulated) climb(c *Candidate, b *bounds, last int, floor float64, try func(load int) (formulas.Outcome, Verdict, bool, error)) *climb {
+// climbing is a climb over loads of one copy.
+func (s *Simulated) climbing(c *Candidate, b *bounds, loads []int, floor float64, try func(load int) (formulas.Outcome, Verdict, bool, error)) *climb {
 	t := &climb{
-		loads: s.loads(c, last), step: 1, floor: floor / s.together(c), binds: Fits,
-		bound: func(load int) float64 { return float64(c.times()) * s.carries(c, b, load) }, try: try,
+		loads: loads, step: 1, floor: floor, binds: Fits, try: try,
+		bound: func(load int) float64 { return float64(c.times()) * s.carries(c, b, load) },
 	}
-	if last >= c.UnitRanks() {
+	if n := len(loads); n > 0 && loads[n-1] >= c.UnitRanks() {
 		t.step = c.UnitRanks()
 	}
-	if len(t.loads) > 0 {
-		t.start = s.start(c, b, t.loads)
-	}
 	return t
+}
+
+// take makes a load the best.
+func (r *Result) take(x *climbed, binds Verdict) {
+	r.Best, r.OK, r.Binds, r.Score, r.MostQPS = x.outcome, true, binds, x.outcome.Throughput, x.outcome
 }
 
 // budget is the most tokens of a step of a rank that computes prompts.
@@ -151,25 +165,33 @@ func (s *Simulated) load(c *Candidate) formulas.Load {
 	return formulas.Load{Input: s.Bench.Input, Output: s.Bench.Output, DecodeQuery: 1 + c.MTP}
 }
 
-// try simulates one copy with so many requests in flight. What surely misses the limit on TPOT has no figures.
-func (s *Simulated) try(ctx context.Context, c Candidate, load int) (formulas.Outcome, Verdict, bool, error) {
+// try simulates some copies with so many requests in flight in each. What surely misses the limit on TPOT has no figures.
+func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
 	misses := func(t sim.Times) bool {
-		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
-		return s.misses(&c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
+		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
+		return s.gentler(&c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
 	}
-	return s.judge(&c, load, 1, func(some Candidate, l Load, batch int) (*Trial, error) {
+	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) {
+		if s.Bench.Sessions.Turns > 0 {
+			return s.converse(ctx, some, l, batch, false)
+		}
 		return s.Bench.Within(ctx, some, l, batch, s.Judge, misses)
 	})
 }
 
 // show simulates some copies with so many requests in flight in each, with the figures that are shown, whatever the limits.
 func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
-	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) { return s.Bench.Run(ctx, some, l, batch) })
+	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) {
+		if s.Bench.Sessions.Turns > 0 {
+			return s.converse(ctx, some, l, batch, true)
+		}
+		return s.Bench.Run(ctx, some, l, batch)
+	})
 }
 
 // judge is the outcome of all copies of a candidate with so many requests in flight in each, by a trial of some.
 func (s *Simulated) judge(c *Candidate, load, copies int, trial func(Candidate, Load, int) (*Trial, error)) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
-	batch, all := c.Batch(load), c.times()
+	batch, all := min(c.Batch(load), s.most(c)), c.times()
 	some := *c
 	some.Copies = copies
 	x, err := trial(some, Load{Requests: load * copies}, batch)
@@ -183,6 +205,9 @@ func (s *Simulated) judge(c *Candidate, load, copies int, trial func(Candidate, 
 	}
 	o = x.outcome(s.Judge.Percentile, float64(all)/float64(copies))
 	o.Batch, o.Concurrency = batch, load*all
+	if s.Bench.Sessions.Turns > 0 {
+		load = int(math.Ceil(x.InFlight / float64(copies)))
+	}
 	return o, s.verdict(c, load, &o, x), x.Preempted, nil
 }
 
@@ -197,17 +222,22 @@ func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
 	return s.Errors(c, load, t)
 }
 
-// plausible says which limit so many requests in flight surely miss, or in the batches of
-// workers that only generate.
+// plausible says which limit a load surely misses.
 func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
-	return s.misses(c, load, func(e Errors) Verdict {
+	return s.within(c, b, b.inFlight(load), ttft, tpot)
+}
+
+// within says which limit so many requests in flight surely miss, or in the batches of
+// workers that only generate.
+func (s *Simulated) within(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
+	return s.gentler(c, load, func(e Errors) Verdict {
 		o := formulas.Outcome{TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load))}
 		return s.surely(b, load, o, e)
 	})
 }
 
-// misses is a verdict with the errors of an empty or of a full cache, whichever are better.
-func (s *Simulated) misses(c *Candidate, load int, verdict func(Errors) Verdict) Verdict {
+// gentler is a verdict with the errors of an empty or of a full cache, whichever are better.
+func (s *Simulated) gentler(c *Candidate, load int, verdict func(Errors) Verdict) Verdict {
 	v := verdict(s.errors(c, load, &Trial{}))
 	if v != Fits && s.Errors != nil && verdict(s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
 		return Fits
@@ -241,9 +271,9 @@ func (s *Simulated) limit(c *Candidate, b *bounds) int {
 	}
 	n := 0
 	if c.X == 0 {
-		n = sort.Search(most*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
+		n = sort.Search(b.carries(most*ranks), func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
 	} else if x := s.batches(c, b); x.requests > 0 {
-		n = min(most*ranks, x.requests+b.waiting(x.latest))
+		n = b.carries(min(most*ranks, x.requests+b.waiting(x.latest)))
 	}
 	const several = 16
 	if n >= several*ranks {
@@ -262,7 +292,7 @@ func (s *Simulated) batches(c *Candidate, b *bounds) batched {
 	if !ok {
 		alone := *b
 		alone.x, alone.y = 1, 1
-		out.requests = sort.Search(s.most(&one)*one.UnitRanks(), func(i int) bool { return s.plausible(&one, &alone, i+1, 1, 1) != Fits })
+		out.requests = sort.Search(s.most(&one)*one.UnitRanks(), func(i int) bool { return s.within(&one, &alone, i+1, 1, 1) != Fits })
 		e := s.errors(&one, max(1, out.requests), &Trial{})
 		out.latest = s.Judge.latest(e)
 		if s.pairs == nil {
@@ -327,7 +357,7 @@ func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 		return t.binds
 	case t.best.load < last:
 		return Saturated
-	case last < s.most(c)*c.UnitRanks():
+	case last < b.carries(s.most(c)*c.UnitRanks()):
 		return s.plausible(c, b, last+1, 1, 1)
 	case s.Range.Given:
 		return RangeEnds
@@ -338,13 +368,16 @@ func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 // confirm takes the best load. Where copies of a candidate are not alike, several are
 // simulated, and a few requests less may be needed to meet the limits.
 func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Result) error {
-	r.Best, r.OK, r.Binds, r.Score = t.best.outcome, true, t.binds, t.best.outcome.Throughput
-	r.MostQPS = r.Best
-	if s.alike(c) {
+	sessions := s.Bench.Sessions.Turns > 0
+	if s.alike(c) && !sessions {
 		return nil
 	}
-	copies, most := c.Sample(), s.together(c)*r.Score
-	const tries, less = 8, 0.95
+	copies, most := s.Bench.Sessions.Sample(c), s.together(c)*r.Score
+	const tries = 8
+	less := 0.95
+	if sessions { // where caches are nearly too small, a load is carried for long and then not any more
+		less = 0.85
+	}
 	load := t.best.load
 	for range tries {
 		o, v, _, err := s.show(ctx, *c, load, copies)

@@ -143,12 +143,15 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	if last == 0 {
 		return s.least(ctx, &unit, &climb{binds: Fits}, r)
 	}
-	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least}
+	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least, copies: 1}
 	if x.batch, err = s.roomiest(&unit, last); err != nil {
 		return err
 	}
-	const tries = 8
 	bound := s.carries(&unit, b, last) / s.Bench.scale() / float64(s.Bench.Output)
+	if s.Bench.Sessions.Turns > 0 {
+		return s.atSessions(ctx, x, bound)
+	}
+	const tries = 8
 	for n := 0; ; {
 		if err := x.capacity(ctx, bound); err != nil || r.Dropped || !r.OK {
 			return err

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -16,6 +17,7 @@ type talk struct {
 	said        int   // tokens with which the next prompt begins
 	common      int   // leading blocks of contents that are those of the system prompt
 	contents    []uint32
+	resumed     bool // it was under way when the run began
 	started     units.Seconds
 	thought     units.Seconds // time between answers and requests
 }
@@ -169,8 +171,7 @@ func (s *simulation) replies(q *request) bool {
 	x := s.talks.of(q)
 	first := s.workers.replicas[0].engine.First
 	if q.state == refused || x.turn == x.turns {
-		if q.state == finished {
-			t := s.talks
+		if t := s.talks; q.state == finished && !x.resumed {
 			latency := s.now + first - x.started
 			t.latency, t.working = append(t.latency, latency), append(t.working, latency-x.thought)
 			t.answered += int(x.turns)
@@ -206,18 +207,23 @@ func (s *simulation) turn(place int) {
 	default:
 		q = s.vacant()
 	}
-	k := &s.talks.mix[x.kind]
-	random := s.talks.draws(x.serial, x.turn)
-	_ = random.ExpFloat64() // the time before this turn
-	user, answer := Lengths{Tokens: k.Session.User, Low: k.Session.LengthLow}, k.answer()
 	q.kind, q.talk = x.kind, int32(place)+1
-	q.input, q.output = x.said+user.draw(random), answer.draw(random)
+	s.speak(x, q)
 	q.need, q.arrived = q.input, s.now
 	x.turn++
 	if s.talks.known != nil {
 		s.load.contents[q.id] = s.talks.contents(q)
 	}
 	s.enter(q)
+}
+
+// speak draws the lengths of the next request of a session.
+func (s *simulation) speak(x *talk, q *request) {
+	k := &s.talks.mix[x.kind]
+	random := s.talks.draws(x.serial, x.turn)
+	_ = random.ExpFloat64() // the time before this turn
+	user, answer := Lengths{Tokens: k.Session.User, Low: k.Session.LengthLow}, k.answer()
+	q.input, q.output = x.said+user.draw(random), answer.draw(random)
 }
 
 // expand makes places for all turns of the sessions that the requests of a load begin.
@@ -257,14 +263,49 @@ func (t *talks) restart() {
 	}
 }
 
+// lengths are the mean lengths of a prompt and an answer, and the tokens of a prompt to compute where caches have the rest.
+func (t *talks) lengths() (input, output, computed float64) {
+	sum := 0.0
+	for i := range t.mix {
+		k := &t.mix[i]
+		if k.Session == nil {
+			continue // few of those under way
+		}
+		in, out, cached := k.Session.Means()
+		n := k.Share * k.Session.MeanTurns()
+		sum, input, output, computed = sum+n, input+n*in, output+n*out, computed+n*(in-cached)
+	}
+	return input / sum, output / sum, math.Max(1, computed/sum)
+}
+
 // generation is the number of requests that end while all that are under way are replaced: those that run, or those of all
-// open sessions.
+// open sessions. Sessions of clients are at all their turns from the start, so that a turn of each replaces what the caches
+// began with. An open loop begins with none: while half of the requests of all that are open end, the first have gone through
+// their turns.
 func (s *simulation) generation() int {
 	n := s.running()
 	if s.talks == nil {
 		return n
 	}
-	return max(n, int(s.talks.means*float64(len(s.talks.open)-len(s.talks.free))))
+	open := len(s.talks.open) - len(s.talks.free)
+	if s.load.window > 0 {
+		return max(n, open)
+	}
+	return max(n, int(s.talks.means/2*float64(open)))
+}
+
+// stretch is the least requests of a window: those of a few turns of all that run, and of whole sessions, of all that are open if
+// they are asked for.
+func (s *simulation) stretch() int {
+	n := windowTurns * s.running()
+	if s.talks == nil {
+		return n
+	}
+	open := 1
+	if s.steady.rule.Sessions {
+		open = len(s.talks.open) - len(s.talks.free)
+	}
+	return max(n, int(s.talks.means*float64(max(windowTurns, open))))
 }
 
 // filling reports whether the caches of sessions have room that they will not have for long: contents of sessions that

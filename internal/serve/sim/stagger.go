@@ -14,42 +14,65 @@ func (s *simulation) stagger(clients int) {
 		return
 	}
 	input, output := 0.0, 0.0
-	for i := range clients {
-		q := s.next()
-		q.arrived = units.Seconds(i)
-		input += float64(q.input) / float64(clients)
-		output += float64(q.output) / float64(clients)
+	first := make([]*request, clients)
+	for i := range first {
+		first[i] = s.next()
+		input += float64(first[i].input) / float64(clients)
+		output += float64(first[i].output) / float64(clients)
 	}
-	spread := s.lasts(s.takes(input, output, clients)) / units.Seconds(clients)
-	for i := range s.requests {
-		q := &s.requests[i]
-		q.arrived *= spread
+	computed := input
+	if s.talks != nil {
+		input, output, computed = s.talks.lengths()
+	}
+	spread := s.lasts(s.takes(input, output, computed, clients)) / units.Seconds(clients)
+	for i, q := range first {
+		q.arrived = units.Seconds(i) * spread
 		s.steady.started = q.arrived
 		s.begins(q, q.arrived)
+		s.resume(q, i, clients)
 		s.agenda.send(q.arrived, q.id)
 	}
 }
 
-// lasts is how long a client is at it before it begins anew: with a request, or with a session of requests that take so long.
+// resume has a session of one of the clients be under way when the run begins: each is at another turn, as they would be found at
+// any time. What was said before is in no cache yet.
+func (s *simulation) resume(q *request, client, clients int) {
+	if s.talks == nil {
+		return
+	}
+	x := s.talks.of(q)
+	for range int(x.turns) * client / clients {
+		x.said = q.input + q.output
+		s.speak(x, q)
+		x.turn++
+		x.resumed = true
+	}
+	q.need = q.input
+	if s.talks.known != nil {
+		s.load.contents[q.id] = s.talks.contents(q)
+	}
+}
+
+// lasts is how long it is from one request of a client to the next, if each takes so long.
 func (s *simulation) lasts(took units.Seconds) units.Seconds {
 	if s.talks == nil {
 		return took
 	}
-	sum, all := 0.0, units.Seconds(0)
+	turns, think := 0.0, units.Seconds(0)
 	for i := range s.talks.mix {
-		k := &s.talks.mix[i]
-		each := took
+		k, n := &s.talks.mix[i], 1.0
 		if x := k.Session; x != nil {
-			each = took*units.Seconds(x.MeanTurns()) + x.Think*units.Seconds(x.MeanTurns()-1)
+			n = x.MeanTurns()
+			think += x.Think * units.Seconds(k.Share*(n-1))
 		}
-		sum, all = sum+k.Share, all+each*units.Seconds(k.Share)
+		turns += k.Share * n
 	}
-	return all / units.Seconds(sum)
+	return took + think/units.Seconds(turns)
 }
 
-// takes is about how long a request takes beside others: its tokens at the pace of a full batch, and the prompts of the others
-// that are computed meanwhile. The warm-up corrects what it gets wrong.
-func (s *simulation) takes(input, output float64, clients int) units.Seconds {
+// takes is about how long a request takes beside others: its tokens at the pace of a full batch, and what is computed of the
+// prompts of the others meanwhile. The warm-up corrects what it gets wrong.
+func (s *simulation) takes(input, output, computed float64, clients int) units.Seconds {
 	pool := &s.workers
 	if len(s.decode.replicas) > 0 {
 		pool = &s.decode
@@ -60,7 +83,8 @@ func (s *simulation) takes(input, output float64, clients int) units.Seconds {
 	batch := math.Max(1, math.Floor(math.Min(each, math.Min(fits, float64(r.engine.MaxSequences)))))
 	steps := math.Max(1, output/r.engine.AcceptedPerStep)
 	prompt := s.workers.replicas[0].stepper.Step(Batch{
-		PrefillRequests: 1, PrefillTokens: int(input), PrefillPairs: input * (input + 1) / 2, Sampled: 1,
+		PrefillRequests: 1, PrefillTokens: int(computed), PrefillContext: int(input - computed),
+		PrefillPairs: computed * (input - (computed-1)/2), Sampled: 1,
 	})
 	took := r.stepper.Decode(int(batch), batch*input, batch*r.engine.AcceptedPerStep, int(steps))
 	if took += prompt * units.Seconds(clients) / units.Seconds(len(s.workers.replicas)); !sound(took) {

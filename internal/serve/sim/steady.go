@@ -23,10 +23,14 @@ type Steady struct {
 	// Requests is how many may end before the run does, steady or not; 0 means [DefaultSteadyRequests], and for closed loops
 	// at least so many for each client that the rule can be met.
 	Requests int
-	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do. That
-	// of a closed loop has precise rates all the same: only TTFT, a small part of the time of a request, may be less precise where the
-	// limits leave no doubt, and in the warm-up the run ends only where TPOT misses one.
-	Misses func(Times) bool
+	// Sessions asks for figures of whole sessions: the window lasts as long as those under way take.
+	Sessions bool
+	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do; with
+	// Figures, only if they do: those that do not are wanted precisely. A closed loop of plain requests has precise rates all the same:
+	// only TTFT, a small part of the time of a request, may be less precise where the limits leave no doubt, and in the warm-up the
+	// run ends only where TPOT misses one.
+	Misses  func(Times) bool
+	Figures bool
 }
 
 const (
@@ -36,8 +40,8 @@ const (
 	DefaultSteadyRequests = 50_000
 	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
 	requestsPerClient = 32
-	// sessionsPerClient may end: two pass in the warm-up and one in the window at least.
-	sessionsPerClient = 8
+	// sessionsPerClient may end: one passes in the window at least.
+	sessionsPerClient = 4
 )
 
 // Times are those of requests that limits apply to, and with [Config.Together] how far they are from the limits.
@@ -187,7 +191,7 @@ func (s *simulation) look() {
 	t := s.steady
 	n := t.done - t.cut
 	t.check = t.done + max(firstCheck/2, n/4)
-	running, generation := s.running(), s.generation()
+	generation := s.generation()
 	switch {
 	case t.phase == warming:
 		// Every request that runs has been replaced since the start. Where the end of the warm-up is not
@@ -205,7 +209,7 @@ func (s *simulation) look() {
 	case t.flooded || s.floods():
 		s.judged()
 		s.stop(Overloaded)
-	case n >= max(windowTurns*running, generation):
+	case n >= s.stretch():
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
@@ -220,7 +224,7 @@ func (s *simulation) look() {
 
 // late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
 // when an open loop begins, with nothing in flight, than later on, and those of a closed loop generate faster while its clients
-// start; how long these wait at first shows nothing. Sessions find less in the cache at first, so that nothing follows for them.
+// start; how long these wait at first shows nothing. Sessions find nothing in the cache at first, and have to have had a few turns.
 func (s *simulation) late() bool {
 	t := s.steady
 	const (
@@ -229,7 +233,11 @@ func (s *simulation) late() bool {
 		closed = 0.9 // of the time, to be sure
 	)
 	_, trace := s.config.Client.(*Trace)
-	if t.rule.Misses == nil || trace || s.talks != nil || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+	if t.rule.Misses == nil || trace || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+		return false
+	}
+	const turns = 8
+	if s.talks != nil && (s.load.window > 0 || t.done < turns*(len(s.talks.open)-len(s.talks.free))) {
 		return false
 	}
 	newest := func(values []units.Seconds) units.Seconds {
@@ -238,7 +246,16 @@ func (s *simulation) late() bool {
 			return 0
 		}
 		t.tally.scratch = append(t.tally.scratch[:0], last...)
-		return quantile.Of(t.tally.scratch, 1-most)[0]
+		out := quantile.Of(t.tally.scratch, 1-most)[0]
+		if s.talks != nil && t.rule.Percentile == 0 { // a few of the replicas may be overloaded by themselves
+			sum := units.Seconds(0)
+			for _, v := range last {
+				sum += v
+			}
+			const beyond = 4 // times what chance makes of it
+			out = max(out, sum/units.Seconds(len(last))/beyond)
+		}
+		return out
 	}
 	if s.load.window > 0 {
 		return t.rule.Misses(Times{TPOT: closed * newest(t.tally.tpot)})
@@ -387,9 +404,9 @@ func (s *simulation) judged() Ending {
 	case rest && t.out.TTFT <= t.rule.Error:
 		return Precise
 	case misses == nil:
-	case s.load.window == 0 && (misses(low) || !misses(high)):
+	case (s.load.window == 0 || s.talks != nil) && (misses(low) || !t.rule.Figures && !misses(high)):
 		return Decided
-	case s.load.window > 0 && rest && s.clear(low.TTFT, high.TTFT, mean):
+	case s.load.window > 0 && s.talks == nil && rest && s.clear(low.TTFT, high.TTFT, mean):
 		return Decided
 	}
 	return Bounded
