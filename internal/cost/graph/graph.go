@@ -144,9 +144,10 @@ type run struct {
 
 // recall is a number of layers that look at what earlier steps left alike.
 type recall struct {
-	kind  *Kind
-	count float64
-	run   uint16 // the first of theirs, from 1; 0 outside
+	kind   *Kind
+	count  float64
+	run    uint16 // the first of theirs, from 1; 0 outside
+	single bool   // computes one token of each request
 }
 
 // Kind holds one rank's share of a layer kind.
@@ -250,13 +251,17 @@ func (g *Graph) mergeRecalls() []recall {
 		}
 	}
 	for i, r := range g.runs {
-		add(recall{&g.kinds[r.kind], r.count, uint16(i + 1)})
+		add(recall{kind: &g.kinds[r.kind], count: r.count, run: uint16(i + 1)})
 	}
-	if n := g.spec.MTP; n > 0 {
-		add(recall{&g.mtp, float64(n), 0})
+	whole, single := g.spec.passes()
+	if whole > 0 {
+		add(recall{kind: &g.mtp, count: whole, run: g.draftRun()})
 	}
 	if n := g.spec.Draft.Layers; n > 0 {
-		add(recall{g.lastKind(), float64(n), 0})
+		add(recall{kind: g.lastKind(), count: float64(n)})
+	}
+	if single > 0 { // last, as a walk does not return from these
+		out = append(out, recall{kind: &g.mtp, count: single, run: g.draftRun(), single: true})
 	}
 	return out
 }

@@ -1,16 +1,67 @@
 package graph
 
-import "github.com/plimsoll-project/plimsoll/internal/cost/op"
+import (
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+)
 
 // predict emits multi-token prediction behind the main pass: the choice of the
 // verified tokens, then per predicted token one decoder layer with its own
-// embedding and head. All tokens of the step go through each of these layers.
+// embedding and head.
 func (w *Walk) predict() {
 	w.chooseTokens()
 	w.freshRope()
-	for range w.g.spec.MTP {
+	whole, single := w.g.spec.passes()
+	for range int(whole) {
 		w.predictOne()
 	}
+	if single > 0 {
+		tokens, stream, follows := w.Tokens, w.Stream, w.ContextFollows
+		w.single()
+		w.Count, w.reps = single, single
+		w.predictOne()
+		w.Count, w.reps, w.rows = 1, 1, op.Tokens
+		w.Tokens, w.Stream, w.Follows, w.ContextFollows = tokens, stream, w.rows, follows
+	}
+}
+
+// passes are how often drafting computes all tokens of a step, and one token of each request. The first draft fills the
+// drafter's cache for all tokens; each further one starts from the draft in front of it (vLLM, v1/spec_decode/eagle.py, propose;
+// SGLang, speculative/eagle_worker.py, draft and draft_extend; TensorRT-LLM, _torch/speculative/mtp.py, MTPEagleWorker).
+func (s *Spec) passes() (whole, single float64) {
+	if s.Policy.WholeDrafts || s.MTP == 0 {
+		return float64(s.MTP), 0
+	}
+	return 1, float64(s.MTP - 1)
+}
+
+// Modules are the MTP modules that are loaded and have a cache: further drafts come from the last one again.
+func (s *Spec) Modules() int {
+	if s.Policy.WholeDrafts {
+		return s.MTP
+	}
+	return min(s.MTP, max(1, s.Model.MTP.Layers))
+}
+
+// single makes what follows a pass over one token of each request.
+func (w *Walk) single() {
+	w.Tokens, w.rows, w.Follows = w.Requests, op.Requests, op.Requests
+	w.Stream = w.Tokens
+	if w.g.cutsStream() {
+		w.Stream = math.Ceil(w.Tokens / w.g.tp)
+	}
+	if w.ContextFollows == op.Tokens {
+		w.ContextFollows = op.Requests
+	}
+}
+
+// draftRun is the run that layers of MTP modules count as: one more behind the model's own, but outside them for TensorCast.
+func (g *Graph) draftRun() uint16 {
+	if g.spec.Policy.WholeDrafts {
+		return 0
+	}
+	return uint16(len(g.runs) + 1)
 }
 
 // speculatedRows emits the selection of the rows to verify. Their positions
@@ -26,7 +77,7 @@ func (w *Walk) speculatedRows() {
 func (w *Walk) chooseTokens() {
 	w.Follows = op.Requests
 	w.argmax(w.Requests)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 	w.chooseSpeculated()
 }
 
@@ -36,7 +87,7 @@ func (w *Walk) chooseSpeculated() {
 		w.argmax(extra)
 		w.Elementwise(op.Cat, 2*IndexBytes*w.logits)
 	}
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }
 
 func (w *Walk) argmax(rows float64) {
@@ -75,7 +126,9 @@ func (w *Walk) predictOne() {
 	w.Quantize(s, t, 2*h)
 	w.Linear(s, t, 2*h, h, 1)
 	w.rewrites(AtSplitStreams, nil)
+	w.Run = w.g.draftRun()
 	w.layer(&w.g.mtp)
+	w.Run = 0
 	w.rewrites(AtJoinStreams, nil)
 	w.lastRows()
 	w.Follows = op.Requests
@@ -92,21 +145,33 @@ func (w *Walk) predictOne() {
 // output.
 const newTokenCopies = 2
 
+// moveIDs are the varying operators of a predicted token.
+func (w *Walk) moveIDs() {
+	w.shiftIDs()
+	w.lastRows()
+	for range newTokenCopies {
+		w.scatterIDs()
+	}
+}
+
 func (w *Walk) shiftIDs() {
 	w.Follows = op.Several
 	w.Elementwise(op.ShiftIDs, IndexBytes*(2*w.Tokens+2*w.Requests+w.Requests+1))
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }
 
-// lastRows emits the selection of the last row of each request.
+// lastRows emits the selection of the last row of each request, if there are others.
 func (w *Walk) lastRows() {
+	if w.rows == op.Requests {
+		return
+	}
 	w.Follows = op.Several
 	w.index(w.Tokens, w.Requests, w.Hidden)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }
 
 func (w *Walk) scatterIDs() {
 	w.Follows = op.Several
 	w.Elementwise(op.SelectScatter, IndexBytes*(2*w.Tokens+w.Requests))
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }

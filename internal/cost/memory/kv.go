@@ -34,7 +34,7 @@ func cacheShares(s *graph.Spec) []share {
 			of[k]++
 		}
 		if i == len(all)-1 {
-			of[m.MTP.Kind] += float64(s.MTP)
+			of[m.MTP.Kind] += float64(s.Modules())
 			of[m.Layers[len(m.Layers)-1]] += float64(s.Draft.Layers)
 		}
 		for k := range count {

@@ -331,7 +331,7 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 		one += inWeights(s, a, float64(a.Heads), float64(a.KVHeads)) -
 			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
 	}
-	b := units.Bytes(s.MTP) * one
+	b := units.Bytes(s.Modules()) * one
 	if s.Policy.UnsharedWeights {
 		b += embedding(s) + head(s)
 	}

@@ -37,6 +37,7 @@ type Pace struct {
 	graph       engine.Graph
 	multipliers Multipliers
 	layers      int
+	drafts      int // layers that draft tokens, one behind the other
 	stages      int
 	// ahead says that launches pass behind the step before. Workers of several devices also run ahead, but steps of theirs
 	// were not seen, and the launch times fitted to them count as exposed.
@@ -56,7 +57,7 @@ type Pace struct {
 func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p := Pace{
 		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
-		multipliers: Ones(), layers: len(s.Model.Layers), stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
+		multipliers: Ones(), layers: len(s.Model.Layers), drafts: s.MTP, stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
 		tiles: e.TilesOf(d.Generation, s.Quant.Attention), query: 1 + s.MTP, ranks: inStep(s), throttle: units.Seconds(d.Throttle),
 	}
 	if heads := latentHeads(s); heads > 0 {
@@ -165,7 +166,7 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 		attention *= p.decode
 	}
 	kernels := layers + head + attention
-	layers += p.host.PerLayer * units.Seconds(p.layers)
+	layers += p.host.PerLayer * units.Seconds(p.layers+p.drafts)
 	return work{layers, head, attention, kernels, products}
 }
 
