@@ -38,7 +38,7 @@ func (g *Graph) AppendRecalls(dst []op.Item, s *Sums) []op.Item {
 	w.sums = *s
 	w.rewrites(AtBegin, nil)
 	for _, r := range g.recalls {
-		w.Count, w.Run, w.reps = r.count, r.run, r.count
+		w.g, w.Count, w.Run, w.reps = r.graph, r.count, r.run, r.count
 		if r.single {
 			w.single()
 		}
@@ -56,9 +56,12 @@ func (g *Graph) AppendSelections(dst []op.Item, counts [op.Counts]float64) []op.
 	w.rowsOfHead()
 	if g.spec.MTP > 0 {
 		w.chooseSpeculated()
+		by, _ := g.drafts()
+		w.Hidden = by.hidden
 		whole, single := g.spec.passes()
-		w.Count = whole
-		w.moveIDs()
+		if w.Count = whole; whole > 0 {
+			w.moveIDs()
+		}
 		if single > 0 {
 			w.single()
 			w.Count = single

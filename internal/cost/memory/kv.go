@@ -48,6 +48,12 @@ func cacheShares(s *graph.Spec) []share {
 			out = append(out, c)
 		}
 	}
+	if s.MTP > 0 && s.Drafter.Head != nil {
+		head := s.HeadSpec()
+		c := cacheShare(&head, &head.Model.Kinds[0].Attention)
+		c.layers = 1
+		out = append(out, c)
+	}
 	return out
 }
 
