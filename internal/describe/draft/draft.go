@@ -52,7 +52,9 @@ type Acceptance struct {
 type Head struct {
 	Name   string    `yaml:"name"`
 	Models []string  `yaml:"models"` // that it drafts for
-	Shape  Shape     `yaml:"shape"`
+	// Instead says that engines draft with the head, though the checkpoint counts MTP modules.
+	Instead bool      `yaml:"instead"`
+	Shape   Shape     `yaml:"shape"`
 	Kept   []float64 `yaml:"kept"` // of real text
 	Source string    `yaml:"source"`
 
@@ -145,10 +147,11 @@ func HeadOf(m *model.Model) *Head {
 // Ways are the methods that a model can be drafted for, but n-grams, which depend on the text alone and fit any.
 func Ways(m *model.Model) []Method {
 	var out []Method
-	if m.MTP.Layers > 0 {
+	h := HeadOf(m)
+	if m.MTP.Layers > 0 && (h == nil || !h.Instead) {
 		out = append(out, MTP)
 	}
-	if HeadOf(m) != nil {
+	if h != nil {
 		out = append(out, EAGLE3)
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
@@ -237,7 +238,7 @@ func (t *task) rates() []float64 {
 	if t.r.AcceptanceRates != nil {
 		return t.r.AcceptanceRates
 	}
-	return deployment.Acceptance(t.model, t.device, usualDrafts)
+	return deployment.Acceptance(t.model, t.device, draft.MTP, usualDrafts)
 }
 
 // summarize turns what was found into values.
