@@ -94,8 +94,7 @@ func (c *cells) median(column string) bool {
 // speculation reads how tokens are drafted, under either name.
 func (c *cells) speculation(r *Row) {
 	method := c.text("spec_method")
-	r.Drafter = draft.MTP
-	if by := draft.Method(method); slices.Contains(draft.Methods(), by) {
+	if by := draft.Method(method); by != draft.MTP && slices.Contains(draft.Methods(), by) {
 		r.Drafter = by
 	}
 	r.Speculative = method != "" && method != "none"

@@ -50,7 +50,7 @@ type Row struct {
 	// as a setting of its own.
 	Others []Other
 	// Speculative says that tokens are drafted, Marked that only its quality says so; Drafted is how many per step and Drafter what
-	// drafts them, Acceptance the share of them that is accepted, negative where the row does not say.
+	// drafts them ("" is the model's MTP modules or what stands in for them), Acceptance the share of them that is accepted, negative where the row does not say.
 	Speculative bool
 	Marked      bool
 	Drafted     int

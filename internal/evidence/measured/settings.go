@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,10 +26,10 @@ func (r *Row) usualDrafts(e *engine.Profile) int {
 
 // drafter is what drafts the tokens of a row: benchmarks call heads that stand in for MTP modules by their name.
 func (r *Row) drafter(m *model.Model) draft.Method {
-	if ways := draft.Ways(m); r.Drafter == draft.MTP && len(ways) > 0 {
+	if ways := draft.Ways(m); r.Drafter == "" && len(ways) > 0 {
 		return ways[0]
 	}
-	return r.Drafter
+	return cmp.Or(r.Drafter, draft.MTP)
 }
 
 // settle adds to a deployment what the row says in its engine's own words, and notes
