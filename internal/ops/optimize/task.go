@@ -151,7 +151,7 @@ func (t *task) candidates() []search.Candidate {
 	all := space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
 	if space.Open() {
 		fit, rejected := search.Fitting(t.subject.Layouts(t.device, t.devices, &search.Sizes{}), false, func(l parallel.Layout) error {
-			return t.subject.Fits(l, false, 1, 0)
+			return t.subject.Fits(l, false, 1, search.Draft{})
 		})
 		for _, r := range rejected {
 			fit = append(fit, r.Layout)
@@ -162,7 +162,7 @@ func (t *task) candidates() []search.Candidate {
 	var out []search.Candidate
 	for _, c := range all {
 		out = append(out, c)
-		for _, c.Budget = range t.subject.Budgets(c.Layout, c.MTP) {
+		for _, c.Budget = range t.subject.Budgets(c) {
 			out = append(out, c)
 		}
 	}
