@@ -225,7 +225,7 @@ func (d *Drafting) inWords() string {
 	out := fmt.Sprintf("Drafts %s per step by %s, kept in %s of steps", units.Counted(d.Tokens, "token"), methodInWords(d.Method), strings.Join(kept, ", "))
 	switch n := len(d.Loads); {
 	case d.OffAbove != nil && *d.OffAbove == 0:
-		return out + "; fewer latencies, but no more tokens than without drafts at any load."
+		return out + "; no load tried has more tokens per second than without drafts."
 	case d.OffAbove != nil:
 		return out + fmt.Sprintf("; off above %s in flight.", units.Thousands(*d.OffAbove))
 	case n > 0:
@@ -242,8 +242,8 @@ func methodInWords(by draft.Method) string {
 func (p *planning) draftChanges(best *Found, m *model.Model, add func(string, func(*Request))) {
 	by, n := cmp.Or(best.Experiment.Drafter, draft.MTP), best.Experiment.MTP
 	if n == 0 {
-		if ways := draft.Ways(m); len(ways) > 0 && p.r.Draft == "" {
-			add(fmt.Sprintf("up to %d draft tokens per step by %s", mostDrafts, methodInWords(ways[0])), func(r *Request) { r.Draft = AutoDraft })
+		if slices.Contains(draft.Ways(m), draft.MTP) && p.r.Draft == "" {
+			add(fmt.Sprintf("up to %d draft tokens per step by MTP", mostDrafts), func(r *Request) { r.Draft = AutoDraft })
 		}
 		return
 	}
