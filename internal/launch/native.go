@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -44,6 +46,8 @@ type native struct {
 	MTP            int     `key:"mtp.tokens"`
 	MTPWidth       int     `key:"mtp.width"`
 	MTPDraft       int     `key:"mtp.draft"`
+	DraftModel     string  `key:"draft.model"`
+	DraftTokens    int     `key:"draft.tokens"`
 	Role           string  `key:"role"`
 	Transfer       string  `key:"transfer"`
 	TransferTokens int     `key:"transfer_tokens"`
@@ -80,6 +84,9 @@ func (v *Values) native() (native, error) {
 	case TRTLLM:
 		return t, v.nativeTRTLLM(&t)
 	case MindIE:
+		if v.Drafter != "" {
+			return t, fmt.Errorf("%w: files of MindIE have no drafts by %s", ErrLayout, v.Drafter)
+		}
 		t.EP, t.MoETP = v.Layout.EP, v.Layout.MoETP
 		return t, nil
 	}
@@ -105,7 +112,11 @@ func (v *Values) nativeVLLM(t *native) error {
 	t.Checkpoint = OnTheFly(v.Checkpoint)
 	t.Graphs = scaled(v.Graphs, 1+v.MTP)
 	if v.MTP > 0 {
-		t.Speculative = compact(speculative{"mtp", v.MTP})
+		x := speculative{Method: cmp.Or(v.Drafter, draft.MTP), Model: v.Head, Tokens: v.MTP}
+		if v.Drafter == draft.NGram {
+			x.Most, x.Least = lookupMost, lookupLeast
+		}
+		t.Speculative = compact(x)
 	}
 	switch v.Role {
 	case deployment.Prefill:
@@ -120,9 +131,15 @@ func (v *Values) nativeVLLM(t *native) error {
 // speculative is the JSON of --speculative-config: the method "mtp" stands for the
 // model's own modules (vllm/config/speculative.py).
 type speculative struct {
-	Method string `json:"method"`
-	Tokens int    `json:"num_speculative_tokens"`
+	Method draft.Method `json:"method"`
+	Model  string       `json:"model,omitempty"`
+	Tokens int          `json:"num_speculative_tokens"`
+	Most   int          `json:"prompt_lookup_max,omitempty"`
+	Least  int          `json:"prompt_lookup_min,omitempty"`
 }
+
+// The lengths of n-grams that are looked up: as in vLLM's example of the method and in TensorRT-LLM's blog on it.
+const lookupMost, lookupLeast = 5, 2
 
 // transfer is the JSON of --kv-transfer-config (vLLM's guide to the NIXL connector).
 type transfer struct {
@@ -185,6 +202,13 @@ func (v *Values) nativeSGLang(t *native) error {
 	t.Checkpoint = OnTheFly(v.Checkpoint)
 	if v.MTP > 0 { // a chain: one candidate at each of the steps, and the token before them
 		t.MTPMethod, t.MTPWidth, t.MTPDraft = "NEXTN", 1, v.MTP+1
+		switch v.Drafter {
+		case draft.EAGLE3:
+			t.MTPMethod, t.DraftModel = "EAGLE3", v.Head
+		case draft.NGram: // has no steps
+			t.MTPMethod, t.MTPWidth, t.MTP = "NGRAM", 0, 0
+		case draft.MTP:
+		}
 	}
 	if v.Role != deployment.Both {
 		t.Role, t.Transfer = string(v.Role), "nixl"
@@ -205,6 +229,13 @@ func (v *Values) nativeTRTLLM(t *native) error {
 	}
 	if v.MTP > 0 {
 		t.MTPMethod = "MTP"
+		switch v.Drafter {
+		case draft.EAGLE3:
+			t.MTPMethod, t.DraftModel, t.MTP, t.DraftTokens = "Eagle", v.Head, 0, v.MTP
+		case draft.NGram:
+			t.MTPMethod, t.MTP, t.DraftTokens = "NGram", 0, v.MTP
+		case draft.MTP:
+		}
 	}
 	if v.Role != deployment.Both {
 		t.Transfer, t.TransferTokens = "DEFAULT", v.MaxLength

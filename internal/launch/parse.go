@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -261,12 +263,37 @@ func (l *Launch) settle() error {
 		if err := json.Unmarshal([]byte(t.Speculative), &x); err != nil {
 			return fmt.Errorf("the speculation is not JSON: %w", err)
 		}
-		t.MTP = x.Tokens
+		t.MTP, t.MTPMethod = x.Tokens, string(x.Method)
 		for i := range t.Graphs {
 			t.Graphs[i] /= 1 + t.MTP
 		}
 	}
+	switch l.drafter() {
+	case draft.NGram:
+		if l.Engine == SGLang {
+			t.MTP = max(0, t.MTPDraft-1)
+		}
+		t.MTP = cmp.Or(t.MTP, t.DraftTokens)
+	case draft.EAGLE3:
+		t.MTP = cmp.Or(t.MTP, t.DraftTokens)
+	case draft.MTP:
+	}
 	return nil
+}
+
+// drafter is what drafts tokens, in the words of the engines; "" is the model's own MTP modules.
+func (l *Launch) drafter() draft.Method {
+	switch strings.ToLower(l.set.MTPMethod) {
+	case "ngram":
+		return draft.NGram
+	case "eagle3":
+		return draft.EAGLE3
+	case "eagle": // SGLang calls MTP modules so too
+		if l.Engine == TRTLLM {
+			return draft.EAGLE3
+		}
+	}
+	return ""
 }
 
 // nodes is the number of nodes of a worker according to its flags.
@@ -300,7 +327,7 @@ func (l *Launch) Given(key string) bool { return l.given[key] }
 func (l *Launch) Pool() deployment.Pool {
 	t := &l.set
 	layout, batch := t.layout(l.Engine)
-	out := deployment.Pool{Role: l.Role, Layout: layout, MTP: t.MTP}
+	out := deployment.Pool{Role: l.Role, Layout: layout, MTP: t.MTP, Drafter: l.drafter()}
 	set := func(key string, value any) { out.Settings = append(out.Settings, fmt.Sprintf("%s=%v", key, value)) }
 	if l.given["max_context"] {
 		set("max_context", t.MaxLength)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -39,6 +40,9 @@ type Values struct {
 	Graphs         []int // batch sizes to capture, ascending; none = no graphs
 	OwnGraphs      bool  // the engine chooses them, up to a limit of its own or one among Extras
 	MTP            int   // draft tokens of a step
+	// Drafter drafts them; "" is the model's own MTP modules. Head is the EAGLE-3 head that does.
+	Drafter draft.Method
+	Head    string
 	// Extras are other settings of the plan that the engine has a name for, as "key=value" in
 	// the order of the engine's settings.
 	Extras []string
@@ -90,6 +94,12 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	if asked.Formats != (deployment.Formats{}) {
 		v.Checkpoint = asked.Formats.Checkpoint
+	}
+	if v.MTP > 0 {
+		v.Drafter = s.Spec.Drafter.Method
+	}
+	if h := draft.HeadOf(p.Resolved.Model); h != nil && v.Drafter == draft.EAGLE3 {
+		v.Head = h.Name
 	}
 	if i < len(p.Batch) && p.Batch[i] > 0 {
 		v.Batch = p.Batch[i]

@@ -27,6 +27,7 @@ func (p *Plan) Written() (deployment.Deployment, error) {
 		d.Pools = append(d.Pools, deployment.Pool{
 			Role: v.Role, Replicas: v.Workers / units, Layout: v.Layout, Settings: append(v.settings(), v.ModelOnly...), MTP: v.MTP,
 			System: p.Deployment.Pools[i].System, Formats: p.Deployment.Pools[i].Formats,
+			Drafter:         v.Drafter,
 			AcceptanceRates: p.Deployment.Pools[i].AcceptanceRates,
 		})
 	}

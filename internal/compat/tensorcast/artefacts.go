@@ -64,6 +64,7 @@ func Artefacts() []Artefact {
 		choice("free-states", "the states of Qwen's linear attention use no memory", func(c *graph.Choices) *bool { return &c.FreeStates }),
 		choice("cached-linear-layers", "Qwen3-Next's linear-attention layers have a KV cache like its full-attention layers", func(c *graph.Choices) *bool { return &c.CachedLinear }),
 		choice("uncut-prediction", "queries, keys and values of MTP modules are replicated on every rank", func(c *graph.Choices) *bool { return &c.UncutPrediction }),
+		choice("whole-drafts", "every draft token has an MTP module of its own, which computes all tokens of the step", func(c *graph.Choices) *bool { return &c.WholeDrafts }),
 		form("joined-layers", "layers that share index selections are compiled together, so that a residual sum and the next layer's norm are one operator", joinedLayers),
 		choice("added-images", "the images of a decode are added to the KV cache of its context", func(c *graph.Choices) *bool { return &c.AddedImages }),
 		choice("free-unsupported", "arithmetic in number formats the device lacks is free", func(c *graph.Choices) *bool { return &c.FreeUnsupported }),

@@ -195,7 +195,7 @@ func (w *Walk) attend(k *Kind, a *model.Attention) {
 func (w *Walk) attendHere(k *Kind, a *model.Attention) {
 	w.Follows = op.Context
 	o := w.Next(op.Attention, op.GQAttention)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.Queries, k.cached, float64(a.HeadDim), float64(a.ValueDim)
 	o.Prefill, o.Decode = w.Spans(a)
 	o.Window = float64(a.Window)

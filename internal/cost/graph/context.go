@@ -30,7 +30,7 @@ func (w *Walk) gatherQueries(k *Kind, a *model.Attention) {
 	w.Follows = w.ContextFollows
 	w.AllGather(w.g.spec.Layout.DCPGroup(), w.Tokens, k.Queries*float64(a.HeadDim))
 	w.rewrites(AtGatheredQuery, k)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }
 
 // mergeOutputs emits the exchange of partial outputs behind attention, width wide,
@@ -45,5 +45,5 @@ func (w *Walk) mergeOutputs(k *Kind, width float64) {
 		x := f32 * w.Tokens * k.Queries * width * (w.ContextRanks - 1)
 		w.Collective(op.AllToAll, op.Exchange, w.g.spec.Layout.DCPGroup(), x, 2*x)
 	}
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }

@@ -12,7 +12,7 @@ func (w *Walk) forward(b Batch) {
 	w.Follows = op.Several
 	w.images = b.Images
 	w.vision(b.Images)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 	w.embed()
 	w.layerInputs()
 	w.rewrites(AtSplitStreams, nil)
@@ -41,7 +41,7 @@ func (w *Walk) forward(b Batch) {
 	w.rowsOfHead()
 	w.Follows = op.Logits
 	w.project(w.logits)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 	if w.g.spec.MTP > 0 {
 		w.predict()
 	}
@@ -61,7 +61,7 @@ func (w *Walk) propose(layers float64) {
 	w.Follows = op.Requests
 	w.project(w.Requests)
 	w.argmax(w.Requests)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }
 
 // lastKind is the kind of the model's last layer.
@@ -139,7 +139,7 @@ func (w *Walk) rowsOfHead() {
 	} else if w.g.spec.MTP > 0 && w.logits > w.Requests {
 		w.speculatedRows()
 	}
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }
 
 // project emits the product with the output head for rows tokens, and the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -22,8 +23,9 @@ type Spec struct {
 
 	// Compile fuses operators; without it every elementwise step is its own.
 	Compile bool
-	// MTP is the number of extra tokens predicted in a step.
-	MTP int
+	// MTP is the number of tokens drafted in a step, by the model's own MTP modules or by Drafter.
+	MTP     int
+	Drafter Drafter
 
 	// Draft is a draft model that proposes tokens before a decode step.
 	Draft Draft
@@ -42,6 +44,12 @@ type Spec struct {
 	MatMulAllReduce bool
 	// DispatchCombine replaces dispatch, experts and combination by one kernel.
 	DispatchCombine bool
+}
+
+// Drafter is what drafts tokens in place of MTP modules; the zero value is these.
+type Drafter struct {
+	Method draft.Method
+	Head   *model.Model // of EAGLE-3
 }
 
 // Draft is a draft model made of decoder layers like the target's last.
@@ -128,7 +136,8 @@ type Graph struct {
 	vocabRank  float64
 	ropeDim    float64
 	maxPos     float64
-	mtp        Kind // of MTP modules
+	mtp        Kind   // of MTP modules
+	head       *Graph // of an EAGLE-3 head
 	// layerInputs is the width of all layers' own inputs together.
 	layerInputs float64
 	places      Places               // parts that are rewritten
@@ -144,9 +153,11 @@ type run struct {
 
 // recall is a number of layers that look at what earlier steps left alike.
 type recall struct {
-	kind  *Kind
-	count float64
-	run   uint16 // the first of theirs, from 1; 0 outside
+	graph  *Graph
+	kind   *Kind
+	count  float64
+	run    uint16 // the first of theirs, from 1; 0 outside
+	single bool   // computes one token of each request
 }
 
 // Kind holds one rank's share of a layer kind.
@@ -214,6 +225,12 @@ func New(s Spec) (*Graph, error) {
 		g.runs = append(g.runs, r)
 	}
 	g.runs = mergeRuns(g.runs)
+	if s.MTP > 0 && s.Drafter.Head != nil {
+		var err error
+		if g.head, err = New(s.HeadSpec()); err != nil {
+			return nil, err
+		}
+	}
 	g.recalls = g.mergeRecalls()
 	return g, nil
 }
@@ -250,13 +267,18 @@ func (g *Graph) mergeRecalls() []recall {
 		}
 	}
 	for i, r := range g.runs {
-		add(recall{&g.kinds[r.kind], r.count, uint16(i + 1)})
+		add(recall{graph: g, kind: &g.kinds[r.kind], count: r.count, run: uint16(i + 1)})
 	}
-	if n := g.spec.MTP; n > 0 {
-		add(recall{&g.mtp, float64(n), 0})
+	by, kind := g.drafts()
+	whole, single := g.spec.passes()
+	if whole > 0 {
+		add(recall{graph: by, kind: kind, count: whole, run: g.draftRun()})
 	}
 	if n := g.spec.Draft.Layers; n > 0 {
-		add(recall{g.lastKind(), float64(n), 0})
+		add(recall{graph: g, kind: g.lastKind(), count: float64(n)})
+	}
+	if single > 0 { // last, as a walk does not return from these
+		out = append(out, recall{graph: by, kind: kind, count: single, run: g.draftRun(), single: true})
 	}
 	return out
 }
@@ -266,7 +288,7 @@ func (g *Graph) mergeRecalls() []recall {
 func (r recall) like(o recall) bool {
 	a := &r.kind.Layer.Attention
 	alone := (a.Kind == model.GQA || a.Kind == model.MLA) && !a.Indexer.Own()
-	return *a == o.kind.Layer.Attention && r.kind.Queries == o.kind.Queries && r.kind.cached == o.kind.cached &&
+	return r.graph == o.graph && *a == o.kind.Layer.Attention && r.kind.Queries == o.kind.Queries && r.kind.cached == o.kind.cached &&
 		(alone || (r.run > 0) == (o.run > 0))
 }
 

@@ -72,7 +72,7 @@ func (w *Walk) attendLatentHere(k *Kind, a *model.Attention) {
 	spec, cut := &w.g.spec, w.ContextRanks
 	w.Follows = op.Context
 	o := w.Next(op.Latent, op.LatentAttention)
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 	o.Heads, o.HeadDim, o.ValueDim = k.Queries*cut, float64(a.HeadDim), float64(a.ValueDim)
 	if cut > 1 {
 		o.Own = k.Queries
@@ -135,5 +135,5 @@ func (w *Walk) choose(a *model.Attention) {
 	o.Vector = units.Ops(2 * pairs * heads)
 	o.Bytes = units.Bytes(e*(t*heads*d+(prefill.Context+decode.Context)*d) + 4*pairs)
 	w.Elementwise(op.TopK, 4*pairs+IndexBytes*t*float64(ix.TopK))
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }

@@ -104,6 +104,9 @@ type Choices struct {
 	// UncutPrediction replicates queries, keys and values of MTP modules on every
 	// rank.
 	UncutPrediction bool
+	// WholeDrafts has a module of its own for each predicted token, and computes all tokens of the step in each; engines
+	// compute only the first draft so.
+	WholeDrafts bool
 	// AddedImages caches the images of a decode beside the context it is given.
 	AddedImages bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,

@@ -144,7 +144,7 @@ func (w *Walk) recur(k *Kind) {
 		w.conv1d(2*keys*float64(r.KeyDim)+values, kernel)
 		w.scan(op.DeltaRule, keys, heads, r)
 	}
-	w.Follows = op.Tokens
+	w.Follows = w.rows
 }
 
 // scanChannels emits Mamba's scan, whose every channel has a decay of its own for

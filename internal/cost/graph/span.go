@@ -37,6 +37,9 @@ func (w *Walk) Group(i int) (all op.Span, decode bool) {
 	default:
 		all, decode = w.sums.Decode, true
 	}
+	if w.rows == op.Requests { // one query of each, which sees all of its context
+		all.Tokens, all.Pairs, decode = all.Requests, all.Context, true
+	}
 	if w.Shards > 1 {
 		all = w.sharded(all)
 	}

@@ -38,7 +38,10 @@ func (g *Graph) AppendRecalls(dst []op.Item, s *Sums) []op.Item {
 	w.sums = *s
 	w.rewrites(AtBegin, nil)
 	for _, r := range g.recalls {
-		w.Count, w.Run, w.reps = r.count, r.run, r.count
+		w.g, w.Count, w.Run, w.reps = r.graph, r.count, r.run, r.count
+		if r.single {
+			w.single()
+		}
 		w.recall(r.kind)
 	}
 	return g.finish(w)
@@ -53,11 +56,16 @@ func (g *Graph) AppendSelections(dst []op.Item, counts [op.Counts]float64) []op.
 	w.rowsOfHead()
 	if g.spec.MTP > 0 {
 		w.chooseSpeculated()
-		w.Count = float64(g.spec.MTP)
-		w.shiftIDs()
-		w.lastRows()
-		for range newTokenCopies {
-			w.scatterIDs()
+		by, _ := g.drafts()
+		w.Hidden = by.hidden
+		whole, single := g.spec.passes()
+		if w.Count = whole; whole > 0 {
+			w.moveIDs()
+		}
+		if single > 0 {
+			w.single()
+			w.Count = single
+			w.moveIDs()
 		}
 	}
 	return g.finish(w)
@@ -73,7 +81,7 @@ func (g *Graph) varying(stack *Walk, dst []op.Item, counts [op.Counts]float64) *
 // recall emits those operators of a layer that look at what earlier steps left. The
 // exchanges of context parallelism are among them where they do not follow tokens alone.
 func (w *Walk) recall(k *Kind) {
-	exchanges := w.ContextFollows != op.Tokens
+	exchanges := w.ContextFollows >= op.Counts
 	switch a := &k.Layer.Attention; a.Kind {
 	case model.GQA:
 		w.choose(a)

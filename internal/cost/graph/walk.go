@@ -22,6 +22,8 @@ type Walk struct {
 	Branch  uint8
 	Run     uint16
 	Follows op.Measure
+	// rows is what the rows of a layer follow: tokens, or requests in a pass that computes one token of each.
+	rows op.Measure
 	// Last says that this run is the last, Inside that the layers have begun and the
 	// last norm is still to come.
 	Last, Inside bool

@@ -34,7 +34,7 @@ func cacheShares(s *graph.Spec) []share {
 			of[k]++
 		}
 		if i == len(all)-1 {
-			of[m.MTP.Kind] += float64(s.MTP)
+			of[m.MTP.Kind] += float64(s.Modules())
 			of[m.Layers[len(m.Layers)-1]] += float64(s.Draft.Layers)
 		}
 		for k := range count {
@@ -47,6 +47,12 @@ func cacheShares(s *graph.Spec) []share {
 			c.layers = count[i]
 			out = append(out, c)
 		}
+	}
+	if s.MTP > 0 && s.Drafter.Head != nil {
+		head := s.HeadSpec()
+		c := cacheShare(&head, &head.Model.Kinds[0].Attention)
+		c.layers = 1
+		out = append(out, c)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -132,7 +133,7 @@ func TestCacheInBlocks(t *testing.T) {
 		{1, 1, 36, 0, 1, 127, perBlock / 36.},         // one layer each
 		{2, 1, 2, 0, 2, 1000, 16 * perBlock / 4.},     // 2002 tokens
 		{1, 1, 1, 0, 1, 0, 1 * perBlock},              // an empty request still produces
-		{1, 1, 1, 3, 1, 124, 1 * perBlock * 39. / 36}, // 124 + 3 + 1
+		{1, 1, 1, 3, 1, 124, 1 * perBlock * 37. / 36}, // 124 + 3 + 1; all drafts by one layer
 	} {
 		s := plain(t, "Qwen/Qwen3-8B")
 		s.Layout = parallel.Layout{Devices: c.tp * c.pp, TP: c.tp, PP: c.pp, DCP: c.dcp}.Complete(s.Model)
@@ -231,5 +232,28 @@ func TestWindowShare(t *testing.T) {
 		if want, got := layers*perLayer, m.BytesPerToken(share); got != want {
 			t.Errorf("%g: want %v, got %v", share, want, got)
 		}
+	}
+}
+
+// TestEagleHead works the head of Llama-3.1-8B out by hand, sharded over two: a layer whose queries, keys and values take the
+// embedding and the hidden state, the projection of three hidden states, whole on each rank, and an output head of 32,000 words; its
+// cache is that of one layer. Looking drafts up takes no memory but that of the tokens.
+func TestEagleHead(t *testing.T) {
+	s := plain(t, "meta-llama/Llama-3.1-8B-Instruct")
+	s.Layout = parallel.Layout{Devices: 2, TP: 2}.Complete(s.Model)
+	before := memory.New(s)
+	s.MTP, s.Drafter = 3, graph.Drafter{Method: draft.EAGLE3, Head: draft.HeadOf(s.Model).Model()}
+	with := memory.New(s)
+	const h, inner, qkv = 4096, 14336, 4096 + 2*1024
+	want := 2.0 * (2*h*qkv/2 + h*h/2 + 3*h*inner/2 + 3*h*h + h*32000/2 + 2*h)
+	if got := float64(with.Weights() - before.Weights()); math.Abs(got-want) > 1e-3*want {
+		t.Errorf("weights %.0f, want %.0f", got, want)
+	}
+	if got, want := with.BytesPerToken(1)/before.BytesPerToken(1), units.Bytes(33./32); math.Abs(float64(got-want)) > 1e-9 {
+		t.Errorf("%v times the cache, want %v", got, want)
+	}
+	s.Drafter = graph.Drafter{Method: draft.NGram}
+	if found := memory.New(s); found.Weights() != before.Weights() || found.BytesPerToken(1) != before.BytesPerToken(1) {
+		t.Error("looking drafts up takes memory")
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
@@ -319,8 +320,11 @@ func mlpWeights(s *graph.Spec, q dtype.Scheme, inter, hidden float64, f *model.F
 // mtpWeights are the MTP modules in use, with an embedding and a head of
 // their own where those are not shared.
 func mtpWeights(s *graph.Spec) units.Bytes {
-	if s.MTP == 0 {
+	switch {
+	case s.MTP == 0 || s.Drafter.Method == draft.NGram:
 		return 0
+	case s.Drafter.Head != nil:
+		return eagleWeights(s)
 	}
 	m := s.Model
 	h := float64(m.Hidden)
@@ -331,11 +335,21 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 		one += inWeights(s, a, float64(a.Heads), float64(a.KVHeads)) -
 			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
 	}
-	b := units.Bytes(s.MTP) * one
+	b := units.Bytes(s.Modules()) * one
 	if s.Policy.UnsharedWeights {
 		b += embedding(s) + head(s)
 	}
 	return b
+}
+
+// eagleWeights are an EAGLE-3 head: the projection of hidden states, which is not sharded, a layer whose queries, keys and
+// values come from the embedding too, and the output head. It shares the embedding.
+func eagleWeights(s *graph.Spec) units.Bytes {
+	h := s.HeadSpec()
+	a, wide := &h.Model.Kinds[0].Attention, float64(h.Model.Hidden)
+	tp := float64(h.Layout.TP)
+	return layerWeights(&h, &h.Model.Kinds[0]) + inWeights(&h, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp)) +
+		h.Quant.Base.Bytes(graph.Taps*float64(s.Model.Hidden)*wide) + head(&h)
 }
 
 // draftWeights are the layers of a draft model; it shares embedding and head.

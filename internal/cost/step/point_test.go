@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/roofline"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -138,6 +139,19 @@ func anyBatch(t *rapid.T, m *model.Model, mtp int) graph.Batch {
 	return b
 }
 
+// anyDrafter draws what drafts tokens, heads of other models among them.
+func anyDrafter(t *rapid.T) graph.Drafter {
+	switch by := rapid.SampledFrom(draft.Methods()).Draw(t, "drafter"); by {
+	case draft.EAGLE3:
+		heads := draft.Known().Heads
+		return graph.Drafter{Method: by, Head: heads[rapid.IntRange(0, len(heads)-1).Draw(t, "head")].Model()}
+	case draft.NGram:
+		return graph.Drafter{Method: by}
+	default:
+		return graph.Drafter{}
+	}
+}
+
 // anyPoint draws a step under a policy, on any device for which usable holds.
 func anyPoint(t *rapid.T, policy graph.Policy, usable func(*device.Profile) bool) *point {
 	m := anyModel(t)
@@ -150,14 +164,16 @@ func anyPoint(t *rapid.T, policy graph.Policy, usable func(*device.Profile) bool
 	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	p := &point{spec: graph.Spec{
 		Model: m, Layout: layout, Policy: policy, Quant: graph.Resolve(m, policy, actions),
-		Compile: flag("compile"), MTP: rapid.IntRange(0, 3).Draw(t, "MTP"),
+		Compile: flag("compile"), MTP: rapid.IntRange(0, 3).Draw(t, "MTP"), Drafter: anyDrafter(t),
 		EmbeddingTP:    graph.EmbeddingTP(rapid.IntRange(0, 2).Draw(t, "embedding TP")),
 		SharedExpertTP: layout.EP > 1 && flag("shared-expert TP"),
 		Draft:          graph.Draft{Layers: rapid.IntRange(0, 2).Draw(t, "draft layers"), Block: rapid.IntRange(0, 5).Draw(t, "draft block")},
 		Vision:         true, SequenceParallel: flag("sequence parallel"),
 		MatMulAllReduce: flag("matmul all-reduce"), DispatchCombine: flag("dispatch combine"),
 	}}
-	if _, err := graph.New(p.spec); err != nil {
+	drafting := p.spec
+	drafting.MTP = max(1, p.spec.MTP) // whose head must fit the layout too
+	if _, err := graph.New(drafting); err != nil {
 		t.Skip(err)
 	}
 	p.batch = anyBatch(t, m, p.spec.MTP)

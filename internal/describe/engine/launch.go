@@ -31,6 +31,7 @@ func launchKeys() []string {
 		"graph.sizes", "graph.off",
 		"prefill_limit", // prompt tokens of a step where prompts are not split
 		"mtp.method", "mtp.width", "mtp.draft",
+		"draft.model", "draft.tokens", // of drafts that are not the model's own
 		"role", "transfer", "transfer_tokens", "overlap_off",
 		"nodes.count", "nodes.rank", "nodes.address", "nodes.port",
 		"nodes.dp_local", "nodes.dp_start", "nodes.dp_address", "nodes.dp_port", "nodes.follows",

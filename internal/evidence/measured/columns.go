@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 )
 
 // measureColumns are the columns of measurements; a file has at least one.
@@ -93,11 +94,16 @@ func (c *cells) median(column string) bool {
 // speculation reads how tokens are drafted, under either name.
 func (c *cells) speculation(r *Row) {
 	method := c.text("spec_method")
+	if by := draft.Method(method); by != draft.MTP && slices.Contains(draft.Methods(), by) {
+		r.Drafter = by
+	}
 	r.Speculative = method != "" && method != "none"
+	r.Marked = method == "" && slices.Contains(strings.Fields(r.Quality), markSpeculative)
 	if n := int(c.given("spec_tokens")); r.Drafted == 0 && r.Speculative {
 		r.Drafted = n
 	}
-	r.Speculative = r.Speculative || r.Drafted > 0
+	r.Marked = r.Marked && r.Drafted == 0
+	r.Speculative = r.Speculative || r.Drafted > 0 || r.Marked
 }
 
 // sides reads the settings of each side of a disaggregated deployment. A file that

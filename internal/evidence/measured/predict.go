@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -181,8 +182,8 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 		return deployment.Parts{}, err
 	}
 	out.assume(m.Taken())
-	if row.Speculative && m.MTP.Layers == 0 {
-		return deployment.Parts{}, fmt.Errorf("the row drafts tokens (mtp_tokens is %d), but %s has no MTP modules", row.Drafted, m.Name())
+	if by := row.drafter(m); row.Speculative && by != draft.NGram && !slices.Contains(draft.Ways(m), by) {
+		return deployment.Parts{}, fmt.Errorf("the row drafts tokens (mtp_tokens is %d), but %s has no MTP modules and no EAGLE-3 head of it is known", row.Drafted, m.Name())
 	}
 	return deployment.Parts{Model: m, Device: d, Engine: e.profile}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 )
 
 // Row is one measured deployment.
@@ -48,11 +49,12 @@ type Row struct {
 	// Others are the remaining columns with a value, by name: an engine may know one
 	// as a setting of its own.
 	Others []Other
-	// Speculative says that tokens are drafted; Drafted is how many the model's MTP
-	// modules draft per step, Acceptance the share of them that is accepted, negative
-	// where the row does not say.
+	// Speculative says that tokens are drafted, Marked that only its quality says so; Drafted is how many per step and Drafter what
+	// drafts them ("" is the model's MTP modules or what stands in for them), Acceptance the share of them that is accepted, negative where the row does not say.
 	Speculative bool
+	Marked      bool
 	Drafted     int
+	Drafter     draft.Method
 	Acceptance  float64
 
 	// What was measured; zero is not.

@@ -6,13 +6,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// usualDrafts is how many tokens a row drafts that does not say: three in most public
-// launch scripts of models with MTP modules.
-const usualDrafts = 3
+// usualDrafts is how many tokens a row drafts that does not say: one is ATOM's default (model_engine/arg_utils.py) and what
+// InferenceX's scripts give TensorRT-LLM with data-parallel attention, three what most public launch scripts give.
+func (r *Row) usualDrafts(e *engine.Profile) int {
+	w := r.pools()
+	if e.Name == "atom" || e.Name == "trtllm" && w[len(w)-1].DP > 1 {
+		return 1
+	}
+	return 3
+}
+
+// drafter is what drafts the tokens of a row: benchmarks call heads that stand in for MTP modules by their name.
+func (r *Row) drafter(m *model.Model) draft.Method {
+	if ways := draft.Ways(m); r.Drafter == "" && len(ways) > 0 {
+		return ways[0]
+	}
+	return cmp.Or(r.Drafter, draft.MTP)
+}
 
 // settle adds to a deployment what the row says in its engine's own words, and notes
 // what the engine does not know and what had to be assumed.
@@ -39,14 +57,31 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 	if !row.Speculative {
 		return
 	}
-	if row.Drafted == 0 {
-		p.assume(fmt.Sprintf("%d tokens are drafted per step", usualDrafts))
-		for i := range d.Pools {
-			d.Pools[i].MTP = usualDrafts
+	n, by := row.Drafted, row.drafter(parts.Model)
+	if n == 0 {
+		n = row.usualDrafts(e)
+		p.assume(fmt.Sprintf("%s drafted per step", units.Counted(n, "token")))
+	}
+	if row.Marked && row.TokenBudget > 0 && e.Name == "trtllm" {
+		// Scripts add the drafts of a full batch to a prompt; without chunks a prompt would wait for ever otherwise.
+		w := row.pools()
+		room := row.TokenBudget + n*parallel.Fullest(row.Concurrency, w[len(w)-1].DP)
+		d.Engine.Settings = append(d.Engine.Settings, fmt.Sprintf("token_budget=%d", room))
+		p.assume("the token budget has room for the drafts of a full batch")
+	}
+	for i := range d.Pools {
+		d.Pools[i].MTP = n
+		if by != draft.MTP {
+			d.Pools[i].Drafter = by
 		}
 	}
-	if row.Acceptance < 0 {
-		p.assume(fmt.Sprintf("acceptance rates of drafted tokens are %.2g", deployment.MeasuredAcceptance(parts.Model, cmp.Or(row.Drafted, usualDrafts))))
+	if row.Acceptance < 0 { // benchmarks send random words
+		a := draft.Of(parts.Model, by, draft.Random)
+		rates := a.Rates(n)
+		for i := range d.Pools {
+			d.Pools[i].AcceptanceRates = rates
+		}
+		p.assume(fmt.Sprintf("acceptance rates of drafted tokens are %.2g", rates))
 	}
 }
 

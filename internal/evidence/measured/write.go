@@ -92,6 +92,7 @@ func (r *Row) columns() []column {
 		{"batch_wait_iters", n(r.BatchWaitSteps)},
 		{"batch_wait_ratio", number(r.BatchWaitRatio)},
 		{"mtp_tokens", n(r.Drafted)},
+		{"spec_method", string(r.Drafter)},
 		{"silicon_ttft_ms", number(r.TTFT.Ms())},
 		{"ttft_stat", stat(r.TTFTMedian)},
 		{"silicon_tpot_ms", number(r.TPOT.Ms())},

@@ -101,6 +101,7 @@ func planCommand(r *plan.Request) string {
 	c.add(r.Formats.Checkpoint != "", "weights", r.Formats.Checkpoint)
 	c.add(r.Formats.KV != "", "kv-cache", r.Formats.KV)
 	c.formats(&r.Formats)
+	c.add(r.Draft != "", "draft", r.Draft)
 	c.add(r.MTP > 0, "nextn", r.MTP)
 	list(&c, "nextn-accept-rates", r.AcceptanceRates)
 	c.prices(r)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -138,8 +139,22 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	fs.IntVar(&f.prefill.Layout.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
 	nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
 	formatFlags(fs, &d.Formats)
-	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
+	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step")
+	nargs.Var(fs, &f.serves.Drafter, "drafter", drafter, "what drafts them: mtp, eagle3 or ngram (default mtp)")
 	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "acceptance rate of each draft token (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
+}
+
+// drafter reads the name of a method to draft tokens.
+func drafter(word string) (draft.Method, error) {
+	var words []string
+	for _, by := range draft.Methods() {
+		words = append(words, string(by))
+	}
+	word, err := nargs.OneOf(words...)(word)
+	if draft.Method(word) == draft.MTP {
+		word = "" // the default
+	}
+	return draft.Method(word), err
 }
 
 // arrival reads the name of an arrival process.
@@ -168,7 +183,7 @@ func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 		return []deployment.Pool{s}, nil
 	}
 	s.Role, p.Role = deployment.Decode, deployment.Prefill
-	p.MTP, p.AcceptanceRates = s.MTP, s.AcceptanceRates
+	p.MTP, p.Drafter, p.AcceptanceRates = s.MTP, s.Drafter, s.AcceptanceRates
 	p.Layout.TP, p.Layout.DP, p.Layout.EP = cmp.Or(p.Layout.TP, s.Layout.TP), cmp.Or(p.Layout.DP, s.Layout.DP), cmp.Or(p.Layout.EP, s.Layout.EP)
 	p.Layout.PP = s.Layout.PP
 	return []deployment.Pool{p, s}, nil

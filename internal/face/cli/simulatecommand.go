@@ -57,6 +57,7 @@ func (c *commandLine) deployment(r *simulate.Request) {
 	}
 	c.formats(&deployment.Formats{Linear: d.Formats.Linear, Attention: d.Formats.Attention})
 	c.add(serves.MTP > 0, "num-mtp-tokens", serves.MTP)
+	c.add(serves.Drafter != "", "drafter", serves.Drafter)
 	list(c, "mtp-acceptance-rates", serves.AcceptanceRates)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -83,7 +84,7 @@ func suggestRates(k *Known) Suggestion {
 	var rates []string
 	all := deployment.UsualAcceptance(k.Answers.count(MTPTokens))
 	if p, m := k.Profiles(), k.Model(); len(p) > 0 && m != nil {
-		all = deployment.Acceptance(m, p[0], len(all))
+		all = deployment.Acceptance(m, p[0], draft.MTP, len(all))
 	}
 	for _, r := range all {
 		rates = append(rates, number(r))

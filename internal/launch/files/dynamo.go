@@ -153,7 +153,8 @@ func summary(v *launch.Values) *mapping {
 	}
 	out.set("bs", v.Batch).set("token_budget", v.TokenBudget).set("max_model_len", v.MaxLength).
 		set("memory_share", v.MemoryShare).set("kv_cache_dtype", v.KV).set("chunked_prefill", v.ChunkedPrefill).
-		set("prefix_caching", v.PrefixCaching).setIf(!v.OwnGraphs, "cuda_graph_sizes", v.Graphs).set("nextn", v.MTP)
+		set("prefix_caching", v.PrefixCaching).setIf(!v.OwnGraphs, "cuda_graph_sizes", v.Graphs).set("nextn", v.MTP).
+		setIf(v.Drafter != "", "drafter", string(v.Drafter)).setIf(v.Head != "", "draft_model", v.Head)
 	return out.setIf(len(v.Extras) > 0, "settings", v.Extras)
 }
 

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -49,12 +50,15 @@ func releases(name string) []string {
 // arbitrary draws a plan.
 func arbitrary(t *rapid.T) *launch.Plan {
 	name := rapid.SampledFrom([]string{"vllm", "sglang", "trtllm"}).Draw(t, "engine")
-	id := rapid.SampledFrom([]string{"Qwen/Qwen3-32B", "Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3"}).Draw(t, "model")
-	experts := id != "Qwen/Qwen3-32B"
+	id := rapid.SampledFrom([]string{"Qwen/Qwen3-32B", "Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3", "meta-llama/Llama-3.3-70B-Instruct"}).Draw(t, "model")
+	experts := id != "Qwen/Qwen3-32B" && id != "meta-llama/Llama-3.3-70B-Instruct"
 	pool := func(r deployment.Role) deployment.Pool {
 		p := deployment.Pool{Role: r, Replicas: rapid.IntRange(1, 3).Draw(t, "replicas"), Layout: rapid.SampledFrom(layouts(name, experts)).Draw(t, "layout")}
-		if rapid.Bool().Draw(t, "drafts") && id == "deepseek-ai/DeepSeek-V3" {
+		switch by := rapid.SampledFrom([]draft.Method{"", draft.MTP, draft.EAGLE3, draft.NGram}).Draw(t, "drafts"); {
+		case by == draft.MTP && id == "deepseek-ai/DeepSeek-V3":
 			p.MTP, p.AcceptanceRates = 2, []float64{0.8, 0.55}
+		case by == draft.EAGLE3 && id == "meta-llama/Llama-3.3-70B-Instruct", by == draft.NGram:
+			p.MTP, p.Drafter = rapid.IntRange(1, 4).Draw(t, "draft tokens"), by
 		}
 		for _, s := range []string{"token_budget=4096", "kv_format=fp8", "memory_share=0.85", "prefix_caching=false", "chunked_prefill=false", "graph.max_batch=0", "block_tokens=64", "workspace_gib=3"} {
 			if rapid.IntRange(0, 3).Draw(t, s) == 0 {
@@ -151,7 +155,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for i := range again.Pools {
 			a, b := &p.Resolved.Pools[i], &again.Pools[i]
-			if a.Spec.MTP != b.Spec.MTP || a.Spec.Quant != b.Spec.Quant || a.Engine.TokenBudget != b.Engine.TokenBudget ||
+			if a.Spec.MTP != b.Spec.MTP || a.Spec.Drafter != b.Spec.Drafter || a.Spec.Quant != b.Spec.Quant || a.Engine.TokenBudget != b.Engine.TokenBudget ||
 				a.Engine.MemoryShare != b.Engine.MemoryShare || a.Engine.ChunkedPrefill != b.Engine.ChunkedPrefill || a.Engine.BlockTokens != b.Engine.BlockTokens {
 				t.Fatalf("pool %d differs: %+v, then %+v", i, a.Engine, b.Engine)
 			}

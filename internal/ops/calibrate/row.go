@@ -137,7 +137,7 @@ func (u *UsedResult) row() (measured.Row, error) {
 	case r.DeviceFile != "" || only != (deployment.Formats{}) || pool.System != "" || pool.Formats != (deployment.Formats{}):
 		return row, errors.New("no columns for its device file or number formats")
 	}
-	row.Drafted = pool.MTP
+	row.Drafted, row.Drafter = pool.MTP, pool.Drafter
 	if u.Run.TotalRate > 0 {
 		row.PerGPU = u.Run.TotalRate / float64(row.GPUs)
 	}

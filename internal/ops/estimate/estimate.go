@@ -145,7 +145,7 @@ func (r *Request) deployment(asked deployment.Deployment, captured engine.Graph)
 	of := trial.Shape{Asked: asked, PrefillBatch: r.Prefill.Batch, AcceptanceRates: r.Experiment.AcceptanceRates, Captured: captured}
 	w := &r.Workers
 	return of.Deployment(search.Candidate{
-		Layout: w.Layout, Y: w.Count, Prefill: r.Prefill.Layout, X: r.Prefill.Count, Budget: w.Budget, MTP: r.Experiment.MTP,
+		Layout: w.Layout, Y: w.Count, Prefill: r.Prefill.Layout, X: r.Prefill.Count, Budget: w.Budget, MTP: r.Experiment.MTP, Drafter: r.Experiment.Drafter,
 	}, w.Batch)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -55,8 +56,12 @@ type Experiment struct {
 	// Confidence with which predictions must meet the limits; 0 = 0.5.
 	Confidence float64 `json:"confidence,omitempty"`
 
-	MTP             int       `json:"nextn,omitempty"`
-	AcceptanceRates []float64 `json:"nextn_accept_rates,omitempty"`
+	// MTP tokens are drafted per step by Drafter; "" is the model's own MTP modules. Drafts, if given, are ways that are
+	// searched instead.
+	MTP             int            `json:"nextn,omitempty"`
+	Drafter         draft.Method   `json:"drafter,omitempty"`
+	Drafts          []search.Draft `json:"drafts,omitempty"`
+	AcceptanceRates []float64      `json:"nextn_accept_rates,omitempty"`
 
 	// Workers are those of an aggregated experiment, or for prefill; Decode those for
 	// decode.
@@ -135,6 +140,14 @@ func (e *Experiment) Check() error {
 // caches says that the prefix cache is wanted, and nobody said whether there is one.
 func (e *Experiment) caches() bool {
 	return e.setting("prefix_caching") == "" && (e.Prefix > 0 || e.Host.GiB > 0 || slices.ContainsFunc(e.Workloads, func(w session.Workload) bool { return w.Session != nil }))
+}
+
+// drafts are the ways to draft tokens that are searched.
+func (e *Experiment) drafts() []search.Draft {
+	if e.Drafts != nil {
+		return e.Drafts
+	}
+	return []search.Draft{{By: e.Drafter, Tokens: e.MTP}}
 }
 
 // setting is what an engine setting was given as, "" if it was not; the last counts.

@@ -91,9 +91,9 @@ func (x *run) workers(devices int) error {
 	if len(x.space.Decode) == 0 || e.Mode == Disaggregated && len(x.space.Prefill) == 0 {
 		return session.BadInput(x.nothingRuns(devices))
 	}
-	x.space.MTP = e.MTP
+	x.space.Drafts = e.drafts()
 	if e.Mode == Aggregated && x.subject.Sessions().Turns == 0 { // most of a session's prompt is cached: little is left to divide
-		x.space.Budgets = func(l parallel.Layout) []int { return x.subject.Budgets(l, e.MTP) }
+		x.space.Budgets = x.subject.Budgets
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (x *run) layouts(s *WorkerSpace, d *device.Profile, devices int) []parallel
 
 // fitting keeps the layouts that run.
 func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill bool) []parallel.Layout {
-	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error { return x.subject.Fits(l, prefill, batch, x.e.MTP) })
+	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error { return x.subject.Fits(l, prefill, batch, x.e.drafts()[0]) })
 	for i := range rejected {
 		x.out.Rejected = append(x.out.Rejected, x.refusal(&rejected[i]))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -95,16 +96,20 @@ func (x *inspection) flags() {
 	}
 }
 
-// drafts drops speculation if the model has no MTP modules: drafts of another model are not predicted.
+// drafts drops speculation by what is not known: MTP modules that the model lacks, heads and models that are in no catalog.
 func (x *inspection) drafts() {
-	if x.stage.Model.MTP.Layers > 0 {
-		return
-	}
+	m := x.stage.Model
 	for i := range x.d.Pools {
-		if p := &x.d.Pools[i]; p.MTP > 0 {
-			x.add(SevereWarning, x.name("mtp.tokens"), x.stage.Model.Name()+" has no MTP head; drafts of another model are not predicted", "")
-			p.MTP = 0
+		p := &x.d.Pools[i]
+		switch {
+		case p.MTP == 0, p.Drafter == draft.NGram, p.Drafter == "" && m.MTP.Layers > 0, p.Drafter == draft.EAGLE3 && draft.HeadOf(m) != nil:
+			continue
+		case p.Drafter == draft.EAGLE3:
+			x.add(SevereWarning, x.name("mtp.tokens"), "no EAGLE-3 head of "+m.Name()+" is known; its drafts are not predicted", "")
+		default:
+			x.add(SevereWarning, x.name("mtp.tokens"), m.Name()+" has no MTP head; drafts of another model are not predicted", "")
 		}
+		p.MTP, p.Drafter = 0, ""
 	}
 	x.out.Deployment = x.d
 }

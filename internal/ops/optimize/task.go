@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
@@ -150,7 +151,7 @@ func (t *task) candidates() []search.Candidate {
 	all := space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
 	if space.Open() {
 		fit, rejected := search.Fitting(t.subject.Layouts(t.device, t.devices, &search.Sizes{}), false, func(l parallel.Layout) error {
-			return t.subject.Fits(l, false, 1, 0)
+			return t.subject.Fits(l, false, 1, search.Draft{})
 		})
 		for _, r := range rejected {
 			fit = append(fit, r.Layout)
@@ -161,7 +162,7 @@ func (t *task) candidates() []search.Candidate {
 	var out []search.Candidate
 	for _, c := range all {
 		out = append(out, c)
-		for _, c.Budget = range t.subject.Budgets(c.Layout, c.MTP) {
+		for _, c.Budget = range t.subject.Budgets(c) {
 			out = append(out, c)
 		}
 	}
@@ -237,7 +238,7 @@ func (t *task) rates() []float64 {
 	if t.r.AcceptanceRates != nil {
 		return t.r.AcceptanceRates
 	}
-	return deployment.Acceptance(t.model, t.device, usualDrafts)
+	return deployment.Acceptance(t.model, t.device, draft.MTP, usualDrafts)
 }
 
 // summarize turns what was found into values.

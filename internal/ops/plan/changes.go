@@ -140,9 +140,7 @@ func (p *planning) formats(best *Found, add func(string, func(*Request))) {
 			add("FP8 cache", func(r *Request) { r.Formats.KV = "fp8" })
 		}
 	}
-	if s.Model.MTP.Layers > 0 && p.r.MTP == 0 {
-		add("one draft token per step by MTP", func(r *Request) { r.MTP = 1 })
-	}
+	p.draftChanges(best, s.Model, add)
 }
 
 // alike says that a system of the same vendor is connected as another one and has a price.

@@ -117,6 +117,9 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
+	if out.Drafting, err = p.drafting(ctx, best); err != nil {
+		return err
+	}
 	p.scaled(out)
 	return nil
 }

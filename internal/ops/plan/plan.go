@@ -50,9 +50,12 @@ type Request struct {
 	// Host is memory of the hosts for what prefix caches evict.
 	Host deployment.HostCache `json:"host_cache,omitzero"`
 
-	Formats         deployment.Formats `json:"formats,omitzero"`
-	MTP             int                `json:"nextn,omitempty"`
-	AcceptanceRates []float64          `json:"nextn_accept_rates,omitempty"`
+	Formats deployment.Formats `json:"formats,omitzero"`
+	// Draft is how tokens are drafted: "auto" searches none and what the model has, "none" is the default; "mtp", "eagle3" and "ngram"
+	// draft so, with the number of tokens behind a colon ("mtp:2") or the best of 1 to 3.
+	Draft           string    `json:"draft,omitempty"`
+	MTP             int       `json:"nextn,omitempty"` // the same as Draft mtp:N
+	AcceptanceRates []float64 `json:"nextn_accept_rates,omitempty"`
 
 	// Prices are US dollars for an hour of one device, by system; others have the list
 	// price of their profile.

@@ -55,7 +55,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), systems(w, r))
+	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), r.checkDraft(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 
@@ -180,6 +180,10 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 	if r.DeviceFile != "" {
 		systems = []string{""}
 	}
+	drafts, err := drafts(w, r)
+	if err != nil {
+		return nil, err
+	}
 	var out []experiment.Experiment
 	for _, name := range systems {
 		d, err := w.Device(name, r.DeviceFile)
@@ -198,7 +202,9 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 				if mode == experiment.Disaggregated && r.Devices == 1 {
 					continue
 				}
-				out = append(out, r.experiment(name, of, mode))
+				e := r.experiment(name, of, mode)
+				e.Drafts = drafts
+				out = append(out, e)
 			}
 		}
 	}
@@ -206,6 +212,19 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 		return nil, session.BadInput(errors.New("one device has no room for separate prefill and decode workers"))
 	}
 	return out, nil
+}
+
+// drafts are the ways to draft tokens that a request searches.
+func drafts(w *session.Session, r *Request) ([]search.Draft, error) {
+	if r.Draft == "" {
+		return nil, nil
+	}
+	m, err := w.Model(r.Model, "")
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.drafts(m)
+	return out, session.BadInput(err)
 }
 
 // experiment is the search on one system with one engine in one mode.
@@ -263,6 +282,9 @@ func Check(w *session.Session, r Request) (full Request, about []session.PlanWor
 	errs := []error{complete(w, &r)}
 	if r.Model != "" {
 		_, err := w.Model(r.Model, "")
+		if err == nil && r.checkDraft() == nil {
+			_, err = drafts(w, &r)
+		}
 		errs = append(errs, err)
 	}
 	for _, name := range r.Engines {

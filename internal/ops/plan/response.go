@@ -41,6 +41,7 @@ type Response struct {
 	Changes   []Change               `json:"changes"`
 	Loads     []Load                 `json:"loads"`
 	Pools     []estimate.Pool        `json:"pools"`
+	Drafting  *Drafting              `json:"drafting,omitempty"` // missing without drafts
 	Timeline  []Moment               `json:"timeline"`
 	Workloads []session.PlanWorkload `json:"workloads"`
 	Day       *Day                   `json:"day,omitempty"`

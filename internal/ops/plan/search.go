@@ -221,6 +221,7 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		return out, session.BadInput(fmt.Errorf("no deployment of %s fits on %d devices", e.Model, r.Experiment.Devices))
 	}
 	out.Experiment.System = d.Name
+	out.chosen()
 	if err := p.meter(ctx, &out); err != nil {
 		return out, err
 	}

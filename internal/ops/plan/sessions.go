@@ -37,7 +37,7 @@ func sessionsOf(c *Found, out *Contender) *Sessions {
 		return nil
 	}
 	turns := c.Turns
-	over := func(r Range) Range { return Range{r.Value / turns, r.Low / turns, r.High / turns} }
+	over := func(r Range) Range { return Range{Value: r.Value / turns, Low: r.Low / turns, High: r.High / turns} }
 	latency := c.Expected.Throughput.Inverse() // as that of a request
 	x := &Sessions{
 		Rate: over(out.RequestRate), Turns: turns, CachedShare: c.Cached, HostShare: c.Hosted,
@@ -50,7 +50,7 @@ func sessionsOf(c *Found, out *Contender) *Sessions {
 		x.Capacity = new(over(m.RequestRate))
 	}
 	if k := out.Cost; k != nil {
-		x.PerSession = &Range{k.PerRequest.Value * turns, k.PerRequest.Low * turns, k.PerRequest.High * turns}
+		x.PerSession = &Range{Value: k.PerRequest.Value * turns, Low: k.PerRequest.Low * turns, High: k.PerRequest.High * turns}
 	}
 	return x
 }

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -22,18 +24,27 @@ func (c *Found) inWords() string {
 		}
 		return ""
 	}
-	spare := ""
+	spare := c.drafts()
 	if c.Spare > 0 {
-		spare = fmt.Sprintf(", %d spare", c.Spare)
+		spare += fmt.Sprintf(", %d spare", c.Spare)
 	}
 	if c.X == 0 {
 		return of(units.Counted(c.Copies, "replica"), deployment.Both) + spare
 	}
 	unit := of(fmt.Sprintf("%d prefill", c.X), deployment.Prefill) + ", " + of(fmt.Sprintf("%d decode", c.Y), deployment.Decode)
 	if c.Copies == 1 {
-		return unit
+		return unit + spare
 	}
 	return fmt.Sprintf("%d × (%s)", c.Copies, unit) + spare
+}
+
+// drafts is ", 2 MTP drafts".
+func (c *Found) drafts() string {
+	e := &c.Experiment
+	if e.MTP == 0 {
+		return ""
+	}
+	return ", " + units.Counted(e.MTP, strings.TrimSuffix(methodInWords(cmp.Or(e.Drafter, draft.MTP)), "s")+" draft")
 }
 
 // shortLabel leaves out the dimensions of a layout that are 1.
@@ -141,6 +152,9 @@ func answerOf(p *Response) Answer {
 		out.Sentence += x.inWords(r.Statistic)
 	}
 	out.Reason = reasonOf(best, r.Statistic)
+	if d := p.Drafting; d != nil {
+		out.Reason += " " + d.inWords()
+	}
 	return out
 }
 

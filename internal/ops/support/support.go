@@ -187,7 +187,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 func fewest(s *trial.Subject) (spec *graph.Spec, why string) {
 	d := s.Stage.Device
 	for _, l := range s.Layouts(d, min(mostDevices, max(1, d.Ranks())), &search.Sizes{}) {
-		err := s.Fits(l, false, usualLoad, 0)
+		err := s.Fits(l, false, usualLoad, search.Draft{})
 		if err != nil {
 			why = field.Say(err, parallel.Word)
 			continue

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -63,6 +64,7 @@ type alone struct {
 	layout        parallel.Layout
 	disaggregated bool
 	mtp           int
+	drafter       draft.Method
 }
 
 type expected struct {
@@ -80,15 +82,15 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 	d.Pools = slices.Clone(d.Pools)
 	copies := max(1, c.Copies)
 	if c.X > 0 {
-		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch}, c.MTP)
+		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch}, &c)
 	}
-	s.set(&d, len(d.Pools)-1, copies*max(1, c.Y), c.Layout, Settings{Batch: batch, Budget: c.Budget}, c.MTP)
+	s.set(&d, len(d.Pools)-1, copies*max(1, c.Y), c.Layout, Settings{Batch: batch, Budget: c.Budget}, &c)
 	return d
 }
 
-func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout, of Settings, mtp int) {
+func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout, of Settings, c *search.Candidate) {
 	p := &d.Pools[i]
-	p.Replicas, p.Layout, p.MTP, p.AcceptanceRates = replicas, l, mtp, s.AcceptanceRates
+	p.Replicas, p.Layout, p.MTP, p.Drafter, p.AcceptanceRates = replicas, l, c.MTP, c.Drafter, s.AcceptanceRates
 	p.Settings = append(of.Of(d, p, s.Captured), p.Settings...)
 }
 
@@ -224,7 +226,7 @@ func (s *Subject) Errors(c *search.Candidate, requests int, t *search.Trial) sea
 
 // Expect is Errors as the calibration has them.
 func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *calibration.Expected {
-	key := expected{alone: alone{c.Layout, c.X > 0, c.MTP}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
+	key := expected{alone: alone{c.Layout, c.X > 0, c.MTP, c.Drafter}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
 	if s.Stage.Kinds != nil && t.Input > 0 {
 		key.input = int(math.Round(t.Input))
 	}
@@ -286,13 +288,13 @@ func (s *Subject) Layouts(d *device.Profile, devices int, sizes *search.Sizes) [
 
 // Fits reports why a worker of a layout cannot be run: it is illegal, it leaves no room
 // for a cache, or the engine has no flags for it.
-func (s *Subject) Fits(l parallel.Layout, prefill bool, batch, mtp int) error {
+func (s *Subject) Fits(l parallel.Layout, prefill bool, batch int, by search.Draft) error {
 	d := s.Asked
 	p := d.Pools[len(d.Pools)-1]
 	if prefill {
 		p = d.Pools[0]
 	}
-	p.Role, p.Layout, p.MTP, p.AcceptanceRates = deployment.Both, l, mtp, s.AcceptanceRates
+	p.Role, p.Layout, p.MTP, p.Drafter, p.AcceptanceRates = deployment.Both, l, by.Tokens, by.By, s.AcceptanceRates
 	p.Settings = append([]string{fmt.Sprintf("max_sequences=%d", batch)}, p.Settings...)
 	d.Pools = []deployment.Pool{p}
 	resolved, _, err := s.Stage.Along(&s.curves, &d)
@@ -313,8 +315,8 @@ func Runs(d deployment.Deployment, r *deployment.Resolved, input, output int) er
 
 // Budgets are the token budgets to try beside the engine's own for a worker that does
 // both: half, twice and four times as much, but none below a full batch.
-func (s *Subject) Budgets(l parallel.Layout, mtp int) []int {
-	c := search.Candidate{Layout: l, Y: 1, Copies: 1, MTP: mtp}
+func (s *Subject) Budgets(c search.Candidate) []int {
+	c.Copies = 1
 	if d := s.Deployment(c, 1); d.Gives(&d.Pools[len(d.Pools)-1], "token_budget") {
 		return nil
 	}
@@ -349,7 +351,7 @@ func valid(p *launch.Plan) bool {
 func (s *Subject) own(c search.Candidate) *deployment.Resolved {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.resolved(&c, &alone{layout: c.Layout, mtp: c.MTP})
+	return s.resolved(&c, &alone{layout: c.Layout, mtp: c.MTP, drafter: c.Drafter})
 }
 
 // Load is how requests come to a candidate: so many in flight or per second, in all.

@@ -2,17 +2,19 @@ package deployment
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// Acceptance are the chances that each of n drafted tokens is kept where nobody says: on
-// Ascend's devices those of its tools, elsewhere what measured deployments show. It is the
+// Acceptance are the shares of steps in which each of n drafted tokens is kept where nobody says: on
+// Ascend's devices those of its tools, elsewhere what is published for real text. It is the
 // only default.
-func Acceptance(m *model.Model, d *device.Profile, n int) []float64 {
+func Acceptance(m *model.Model, d *device.Profile, by draft.Method, n int) []float64 {
 	if d.FollowsAscend() {
 		return UsualAcceptance(n)
 	}
-	return MeasuredAcceptance(m, n)
+	a := draft.Of(m, by, draft.Real)
+	return a.Rates(n)
 }
 
 // UsualAcceptance are the default acceptance rates of n draft tokens on Ascend devices: those
@@ -23,27 +25,4 @@ func UsualAcceptance(n int) []float64 {
 		usual = append(usual, usual[len(usual)-1]/2)
 	}
 	return usual[:max(0, n)]
-}
-
-// MeasuredAcceptance are the default acceptance rates of a model on other devices: each token
-// is accepted with the same probability if those before it were. The probabilities explain
-// the median TPOT of rows that draft tokens in InferenceX's database of 20 July 2026 (652 rows
-// of four models, random prompts); other models use their median. Acceptance is higher for
-// prompts that are not random words.
-func MeasuredAcceptance(m *model.Model, n int) []float64 {
-	chance := 0.7
-	switch m.Family {
-	case "deepseek_v3":
-		chance = 0.65
-	case "minimax_m3":
-		chance = 0.75
-	case "qwen3_5", "qwen3_5_moe":
-		chance = 0.77
-	}
-	out, kept := make([]float64, max(0, n)), 1.0
-	for i := range out {
-		kept *= chance
-		out[i] = kept
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
@@ -84,10 +85,11 @@ type Pool struct {
 	Formats Formats `json:"formats,omitzero"`
 	// Settings are engine settings of this pool beyond the deployment's.
 	Settings []string `json:"settings,omitempty"`
-	// MTP is the tokens the model's own modules draft in a step; 0 is the engine's
-	// default. AcceptanceRates are their acceptance rates.
-	MTP             int       `json:"mtp,omitempty"`
-	AcceptanceRates []float64 `json:"acceptance_rates,omitempty"`
+	// MTP is the tokens drafted in a step; 0 is the engine's default. Drafter drafts them: "eagle3" a published head, "ngram" a
+	// look-up in the text, "" the model's own MTP modules. AcceptanceRates are the shares of steps in which each is kept.
+	MTP             int          `json:"mtp,omitempty"`
+	Drafter         draft.Method `json:"drafter,omitempty"`
+	AcceptanceRates []float64    `json:"acceptance_rates,omitempty"`
 }
 
 // Formats are the number formats that differ from the checkpoint's own.

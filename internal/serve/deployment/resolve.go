@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
@@ -215,9 +216,16 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 		}
 		out.Spec.Quant.State = out.Engine.StateFormat
 	}
+	by := cmp.Or(p.Drafter, draft.MTP)
+	if out.Spec.MTP > 0 && by != draft.MTP {
+		out.Spec.Drafter.Method = by
+		if h := draft.HeadOf(b.Model); h != nil && by == draft.EAGLE3 {
+			out.Spec.Drafter.Head = h.Model()
+		}
+	}
 	rates := p.AcceptanceRates
 	if rates == nil {
-		rates = Acceptance(b.Model, b.Device, out.Spec.MTP)
+		rates = Acceptance(b.Model, b.Device, by, out.Spec.MTP)
 	}
 	out.AcceptedPerStep = AcceptedPerStep(out.Spec.MTP, rates)
 	return out, b.checkDrafts(p, out.Spec.MTP)
@@ -233,11 +241,17 @@ func (b *Base) checkDrafts(p *Pool, n int) error {
 	if p.MTP == 0 {
 		from = "engine setting mtp.tokens"
 	}
+	if err := field.OneOf("drafter", cmp.Or(p.Drafter, draft.MTP), draft.Methods()...); err != nil {
+		return err
+	}
 	switch rates := len(p.AcceptanceRates); {
 	case n < 0 || n > MaxMTP:
 		return field.Errorf("%s must be between 0 and %d, got %d", from, MaxMTP, n)
 	case n == 0 || b.Engine == nil:
 		return nil
+	case p.Drafter == draft.EAGLE3 && draft.HeadOf(b.Model) == nil:
+		return field.Errorf("%s %s: no EAGLE-3 head of %s is known", field.Name("drafter"), string(p.Drafter), b.Model.Name())
+	case p.Drafter != "" && p.Drafter != draft.MTP:
 	case b.Model.MTP.Layers == 0:
 		return field.Errorf("%s must be 0, got %d: %s has no MTP modules", from, n, b.Model.Name())
 	case n > rates && p.AcceptanceRates != nil:

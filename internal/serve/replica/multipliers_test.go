@@ -192,15 +192,15 @@ func TestContextOfPrompts(t *testing.T) {
 	}
 }
 
-// watched remembers the last attention priced.
+// watched remembers the last attention priced, and the one before it.
 type watched struct {
-	cost      cost.Coster
-	attention op.Op
+	cost              cost.Coster
+	before, attention op.Op
 }
 
 func (w *watched) Cost(o *op.Op) cost.Estimate {
 	if o.Kind == op.Attention || o.Kind == op.Latent {
-		w.attention = *o
+		w.before, w.attention = w.attention, *o
 	}
 	return w.cost.Cost(o)
 }
@@ -215,7 +215,8 @@ func calibratedH200(t *testing.T) cost.Coster {
 	return m
 }
 
-// TestDraftedTokens: with n draft tokens a decode attends with n+1 queries to one context, and an engine that does not
+// TestDraftedTokens: with n draft tokens a decode and the first draft attend with n+1 queries to one context, each further
+// draft with one query of every request, prompts included; and an engine that does not
 // schedule ahead meanwhile shows all of its host's work.
 func TestDraftedTokens(t *testing.T) {
 	l := parallel.Layout{Devices: 8, TP: 8}
@@ -225,8 +226,11 @@ func TestDraftedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Step(mixed)
-	if d := read.attention.Decode; d.Requests != 32 || d.Tokens != 3*32 || d.Context != 32*(2000+3) {
+	if d := read.before.Decode; d.Requests != 32 || d.Tokens != 3*32 || d.Context != 32*(2000+3) {
 		t.Errorf("two drafts: attention of %+v", d)
+	}
+	if d := read.attention.Decode; d.Requests != 33 || d.Tokens != 33 || d.Pairs != d.Context || read.attention.Prefill.Tokens != 0 {
+		t.Errorf("the second draft: attention of %+v and %+v", read.attention.Prefill, d)
 	}
 	for _, overlapped := range []bool{true, false} {
 		build := func(mtp int) *replica.Replica {
@@ -242,10 +246,10 @@ func TestDraftedTokens(t *testing.T) {
 		if a, b := plain.Pool(1).Engine.VerifiedPerStep, drafts.Pool(1).Engine.VerifiedPerStep; a != 1 || b != 2 {
 			t.Errorf("%d and %d tokens verified", a, b)
 		}
-		// The host's millisecond, shown whole where nothing is scheduled ahead, else a quarter of it.
+		// The host's millisecond, shown whole and for each of two passes where nothing is scheduled ahead, else a quarter of it.
 		slow := replica.Ones()
 		slow.PerStep = 2
-		for r, exposed := range map[*replica.Replica]float64{plain: 0.25, drafts: map[bool]float64{true: 0.25, false: 1}[overlapped]} {
+		for r, exposed := range map[*replica.Replica]float64{plain: 0.25, drafts: map[bool]float64{true: 0.25, false: 2}[overlapped]} {
 			if got := r.Scaled(slow).Step(decoding) - r.Step(decoding); math.Abs(float64(got)-exposed*1e-3) > 1e-9 {
 				t.Errorf("overlapped %t, drafts %t: a millisecond more of the host shows as %v", overlapped, r == drafts, got)
 			}

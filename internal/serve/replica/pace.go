@@ -5,6 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -37,6 +38,7 @@ type Pace struct {
 	graph       engine.Graph
 	multipliers Multipliers
 	layers      int
+	drafts      int // layers that draft tokens, one behind the other
 	stages      int
 	// ahead says that launches pass behind the step before. Workers of several devices also run ahead, but steps of theirs
 	// were not seen, and the launch times fitted to them count as exposed.
@@ -56,7 +58,7 @@ type Pace struct {
 func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p := Pace{
 		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
-		multipliers: Ones(), layers: len(s.Model.Layers), stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
+		multipliers: Ones(), layers: len(s.Model.Layers), drafts: layersOf(s), stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
 		tiles: e.TilesOf(d.Generation, s.Quant.Attention), query: 1 + s.MTP, ranks: inStep(s), throttle: units.Seconds(d.Throttle),
 	}
 	if heads := latentHeads(s); heads > 0 {
@@ -69,10 +71,30 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 		p.host.Exposed *= e.Alone
 		p.ahead = e.LaunchAhead
 	}
-	if s.MTP > 0 && !e.MTP.Overlapped {
+	if s.MTP > 0 && (!e.MTP.Overlapped || s.Drafter.Method == draft.NGram) {
 		p.host.Exposed, p.host.Overlapped = 1, false
+		n := units.Seconds(prepared(s))
+		p.host.PerStep, p.host.PerSequence = n*p.host.PerStep, n*p.host.PerSequence
 	}
 	return p
+}
+
+// layersOf are the layers that draft, one behind the other.
+func layersOf(s *graph.Spec) int {
+	if s.Drafter.Method == draft.NGram {
+		return 0
+	}
+	return s.MTP
+}
+
+// prepared are the passes of a step that the host prepares one after the other, with the results of the one before, where it
+// does not run ahead: the model's, the first draft's and, in one graph, those of all further drafts (SGLang,
+// speculative/eagle_worker.py: draft, verify, forward_draft_extend_after_decode). Looking drafts up is part of the first.
+func prepared(s *graph.Spec) int {
+	if s.Drafter.Method == draft.NGram {
+		return 1
+	}
+	return 1 + min(s.MTP, 2)
 }
 
 // latentHeads are the heads of latent attention on a rank, 0 without any. Sparse
@@ -165,7 +187,7 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 		attention *= p.decode
 	}
 	kernels := layers + head + attention
-	layers += p.host.PerLayer * units.Seconds(p.layers)
+	layers += p.host.PerLayer * units.Seconds(p.layers+p.drafts)
 	return work{layers, head, attention, kernels, products}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -33,6 +34,7 @@ type workerOf struct {
 	prefill bool
 	both    bool
 	mtp     int
+	drafter draft.Method
 	budget  int
 }
 
@@ -49,8 +51,8 @@ const slack = 1.03
 // workersOf are the workers of a candidate: for prefill, nil where the others do both,
 // and those that generate.
 func (b *Bench) workersOf(c *Candidate) (prefill, generates *worker, err error) {
-	first := workerOf{layout: c.Prefill, prefill: true, mtp: c.MTP}
-	second := workerOf{layout: c.Layout, both: c.X == 0, mtp: c.MTP, budget: c.Budget}
+	first := workerOf{layout: c.Prefill, prefill: true, mtp: c.MTP, drafter: c.Drafter}
+	second := workerOf{layout: c.Layout, both: c.X == 0, mtp: c.MTP, drafter: c.Drafter, budget: c.Budget}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	prefill, generates = b.workers[first], b.workers[second]

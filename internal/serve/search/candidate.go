@@ -1,8 +1,11 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
@@ -19,7 +22,24 @@ type Candidate struct {
 	// Copies of the unit; 0 is one.
 	Copies int
 	MTP    int // draft tokens of a step
-	Budget int // most tokens of a step; 0 is the engine's own
+	// Drafter drafts them; "" is the model's own MTP modules.
+	Drafter draft.Method
+	Budget  int // most tokens of a step; 0 is the engine's own
+}
+
+// Draft is a way to draft tokens; the zero value is none.
+type Draft struct {
+	By     draft.Method `json:"method"`
+	Tokens int          `json:"tokens"`
+}
+
+// drafted is the candidate with drafts.
+func (c Candidate) drafted(d Draft) Candidate {
+	c.MTP, c.Drafter = d.Tokens, ""
+	if d.Tokens > 0 && d.By != draft.MTP {
+		c.Drafter = d.By
+	}
+	return c
 }
 
 // Unit is one copy.
@@ -64,7 +84,7 @@ func (c *Candidate) Label(experts bool) string {
 	l.DCP = 1
 	s := l.Label(experts)
 	if c.MTP > 0 {
-		s += fmt.Sprintf(" | MTP=%d", c.MTP)
+		s += fmt.Sprintf(" | %s=%d", strings.ToUpper(string(cmp.Or(c.Drafter, draft.MTP))), c.MTP)
 	}
 	if dcp > 1 {
 		s += fmt.Sprintf(" | DCP=%d", dcp)

@@ -285,7 +285,7 @@ func (s *Simulated) limit(c *Candidate, b *bounds) int {
 // batches is the most requests in the batches of a copy that may meet the limits, where
 // others compute the prompts. It is found for one worker: the others are like it.
 func (s *Simulated) batches(c *Candidate, b *bounds) batched {
-	one := Candidate{Prefill: c.Prefill, X: 1, Layout: c.Layout, Y: 1, Copies: 1, MTP: c.MTP, Budget: c.Budget}
+	one := Candidate{Prefill: c.Prefill, X: 1, Layout: c.Layout, Y: 1, Copies: 1, MTP: c.MTP, Drafter: c.Drafter, Budget: c.Budget}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out, ok := s.pairs[one]

@@ -19,9 +19,18 @@ type Workers struct {
 	Prefill, Decode []parallel.Layout
 	// Budgets are the token budgets to try beside the engine's own, of workers that do
 	// both; nil is none.
-	Budgets func(parallel.Layout) []int
+	Budgets func(Candidate) []int
 	Packing Packing
-	MTP     int
+	// Drafts are the ways to draft tokens to try; nil is none.
+	Drafts []Draft
+}
+
+// drafts are the ways to draft tokens, of which none may be one.
+func (w *Workers) drafts() []Draft {
+	if w.Drafts == nil {
+		return []Draft{{}}
+	}
+	return w.Drafts
 }
 
 // Scored is an evaluator whose scores follow from the throughput of units.
@@ -47,11 +56,13 @@ func (w *Workers) Branches(s *Simulated, e Scored) []Branch {
 	var out []Branch
 	for _, d := range w.Decode {
 		for _, p := range w.Prefill {
-			bound := math.Inf(-1)
-			if x := s.perDevice(p, d, w.MTP, 0); x.Throughput > 0 {
-				bound = e.PairBound(x)
+			for _, by := range w.drafts() {
+				bound := math.Inf(-1)
+				if x := s.perDevice(p, d, by, 0); x.Throughput > 0 {
+					bound = e.PairBound(x)
+				}
+				out = append(out, Branch{Bound: bound, Expand: func() []Branch { return Candidates(e, w.units(p, d, by)) }})
 			}
-			out = append(out, Branch{Bound: bound, Expand: func() []Branch { return Candidates(e, w.units(p, d)) }})
 		}
 	}
 	return out
@@ -62,27 +73,30 @@ func (w *Workers) Branches(s *Simulated, e Scored) []Branch {
 func (w *Workers) both(budgets bool) []Candidate {
 	var out []Candidate
 	for _, l := range w.Decode {
-		c := Candidate{Layout: l, Y: 1, Copies: 1, MTP: w.MTP}
+		c := Candidate{Layout: l, Y: 1, Copies: 1}
 		if n := w.Packing.Devices; n > 0 {
 			if c.Copies = n / l.Devices; c.Copies == 0 {
 				continue
 			}
 		}
-		out = append(out, c)
-		if budgets && w.Budgets != nil {
-			for _, c.Budget = range w.Budgets(l) {
-				out = append(out, c)
+		for _, by := range w.drafts() {
+			c := c.drafted(by)
+			out = append(out, c)
+			if budgets && w.Budgets != nil {
+				for _, c.Budget = range w.Budgets(c) {
+					out = append(out, c)
+				}
 			}
 		}
 	}
 	return out
 }
 
-// units are the candidates of one layout for prefill and one for decode.
-func (w *Workers) units(prefill, decode parallel.Layout) []Candidate {
+// units are the candidates of one layout for prefill and one for decode, with one way to draft.
+func (w *Workers) units(prefill, decode parallel.Layout, by Draft) []Candidate {
 	var out []Candidate
 	for _, u := range w.Packing.list(prefill.Devices, decode.Devices) {
-		out = append(out, Candidate{Prefill: prefill, X: u.X, Layout: decode, Y: u.Y, Copies: u.Copies, MTP: w.MTP})
+		out = append(out, Candidate{Prefill: prefill, X: u.X, Layout: decode, Y: u.Y, Copies: u.Copies}.drafted(by))
 	}
 	return out
 }
@@ -91,9 +105,9 @@ func (w *Workers) units(prefill, decode parallel.Layout) []Candidate {
 // rank that generates; 0 is any batch that may meet the limits. Throughput is that of as many of
 // each as keep the other busy. Requests wait for their first token at the one, or are in the
 // batches of the other.
-func (s *Simulated) perDevice(prefill, decode parallel.Layout, mtp, batch int) PerDevice {
+func (s *Simulated) perDevice(prefill, decode parallel.Layout, by Draft, batch int) PerDevice {
 	const plenty = 1 << 20 // workers for prefill, so that decode alone limits
-	c := Candidate{Prefill: prefill, X: plenty, Layout: decode, Y: 1, Copies: 1, MTP: mtp}
+	c := Candidate{Prefill: prefill, X: plenty, Layout: decode, Y: 1, Copies: 1}.drafted(by)
 	b, err := s.Bench.bounds(&c)
 	if err != nil {
 		return PerDevice{}
@@ -128,7 +142,7 @@ func (w *Workers) Nearest(ctx context.Context, s *Simulated, workers int) ([]Res
 		soonest := math.Inf(1)
 		var best Candidate
 		for _, p := range w.Prefill {
-			units := w.units(p, c.Layout)
+			units := w.units(p, c.Layout, Draft{c.Drafter, c.MTP})
 			if len(units) == 0 {
 				continue
 			}
@@ -207,12 +221,15 @@ func (w *Workers) promising(s *Simulated, batch int) promising {
 	}
 	type pair struct {
 		prefill, decode parallel.Layout
+		by              Draft
 		bound           float64
 	}
 	var pairs []pair
 	for _, d := range w.Decode {
 		for _, p := range w.Prefill {
-			pairs = append(pairs, pair{p, d, s.PairBound(s.perDevice(p, d, w.MTP, batch))})
+			for _, by := range w.drafts() {
+				pairs = append(pairs, pair{p, d, by, s.PairBound(s.perDevice(p, d, by, batch))})
+			}
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.bound, a.bound) })
@@ -220,7 +237,7 @@ func (w *Workers) promising(s *Simulated, batch int) promising {
 		if p.bound <= best.bound {
 			break
 		}
-		look(w.units(p.prefill, p.decode))
+		look(w.units(p.prefill, p.decode, p.by))
 	}
 	return best
 }
