@@ -91,6 +91,9 @@ func (p *Plan) pool(i int) (Values, error) {
 	if asked.Formats != (deployment.Formats{}) {
 		v.Checkpoint = asked.Formats.Checkpoint
 	}
+	if i < len(p.Models) {
+		v.Model = cmp.Or(p.Site.ModelPath, p.Models[i])
+	}
 	if i < len(p.Batch) && p.Batch[i] > 0 {
 		v.Batch = p.Batch[i]
 	}
