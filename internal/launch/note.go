@@ -1,7 +1,10 @@
 package launch
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -78,4 +81,43 @@ func (n *note) pool(r deployment.Role) notedPool {
 		}
 	}
 	return notedPool{}
+}
+
+// formats are the number formats that an engine will use, where a comment says some. An engine
+// reads its flags and the checkpoint, never a comment; only MindIE's configuration does not
+// tell how its weights were quantized.
+func (l *Launch) formats(said *deployment.Formats) deployment.Formats {
+	if l.Engine == MindIE {
+		return *said
+	}
+	runs := deployment.Formats{Checkpoint: l.set.Checkpoint}
+	if l.given["kv_format"] || said.KV != "fp8" && said.KV != "int8" {
+		runs.KV = said.KV
+	}
+	return runs
+}
+
+// contradicts are the formats in a comment that the engine will not use.
+func (l *Launch) contradicts(said *deployment.Formats) []Problem {
+	var out []Problem
+	wrong := func(format string, args ...any) {
+		out = append(out, Problem{File: l.File, Flag: strings.TrimSpace(mark), Text: fmt.Sprintf(format, args...)})
+	}
+	runs := l.formats(said)
+	var weights []string
+	for _, f := range []string{said.GEMM, said.MoE, string(said.Linear), string(said.NonExpert)} {
+		if f != "" && l.Engine != MindIE && !slices.Contains(weights, f) {
+			weights = append(weights, f)
+		}
+	}
+	if said.Checkpoint != runs.Checkpoint {
+		weights = append(weights, cmp.Or(said.Checkpoint, "the format they are stored in"))
+	}
+	if len(weights) > 0 {
+		wrong("the comment says weights of %s in %s, and the flags do not", l.set.Model, strings.Join(weights, " and "))
+	}
+	if said.KV != runs.KV {
+		wrong("the comment says a KV cache in %s, and the flags do not", said.KV)
+	}
+	return out
 }

@@ -18,6 +18,8 @@ const (
 type Plan struct {
 	Deployment deployment.Deployment
 	Resolved   *deployment.Resolved // of the Deployment
+	// Models are the checkpoints of the pools, where they differ; nil = the deployment's model.
+	Models []string
 	// Input and Output are the lengths of a request in tokens, on average where they
 	// differ; Longest is then the most tokens of a request, 0 = their sum.
 	Input, Output int
@@ -32,6 +34,7 @@ type Plan struct {
 	// workers that share nothing. 0 = 1.
 	Copies    int
 	Predicted Predicted
+	Remarks   []string // on what the files run otherwise than predicted, for their comments
 	Site      Site
 }
 

@@ -199,14 +199,22 @@ func (r *reader) found() (*Found, error) {
 			return nil, fmt.Errorf("the files start both %s and %s", d.Engine.Name, l.Engine)
 		}
 		d.Model = cmp.Or(d.Model, l.set.Model)
-		if r.note == nil {
-			d.Formats.Checkpoint = cmp.Or(d.Formats.Checkpoint, l.set.Checkpoint)
-		}
 		at := slices.IndexFunc(d.Pools, func(p deployment.Pool) bool { return p.Role == l.Role })
 		if at < 0 {
 			pool := l.Pool()
 			noted := n.pool(l.Role)
 			pool.System, pool.Formats, pool.AcceptanceRates = noted.System, noted.Formats, noted.AcceptanceRates
+			formats := &d.Formats
+			if pool.Formats != (deployment.Formats{}) {
+				formats = &pool.Formats
+			}
+			if l.set.Model == d.Model { // else the comment says how another checkpoint differs
+				said := *formats
+				*formats = l.formats(&said)
+				if r.note != nil {
+					out.Problems = append(out.Problems, l.contradicts(&said)...)
+				}
+			}
 			pool.Settings = append(pool.Settings, noted.Settings...)
 			d.Pools = append(d.Pools, pool)
 			at = len(d.Pools) - 1

@@ -2,6 +2,7 @@ package launch_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,5 +154,40 @@ func TestScripts(t *testing.T) {
 	_, err := launch.Read(launch.File{Path: "run.sh", Data: []byte("vllm serve 'Qwen\n")})
 	if want := "run.sh: not a shell script: 1:12: reached EOF without closing quote `'`"; err == nil || err.Error() != want {
 		t.Errorf("want %q, got %v", want, err)
+	}
+}
+
+// TestCommentAgainstFlags: an engine does not read comments, so a comment about formats that its flags do not ask for is an error.
+func TestCommentAgainstFlags(t *testing.T) {
+	const command = "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2"
+	for _, c := range []struct {
+		name, formats, flags, want string
+	}{
+		{"as it is", `{}`, "", ""},
+		{"converted", `{"checkpoint":"fp8"}`, " --quantization fp8", ""},
+		{"cache", `{"kv":"fp8"}`, " --kv-cache-dtype fp8", ""},
+		{"weights of another checkpoint", `{"gemm":"nvfp4","moe":"nvfp4"}`, "", "weights of Qwen/Qwen3-32B in nvfp4"},
+		{"no conversion", `{"checkpoint":"fp8"}`, "", "in fp8"},
+		{"unsaid conversion", `{}`, " --quantization fp8", "the format they are stored in"},
+		{"no cache", `{"kv":"fp8"}`, "", "KV cache in fp8"},
+	} {
+		text := "#!/bin/sh\n" + `# plimsoll: {"system":"h200_sxm","engine":"vllm","formats":` + c.formats + `,"input":100,"output":10,"copies":1}` + "\n" + command + c.flags + "\n"
+		found, err := launch.Read(launch.File{Path: "run.sh", Data: []byte(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range found.Problems {
+			got += p.Text
+			if p.Unsure {
+				t.Errorf("%s: a warning, not an error", c.name)
+			}
+		}
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if f := found.Deployment.Formats; f.GEMM+f.MoE != "" || (f.Checkpoint == "fp8") != strings.Contains(c.flags, "quantization") {
+			t.Errorf("%s: read as %+v", c.name, f)
+		}
 	}
 }

@@ -101,6 +101,9 @@ func (p *Plan) pool(i int) (Values, error) {
 	if h := draft.HeadOf(p.Resolved.Model); h != nil && v.Drafter == draft.EAGLE3 {
 		v.Head = h.Name
 	}
+	if i < len(p.Models) {
+		v.Model = cmp.Or(p.Site.ModelPath, p.Models[i])
+	}
 	if i < len(p.Batch) && p.Batch[i] > 0 {
 		v.Batch = p.Batch[i]
 	}

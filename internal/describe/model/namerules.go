@@ -17,6 +17,7 @@ type nameRules struct {
 	copies   []string
 	optional []string
 	words    []string
+	formats  []string
 	quants   []quantRule
 }
 
@@ -51,6 +52,8 @@ func readNameRules() *nameRules {
 			n.optional = append(n.optional, f[1:]...)
 		case "words":
 			n.words = append(n.words, f[1:]...)
+		case "formats":
+			n.formats = append(n.formats, f[1:]...)
 		case "quant":
 			n.quants = append(n.quants, parseQuantRule(f[1:]))
 		}

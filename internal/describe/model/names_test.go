@@ -302,7 +302,7 @@ func TestNameFile(t *testing.T) {
 		switch f[0] {
 		case "same":
 			ok = len(f) == 4 && f[2] == "=" && strings.Count(f[1], "*") == strings.Count(f[3], "*") && strings.Count(f[1], "*") <= 1
-		case "copies", "words", "optional":
+		case "copies", "words", "formats", "optional":
 			ok = len(f) > 1
 		case "quant":
 			ok = len(f) >= 4

@@ -59,12 +59,12 @@ func planFiles(world *session.Session, r *opsplan.Response) (files []launch.File
 	best := &r.Contenders[0]
 	t.add("deployment.json", encoded(best.Run))
 	plan, err := deploy.Plan(world, &r.Request.Sources, &best.Found.Experiment, &best.Found.Option, launch.Site{})
-	if err != nil {
-		return nil, nil, err
+	var run []launch.File
+	if err == nil {
+		run, skipped, err = launchfiles.Write(plan)
 	}
-	run, skipped, none := launchfiles.Write(plan)
-	if none != nil { // the record and the pages are of use without them
-		return t.files, []error{none}, t.err
+	if err != nil { // the record and the pages are of use without them
+		return t.files, []error{err}, t.err
 	}
 	for _, x := range run {
 		x.Path = path.Join("deploy", x.Path)

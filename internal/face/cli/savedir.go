@@ -149,9 +149,11 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *experimen
 	if f.version != "" {
 		o.Deployment.Engine.Version = f.version
 	}
+	top := path.Join(x.Experiment.Name, fmt.Sprintf("top%d", k+1))
 	plan, err := deploy.Plan(world, s, &x.Experiment, &o, f.site)
-	if err != nil {
-		return nil, err
+	if err != nil { // the tables and the other rows are of use without its files
+		say(fmt.Sprintf("%s: no files: %v", top, err))
+		return nil, nil
 	}
 	var targets []launchfiles.Target
 	for _, t := range f.targets {
@@ -159,7 +161,6 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *experimen
 		targets = append(targets, launchfiles.Target(t))
 	}
 	files, skipped, err := launchfiles.Write(plan, targets...)
-	top := path.Join(x.Experiment.Name, fmt.Sprintf("top%d", k+1))
 	for _, why := range skipped {
 		say(fmt.Sprintf("%s: %v", top, why))
 	}

@@ -32,6 +32,9 @@ func (w *writer) heading(what string) string {
 	if f := w.converted(); f != "" {
 		text += comment("The prediction is of weights in %s: serve a checkpoint in that format.", f)
 	}
+	for _, r := range w.Remarks {
+		text += comment("%s", r)
+	}
 	return text + w.Note(w.pools, w.units()) + "\n"
 }
 

@@ -85,7 +85,7 @@ func arbitrary(t *rapid.T) *launch.Plan {
 	p.Deployment.Routing = rapid.SampledFrom([]string{"", "least-loaded", "llm-d"}).Draw(t, "routing")
 	p.Deployment.Host.GiB = float64(rapid.IntRange(0, 2).Draw(t, "host cache"))
 	if rapid.IntRange(0, 3).Draw(t, "formats") == 0 {
-		p.Deployment.Pools[0].Formats = deployment.Formats{GEMM: "fp8_block", KV: "fp8"}
+		p.Deployment.Pools[0].Formats = deployment.Formats{Checkpoint: p.Deployment.Formats.Checkpoint, KV: "fp8"}
 	}
 	return p
 }
