@@ -46,7 +46,7 @@ func TestLittle(t *testing.T) {
 			t.Fatalf("%g in flight, %g requests/s take %g ms", x.InFlight.Mean, x.RequestRate, x.Latency.Mean)
 		}
 		j, want := &x.Judged, map[float64]float64{0: x.TTFT.Mean, 50: x.TTFT.P50, 90: x.TTFT.P90}[r.Percentile]
-		if j.Statistic != r.Statistic.String() || j.TTFT.Value != want || !(j.TTFT.Low < want && want < j.TTFT.High) {
+		if j.Statistic != r.Named() || j.TTFT.Value != want || !(j.TTFT.Low < want && want < j.TTFT.High) {
 			t.Fatalf("%+v, want %g", j, want)
 		}
 		if r.Percentile > 0 && j.TTFT.High/j.TTFT.Low <= x.TTFT.High/x.TTFT.Low {

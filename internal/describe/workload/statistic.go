@@ -25,16 +25,16 @@ func (s Statistic) At() float64 {
 	return s.Percentile
 }
 
-// String is the times that count, as people write them: mean, p95.
-func (s Statistic) String() string {
+// Named is the times that count, as people write them: mean, p95.
+func (s Statistic) Named() string {
 	if s.At() == 0 {
 		return "mean"
 	}
 	return fmt.Sprintf("p%g", s.At())
 }
 
-// Check reports a wrong statistic for limits.
-func (s Statistic) Check(l Limits) error {
+// CheckStatistic reports a wrong statistic for limits.
+func (s Statistic) CheckStatistic(l Limits) error {
 	const percentile, goodput field.Name = "percentile", "goodput"
 	switch {
 	case s.Percentile != 0 && !(s.Percentile > 0 && s.Percentile < 100):

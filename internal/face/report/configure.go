@@ -156,7 +156,7 @@ func named(time string, e *experiment.Experiment) string {
 	if e.At() == 0 {
 		return time
 	}
-	return time + " " + e.Statistic.String()
+	return time + " " + e.Named()
 }
 
 // tpotOf is the time per output token with its interval.

@@ -71,7 +71,7 @@ func planContenders(w io.Writer, p *plan.Response) {
 	}
 	of, other, limits := "", "p95", []string{">in limits: mean", ">p95"}
 	if p.Request.At() > 0 { // means are details
-		of, other, limits = p.Request.Statistic.String()+" ", "mean", []string{">in limits: " + p.Request.Statistic.String()}
+		of, other, limits = p.Request.Named()+" ", "mean", []string{">in limits: " + p.Request.Named()}
 	}
 	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", at+"tokens/s/GPU", "TTFT "+of+"ms", "TPOT "+of+"ms")
 	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT " + other, ">TPOT " + other}, limits, []string{">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)

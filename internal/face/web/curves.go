@@ -80,7 +80,7 @@ func loads(p *plan.Response) []*chart {
 }
 
 func loadChart(p *plan.Response, id, title, unit string, of func(*plan.Load) (judged plan.Range, beside float64)) *chart {
-	judged, beside := series{Name: p.Request.Statistic.String(), Colour: 1, Points: true}, series{Name: "95th percentile", Colour: 2, Dash: true}
+	judged, beside := series{Name: p.Request.Named(), Colour: 1, Points: true}, series{Name: "95th percentile", Colour: 2, Dash: true}
 	if p.Request.At() > 0 {
 		beside.Name = "mean"
 	}

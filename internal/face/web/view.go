@@ -58,7 +58,7 @@ func newView(p *plan.Response) (*view, error) {
 		Octaves: octaves(p.Changes), Steps: steps(p), Memories: memories(p), Timeline: timeline(p), DayCurve: day(p),
 	}
 	v.Carries = p.Request.Rate > 0 || len(p.Request.Daily) > 0
-	v.Judged, v.Other = p.Request.Statistic.String(), "p95"
+	v.Judged, v.Other = p.Request.Named(), "p95"
 	if p.Request.At() > 0 {
 		v.Other = "mean"
 	}
@@ -101,7 +101,7 @@ func sessions(p *plan.Response, c *plan.Contender) []figure {
 	}
 	note := "p95 " + milliseconds(x.Time95)
 	if x.TimeAt != nil && p.Request.At() != 95 {
-		note += ", " + p.Request.Statistic.String() + " " + milliseconds(*x.TimeAt)
+		note += ", " + p.Request.Named() + " " + milliseconds(*x.TimeAt)
 	}
 	out := []figure{
 		ranged("Sessions", x.Rate, "per second", number(x.Turns)+" requests each, "+percent(x.CachedShare)+" of their prompts in caches"),
@@ -171,7 +171,7 @@ func within(p *plan.Response, c *plan.Contender) figure {
 	case p.Request.Goodput > 0:
 		f.Interval = "of " + percent(p.Request.Goodput) + " of the requests"
 	case p.Request.Percentile > 0:
-		f.Interval = "of " + p.Request.Statistic.String()
+		f.Interval = "of " + p.Request.Named()
 	case c.Chance95 != nil:
 		f.Note = percent(*c.Chance95) + " of the 95th percentiles; "
 	}
@@ -207,7 +207,7 @@ func timed(p *plan.Response, name string, judged, mean, p95 plan.Range, limit fl
 	if p.Request.At() > 0 {
 		note = "mean " + milliseconds(mean.Value)
 	}
-	f := ranged(name, judged, "ms, "+p.Request.Statistic.String(), note)
+	f := ranged(name, judged, "ms, "+p.Request.Named(), note)
 	return f.against(judged, limit)
 }
 

@@ -116,7 +116,7 @@ func (e *Experiment) Complete() {
 func (e *Experiment) Check() error {
 	errs := []error{
 		field.Between("total_gpus", e.Devices, 1, MaxDevices), field.Between("isl", e.Input, 1, session.MaxTokens), field.Between("osl", e.Output, 1, session.MaxTokens),
-		field.Between("prefix", e.Prefix, 0, e.Input-1), field.Between("nextn", e.MTP, 0, deployment.MaxMTP), session.Share("confidence", e.Confidence), e.Statistic.Check(e.Limits), session.CheckLimits(e.Limits),
+		field.Between("prefix", e.Prefix, 0, e.Input-1), field.Between("nextn", e.MTP, 0, deployment.MaxMTP), session.Share("confidence", e.Confidence), e.CheckStatistic(e.Limits), session.CheckLimits(e.Limits),
 	}
 	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
 		if n < 1 || n > MaxBatch {

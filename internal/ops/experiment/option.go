@@ -131,7 +131,7 @@ func (x *Result) present() {
 
 func (o *Option) present(e *Experiment) {
 	x := &o.Expected
-	o.Statistic = e.Statistic.String()
+	o.Statistic = e.Named()
 	o.PerGPU, o.PerUser, o.Basis = o.PerDevice(e), units.OrNull(o.User()), x.Basis
 	o.ThroughputInterval, o.TTFTInterval, o.TPOTInterval = x.Throughput.Around(o.Throughput), x.TTFT.Around(o.TTFT.Ms()), x.TPOT.Around(o.TPOT.Ms())
 	if o.Load > 0 {

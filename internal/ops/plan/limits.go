@@ -62,5 +62,5 @@ func (r *Request) completeLimits() error {
 	if u := r.Usual(); u != nil {
 		r.Limits = u.Limits
 	}
-	return errors.Join(session.CheckLimits(r.Limits), r.Statistic.Check(r.Limits))
+	return errors.Join(session.CheckLimits(r.Limits), r.CheckStatistic(r.Limits))
 }

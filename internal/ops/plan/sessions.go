@@ -59,7 +59,7 @@ func sessionsOf(c *Found, out *Contender) *Sessions {
 func (s *Sessions) inWords(of workload.Statistic) string {
 	out := fmt.Sprintf(" A session of %s requests takes %s s without the time between them", units.Figure(s.Turns), units.Figure(s.Time.Value/1e3))
 	if s.TimeAt != nil {
-		out += fmt.Sprintf(" (%s %s s)", of, units.Figure(*s.TimeAt/1e3))
+		out += fmt.Sprintf(" (%s %s s)", of.Named(), units.Figure(*s.TimeAt/1e3))
 	}
 	if s.PerSession != nil {
 		out += fmt.Sprintf(" and costs $%s", units.Figure(s.PerSession.Value))

@@ -106,7 +106,7 @@ func answerOf(p *Response) Answer {
 	case r.Goodput > 0:
 		within += fmt.Sprintf(" for %g %% of the requests", r.At())
 	default:
-		within += " (" + r.Statistic.String() + ")"
+		within += " (" + r.Named() + ")"
 	}
 	if len(p.Contenders) == 0 {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
@@ -217,7 +217,7 @@ func reasonOf(c *Contender, of workload.Statistic) string {
 	case of.Goodput > 0:
 		out += fmt.Sprintf(" %g %% of the requests are within all limits with a probability of %.0f %%.", of.At(), 100**c.Chance)
 	case of.Percentile > 0:
-		out += fmt.Sprintf(" The limits are met at %s with a probability of %.0f %%.", of, 100**c.Chance)
+		out += fmt.Sprintf(" The limits are met at %s with a probability of %.0f %%.", of.Named(), 100**c.Chance)
 	default:
 		out += fmt.Sprintf(" The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", 100**c.Chance, 100**c.Chance95)
 	}

@@ -232,7 +232,7 @@ func (r *Response) present() {
 	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, means.TTFT), later(&s.TPOT, means.TPOT), later(&s.ITL, means.TPOT), timesOf(&s.Latency, means.Latency(0))
 	p := r.Request.At()
 	ttft, tpot, latency := s.TTFT.Percentile(p), s.TPOT.Percentile(p), s.Latency.Percentile(p)
-	r.Judged = Judged{r.Request.Statistic.String(), RangeOf(ttft.Ms(), e.TTFT), RangeOrNull(tpot.Ms(), e.TPOT), RangeOf(latency.Ms(), e.Latency(p))}
+	r.Judged = Judged{r.Request.Named(), RangeOf(ttft.Ms(), e.TTFT), RangeOrNull(tpot.Ms(), e.TPOT), RangeOf(latency.Ms(), e.Latency(p))}
 	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, s.OutputRate, s.GoodRate, s.GoodShare
 	r.InFlight, r.Busy, r.KVMean, r.KVPeak, r.Preemptions, r.PrefillBusy = InFlight(s.InFlight), use.Busy, use.KVMean, use.KVPeak, use.Preemptions, prompts.Busy
 	r.CachedShare, r.HostShare, r.Evictions = s.CachedShare, s.HostShare, s.Workers.Evictions

@@ -210,7 +210,7 @@ func (r *Request) check() error {
 			errs = append(errs, field.Errorf("%s must be positive and finite, got %g", v.name, v.is))
 		}
 	}
-	errs = append(errs, r.checkArrivals(), session.CheckLimits(r.Limits), r.Statistic.Check(r.Limits), r.Protocol.check())
+	errs = append(errs, r.checkArrivals(), session.CheckLimits(r.Limits), r.CheckStatistic(r.Limits), r.Protocol.check())
 	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > session.MaxTokens || r.Output > session.MaxTokens) {
 		errs = append(errs, field.Errorf("%s and %s must be between 1 and %d, got %d and %d",
 			field.Name("input_length"), field.Name("output_length"), session.MaxTokens, r.Input, r.Output))

@@ -162,7 +162,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
 		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
-		Slow: of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
+		Slow:   of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 	}
