@@ -116,6 +116,7 @@ func TestPlanChanges(t *testing.T) {
 func TestPlanLoad(t *testing.T) {
 	r := smallPlan()
 	r.Devices, r.Daily, r.Engines, r.Systems = 0, []float64{1, 20, 60, 5}, []string{"vllm"}, []string{"h200_sxm", "l40s"}
+	r.Workloads = []session.Workload{{Input: 1000, Output: 100}}
 	p := mustPlan(t, r)
 	best := &p.Contenders[0].Found
 	if p.RankedBy != ByDayCost || !best.Meets || best.RequestRate < 60 || best.Load > 1 {

@@ -63,8 +63,10 @@ func TestReplicasNotAlike(t *testing.T) {
 		t.Errorf("%d of one kind alike, want 2", c.alike())
 	}
 	for name, change := range map[string]func(*Config, *ClosedLoop){
-		"kinds":       func(_ *Config, l *ClosedLoop) { l.Mix = append(l.Mix, l.Mix[0]) },
-		"any of some": func(_ *Config, l *ClosedLoop) { l.Mix = Mix{{Share: 1, Like: []workload.Request{{Input: 1, Output: 1}}}} },
+		"kinds": func(_ *Config, l *ClosedLoop) { l.Mix = append(l.Mix, l.Mix[0]) },
+		"any of some": func(_ *Config, l *ClosedLoop) {
+			l.Mix = Mix{{Share: 1, Like: []workload.Request{{Input: 1, Output: 1}}}}
+		},
 		"lengths of the kind": func(_ *Config, l *ClosedLoop) {
 			l.Mix = Mix{{Share: 1, Input: Lengths{Tokens: 10, Low: 0.5}, Output: l.Output}}
 		},
