@@ -62,7 +62,7 @@ func (s *Sessions) inWords(of workload.Statistic) string {
 		out += fmt.Sprintf(" (%s %s s)", of.Named(), units.Figure(*s.TimeAt/1e3))
 	}
 	if s.PerSession != nil {
-		out += fmt.Sprintf(" and costs $%s", units.Figure(s.PerSession.Value))
+		out += " and costs $" + units.Figure(s.PerSession.Value)
 	}
 	return out + fmt.Sprintf("; caches have %.1f %% of its prompts.", 100*s.CachedShare)
 }

@@ -49,9 +49,7 @@ type PlanWorkload struct {
 func (x *Workload) complete(alone bool) (source string, err error) {
 	x.Share = cmp.Or(x.Share, 1)
 	source = "given"
-	if s := x.Session; s != nil && s.Single() && x.checkSession() == nil {
-		x.Session, x.Input, x.Output, x.LengthLow = nil, s.First, s.Output, s.LengthLow
-	}
+	x.alone()
 	switch {
 	case x.Trace != "":
 		source = x.Trace
@@ -81,6 +79,20 @@ func (x *Workload) complete(alone bool) (source string, err error) {
 	x.Name = cmp.Or(x.Name, x.Preset)
 	x.LengthLow = cmp.Or(x.LengthLow, 1)
 	return source, nil
+}
+
+// alone makes a session of one request that request.
+func (x *Workload) alone() {
+	if s := x.Session; s != nil && s.Single() && x.checkSession() == nil {
+		x.Session, x.Input, x.Output, x.LengthLow = nil, s.First, s.Output, s.LengthLow
+	}
+}
+
+// talks makes a preset of sessions those, unless other lengths are given.
+func (x *Workload) talks() {
+	if p, ok := workload.LookupPreset(x.Preset); ok && x.Input == 0 && x.Output == 0 && x.Prefix == 0 && x.LengthLow == 0 && x.Session == nil {
+		x.Session = p.Session()
+	}
 }
 
 // IsPreset reports whether the lengths are exactly those of a preset.
@@ -198,18 +210,13 @@ func means(k *sim.Kind) (input, output float64, longestRequest int) {
 
 // Kinds resolves workloads and completes them in place. A preset that has sessions is those.
 func (w *Session) Kinds(all []Workload) (*Kinds, error) {
-	for i := range all {
-		x := &all[i]
-		if p, ok := workload.LookupPreset(x.Preset); ok && x.Input == 0 && x.Output == 0 && x.Prefix == 0 && x.LengthLow == 0 && x.Session == nil {
-			x.Session = p.Session()
-		}
-	}
 	out := &Kinds{}
 	var errs []error
 	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
 	var talks talked
 	for i := range all {
 		x := &all[i]
+		x.talks()
 		source, err := x.complete(len(all) == 1)
 		if err == nil {
 			err = x.check()

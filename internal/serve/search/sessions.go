@@ -27,7 +27,9 @@ type Sessions struct {
 // ones evenly have each copy serve its own: one copy with its part of the sessions then shows what all do, but for the
 // sessions that move away from a long queue. Others send turns of a session to several copies, or, because prompts of all
 // sessions begin with the same system prompt, sessions to few copies until these are busy.
-func (s *Sessions) mixes() bool { return s.Turns > 0 && s.Routing != sim.BySession && s.Routing != sim.LLMD }
+func (s *Sessions) mixes() bool {
+	return s.Turns > 0 && s.Routing != sim.BySession && s.Routing != sim.LLMD
+}
 
 // mostMixed is the copies that are simulated at most where they depend on each other: with more, hardly any turn comes to a copy
 // that had an earlier one.

@@ -305,6 +305,10 @@ func (s *simulation) stretch() int {
 	if s.steady.rule.Sessions {
 		open = len(s.talks.open) - len(s.talks.free)
 	}
+	if slices.ContainsFunc(s.talks.mix, func(k Kind) bool { return k.Session != nil && k.Session.Think > 0 }) {
+		const thoughts = 2500 // whose mean is known to 2 %, as other times are
+		n = max(n, thoughts)
+	}
 	return max(n, int(s.talks.means*float64(max(windowTurns, open))))
 }
 
