@@ -200,20 +200,25 @@ func (v *Values) nativeSGLang(t *native) error {
 		t.KV = "fp8_e4m3"
 	}
 	t.Checkpoint = OnTheFly(v.Checkpoint)
-	if v.MTP > 0 { // a chain: one candidate at each of the steps, and the token before them
-		t.MTPMethod, t.MTPWidth, t.MTPDraft = "NEXTN", 1, v.MTP+1
-		switch v.Drafter {
-		case draft.EAGLE3:
-			t.MTPMethod, t.DraftModel = "EAGLE3", v.Head
-		case draft.NGram: // has no steps
-			t.MTPMethod, t.MTPWidth, t.MTP = "NGRAM", 0, 0
-		case draft.MTP:
-		}
+	if v.MTP > 0 {
+		v.draftsSGLang(t)
 	}
 	if v.Role != deployment.Both {
 		t.Role, t.Transfer = string(v.Role), "nixl"
 	}
 	return nil
+}
+
+// draftsSGLang: a chain has one candidate at each of the steps, and the token before them.
+func (v *Values) draftsSGLang(t *native) {
+	t.MTPMethod, t.MTPWidth, t.MTPDraft = "NEXTN", 1, v.MTP+1
+	switch v.Drafter {
+	case draft.EAGLE3:
+		t.MTPMethod, t.DraftModel = "EAGLE3", v.Head
+	case draft.NGram: // has no steps
+		t.MTPMethod, t.MTPWidth, t.MTP = "NGRAM", 0, 0
+	case draft.MTP:
+	}
 }
 
 // nativeTRTLLM: attention is tensor-parallel or data-parallel, over all ranks.

@@ -268,17 +268,19 @@ func (l *Launch) settle() error {
 			t.Graphs[i] /= 1 + t.MTP
 		}
 	}
-	switch l.drafter() {
-	case draft.NGram:
-		if l.Engine == SGLang {
-			t.MTP = max(0, t.MTPDraft-1)
-		}
-		t.MTP = cmp.Or(t.MTP, t.DraftTokens)
-	case draft.EAGLE3:
-		t.MTP = cmp.Or(t.MTP, t.DraftTokens)
-	case draft.MTP:
-	}
+	l.settleDrafts()
 	return nil
+}
+
+// settleDrafts finds the number of drafts where it has another name than that of MTP modules.
+func (l *Launch) settleDrafts() {
+	t := &l.set
+	switch by := l.drafter(); {
+	case by == draft.NGram && l.Engine == SGLang:
+		t.MTP = max(0, t.MTPDraft-1)
+	case by != "":
+		t.MTP = cmp.Or(t.MTP, t.DraftTokens)
+	}
 }
 
 // drafter is what drafts tokens, in the words of the engines; "" is the model's own MTP modules.

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -95,12 +96,7 @@ func (p *Plan) pool(i int) (Values, error) {
 	if asked.Formats != (deployment.Formats{}) {
 		v.Checkpoint = asked.Formats.Checkpoint
 	}
-	if v.MTP > 0 {
-		v.Drafter = s.Spec.Drafter.Method
-	}
-	if h := draft.HeadOf(p.Resolved.Model); h != nil && v.Drafter == draft.EAGLE3 {
-		v.Head = h.Name
-	}
+	v.drafts(s, p.Resolved.Model)
 	if i < len(p.Models) {
 		v.Model = cmp.Or(p.Site.ModelPath, p.Models[i])
 	}
@@ -189,6 +185,16 @@ func (v *Values) place(node int) error {
 		return fmt.Errorf("%d devices cannot be spread evenly over %d nodes of %d", v.Devices, v.Nodes, node)
 	}
 	return nil
+}
+
+// drafts takes what drafts the tokens of a pool.
+func (v *Values) drafts(s *deployment.Served, m *model.Model) {
+	if v.MTP > 0 {
+		v.Drafter = s.Spec.Drafter.Method
+	}
+	if h := draft.HeadOf(m); h != nil && v.Drafter == draft.EAGLE3 {
+		v.Head = h.Name
+	}
 }
 
 // wholePrompts reports whether the engine refuses to start if its longest request

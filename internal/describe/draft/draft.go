@@ -50,13 +50,13 @@ type Acceptance struct {
 
 // Head is a published EAGLE-3 head.
 type Head struct {
-	Name   string    `yaml:"name"`
-	Models []string  `yaml:"models"` // that it drafts for
+	Name   string   `yaml:"name"`
+	Models []string `yaml:"models"` // that it drafts for
 	// Instead says that engines draft with the head, though the checkpoint counts MTP modules.
 	Instead bool      `yaml:"instead"`
 	Shape   Shape     `yaml:"shape"`
-	Kept   []float64 `yaml:"kept"` // of real text
-	Source string    `yaml:"source"`
+	Kept    []float64 `yaml:"kept"` // of real text
+	Source  string    `yaml:"source"`
 
 	model *model.Model
 }
@@ -78,7 +78,7 @@ type Catalog struct {
 }
 
 // catalog reads the embedded file, once.
-var catalog = sync.OnceValue(func() *Catalog {
+var catalog = sync.OnceValue(func() *Catalog { //nolint:gochecknoglobals // read once, never changed
 	c, err := read(file)
 	if err != nil {
 		panic("draft: the embedded figures: " + err.Error()) // a test reads them

@@ -54,13 +54,18 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 			p.disagrees = append(p.disagrees, fmt.Sprintf("%s: %s has no such setting", g.column, e.Name))
 		}
 	}
-	if !row.Speculative {
-		return
+	if row.Speculative {
+		p.drafts(d, parts)
 	}
+}
+
+// drafts adds what drafts tokens, how many, and how often they are kept.
+func (p *Prepared) drafts(d *deployment.Deployment, parts deployment.Parts) {
+	row, e := p.Row, parts.Engine
 	n, by := row.Drafted, row.drafter(parts.Model)
 	if n == 0 {
 		n = row.usualDrafts(e)
-		p.assume(fmt.Sprintf("%s drafted per step", units.Counted(n, "token")))
+		p.assume(units.Counted(n, "token")+" drafted per step")
 	}
 	if row.Marked && row.TokenBudget > 0 && e.Name == "trtllm" {
 		// Scripts add the drafts of a full batch to a prompt; without chunks a prompt would wait for ever otherwise.

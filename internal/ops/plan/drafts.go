@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -129,23 +130,7 @@ func (p *planning) drafting(ctx context.Context, c *Found) (*Drafting, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Drafting{Method: cmp.Or(e.Drafter, draft.MTP), Tokens: e.MTP, Kept: p.r.AcceptanceRates, Source: "given", Loads: []DraftLoad{}}
-	if h := draft.HeadOf(m); h != nil && out.Method == draft.EAGLE3 {
-		out.Head = h.Name
-	}
-	if out.Kept == nil {
-		a := draft.Of(m, out.Method, draft.Real)
-		out.Kept, out.Source = a.Rates(e.MTP), a.Source
-	}
-	lengths, most := []int{0, e.MTP}, mostDrafts
-	if p.r.AcceptanceRates != nil {
-		most = min(most, len(p.r.AcceptanceRates))
-	}
-	for n := 1; n <= most; n++ {
-		if n != e.MTP {
-			lengths = append(lengths, n)
-		}
-	}
+	out, lengths := p.ofModel(e, m), p.lengths(e.MTP)
 	const apart, beyond = 4, 4
 	var loads []int
 	for n := c.Copies; n <= beyond*max(1, c.Capacity.Concurrency); n *= apart {
@@ -190,6 +175,33 @@ func (p *planning) drafting(ctx context.Context, c *Found) (*Drafting, error) {
 	return out, ctx.Err()
 }
 
+// ofModel is what is known of the drafts of an experiment.
+func (p *planning) ofModel(e *experiment.Experiment, m *model.Model) *Drafting {
+	out := &Drafting{Method: cmp.Or(e.Drafter, draft.MTP), Tokens: e.MTP, Kept: p.r.AcceptanceRates, Source: "given", Loads: []DraftLoad{}}
+	if h := draft.HeadOf(m); h != nil && out.Method == draft.EAGLE3 {
+		out.Head = h.Name
+	}
+	if out.Kept == nil {
+		a := draft.Of(m, out.Method, draft.Real)
+		out.Kept, out.Source = a.Rates(e.MTP), a.Source
+	}
+	return out
+}
+
+// lengths are the numbers of drafts that are compared: none, those of the answer, and others.
+func (p *planning) lengths(own int) []int {
+	out, most := []int{0, own}, mostDrafts
+	if p.r.AcceptanceRates != nil {
+		most = min(most, len(p.r.AcceptanceRates))
+	}
+	for n := 1; n <= most; n++ {
+		if n != own {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // generates is the output tokens per second of one copy of a contender with its share of so many requests in flight, drafting another
 // number of tokens; 0 if it cannot.
 func (p *planning) generates(ctx context.Context, c *Found, requests, tokens int) float64 {
@@ -216,7 +228,7 @@ func (p *planning) generates(ctx context.Context, c *Found, requests, tokens int
 	return r.Result.OutputRate
 }
 
-// inWords is "Drafts 2 tokens per step by MTP: off above 48 in flight."
+// inWords says which drafts there are and above which load they are off.
 func (d *Drafting) inWords() string {
 	var kept []string
 	for _, x := range d.Kept[:d.Tokens] {
