@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
-	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -86,7 +86,7 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	v := Values{
 		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, e.Known),
-		Model: cmp.Or(p.Site.ModelPath, p.Deployment.Model), Checkpoint: p.Deployment.Formats.Checkpoint, Device: s.Device,
+		Model: p.loads(i), Checkpoint: p.Deployment.Formats.Checkpoint, Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
@@ -97,9 +97,6 @@ func (p *Plan) pool(i int) (Values, error) {
 		v.Checkpoint = asked.Formats.Checkpoint
 	}
 	v.drafts(s, p.Resolved.Model)
-	if i < len(p.Models) {
-		v.Model = cmp.Or(p.Site.ModelPath, p.Models[i])
-	}
 	if i < len(p.Batch) && p.Batch[i] > 0 {
 		v.Batch = p.Batch[i]
 	}
@@ -122,6 +119,15 @@ func (p *Plan) pool(i int) (Values, error) {
 		return v, fmt.Errorf("requests of %d tokens are longer than the maximum of %d of %s", p.longest(), most, p.Resolved.Model.Name())
 	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
+}
+
+// loads is the checkpoint of a pool.
+func (p *Plan) loads(i int) string {
+	own := ""
+	if i < len(p.Models) {
+		own = p.Models[i]
+	}
+	return cmp.Or(p.Site.ModelPath, own, p.Deployment.Model)
 }
 
 // assumed are the settings that a preset gives workers with a role.

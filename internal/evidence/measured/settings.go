@@ -65,7 +65,7 @@ func (p *Prepared) drafts(d *deployment.Deployment, parts deployment.Parts) {
 	n, by := row.Drafted, row.drafter(parts.Model)
 	if n == 0 {
 		n = row.usualDrafts(e)
-		p.assume(units.Counted(n, "token")+" drafted per step")
+		p.assume(units.Counted(n, "token") + " drafted per step")
 	}
 	if row.Marked && row.TokenBudget > 0 && e.Name == "trtllm" {
 		// Scripts add the drafts of a full batch to a prompt; without chunks a prompt would wait for ever otherwise.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )

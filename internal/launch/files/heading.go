@@ -32,8 +32,8 @@ func (w *writer) heading(what string) string {
 	if f := w.converted(); f != "" {
 		text += comment("The prediction is of weights in %s: serve a checkpoint in that format.", f)
 	}
-	for _, r := range w.Remarks {
-		text += comment("%s", r)
+	if len(w.Remarks) > 0 {
+		text += comment("%s", strings.Join(w.Remarks, " "))
 	}
 	return text + w.Note(w.pools, w.units()) + "\n"
 }

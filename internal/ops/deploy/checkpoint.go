@@ -74,19 +74,7 @@ func (l *loader) pool(i int, s *deployment.Served) (load, error) {
 	if s.Device.FollowsAscend() || weights == "" {
 		return self, nil
 	}
-	only := deployment.Formats{Attention: asked.Attention, KV: asked.KV}
-	if s.Spec.Quant.KV == dtype.FP8 {
-		only.KV = "fp8"
-	}
-	ways := []load{{name, only}}
-	for _, c := range l.model.Conversions() {
-		ways = append(ways, load{c.ID, only})
-	}
-	if s.Engine != nil && (s.Engine.Name == launch.VLLM || s.Engine.Name == launch.SGLang) {
-		converted := only
-		converted.Checkpoint = "fp8"
-		ways = append(ways, load{name, converted})
-	}
+	ways := l.ways(name, asked, s)
 	var near *load
 	var other graph.Quant
 	var choices []string
@@ -112,6 +100,24 @@ func (l *loader) pool(i int, s *deployment.Served) (load, error) {
 	}
 	return self, field.Errorf("no checkpoint of %s with weights in %s is known, and the engine does not convert to that format while loading: give one with %s, or choose among %s",
 		l.model.ID, feedForward(l.model, &s.Spec.Quant).Name(), field.Name("model_path"), strings.Join(choices, ", "))
+}
+
+// ways are those to load a model, in the order of preference.
+func (l *loader) ways(name string, asked deployment.Formats, s *deployment.Served) []load {
+	only := deployment.Formats{Attention: asked.Attention, KV: asked.KV}
+	if s.Spec.Quant.KV == dtype.FP8 {
+		only.KV = "fp8"
+	}
+	out := []load{{name, only}}
+	for _, c := range l.model.Conversions() {
+		out = append(out, load{c.ID, only})
+	}
+	if s.Engine != nil && (s.Engine.Name == launch.VLLM || s.Engine.Name == launch.SGLang) {
+		converted := only
+		converted.Checkpoint = "fp8"
+		out = append(out, load{name, converted})
+	}
+	return out
 }
 
 // quant is the formats of a pool that is loaded in a way.

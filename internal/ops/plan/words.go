@@ -97,9 +97,8 @@ func (u *Usual) taken() string {
 	return out
 }
 
-// answerOf puts a plan into words.
-func answerOf(p *Response) Answer {
-	r := &p.Request
+// withinInWords are the limits and the statistic they apply to, "" without limits.
+func (r *Request) withinInWords() string {
 	within := limitsInWords(r.Limits)
 	switch {
 	case within == "" || r.At() == 0:
@@ -108,6 +107,13 @@ func answerOf(p *Response) Answer {
 	default:
 		within += " (" + r.Named() + ")"
 	}
+	return within
+}
+
+// answerOf puts a plan into words.
+func answerOf(p *Response) Answer {
+	r := &p.Request
+	within := r.withinInWords()
 	if len(p.Contenders) == 0 {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
 	}

@@ -87,29 +87,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 		return r
 	}
 	r.Load.Budget = b.budget()
-	last := s.limit(&c, b)
-	tried := func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) }
-	t := s.climbing(&c, b, s.loads(&c, last), floor/s.together(&c), tried)
-	if len(t.loads) > 0 {
-		t.start = s.start(&c, b, t.loads)
-		err = t.run()
-	}
-	if err == nil && t.ok && !t.dropped && s.Bench.Sessions.Turns == 0 {
-		var v Verdict
-		shown := func(load int) (formulas.Outcome, Verdict, bool, error) { return s.show(ctx, c, load, 1) }
-		if t.best.outcome, v, _, err = shown(t.best.load); err == nil && v != Fits { // what looked clear was not
-			start := t.start
-			t = s.climbing(&c, b, s.loads(&c, last), floor/s.together(&c), shown)
-			t.start = start
-			err = t.run()
-		}
-	}
-	shared := c.times() > 1 && s.Bench.Sessions.mixes()
-	if err == nil && t.ok && !t.dropped {
-		if t.binds = s.ends(&c, b, t, last); shared {
-			t, err = s.shared(ctx, &c, b, t)
-		}
-	}
+	t, err := s.climbed(ctx, &c, b, floor/s.together(&c))
 	if err != nil {
 		r.refuse(err)
 		return r
@@ -126,6 +104,38 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 		r.refuse(err)
 	}
 	return r
+}
+
+// climbed is one copy climbed, and its best load simulated as it is shown.
+func (s *Simulated) climbed(ctx context.Context, c *Candidate, b *bounds, floor float64) (*climb, error) {
+	last := s.limit(c, b)
+	loads := s.loads(c, last)
+	run := func(try func(context.Context, Candidate, int, int) (formulas.Outcome, Verdict, bool, error)) (*climb, error) {
+		t := s.climbing(c, b, loads, floor, func(load int) (formulas.Outcome, Verdict, bool, error) { return try(ctx, *c, load, 1) })
+		if len(loads) == 0 {
+			return t, nil
+		}
+		t.start = s.start(c, b, loads)
+		return t, t.run()
+	}
+	t, err := run(s.try)
+	if err != nil || !t.ok || t.dropped {
+		return t, err
+	}
+	if s.Bench.Sessions.Turns == 0 {
+		var v Verdict
+		if t.best.outcome, v, _, err = s.show(ctx, *c, t.best.load, 1); err == nil && v != Fits { // what looked clear was not
+			t, err = run(s.show)
+		}
+		if err != nil || !t.ok || t.dropped {
+			return t, err
+		}
+	}
+	t.binds = s.ends(c, b, t, last)
+	if c.times() > 1 && s.Bench.Sessions.mixes() {
+		return s.shared(ctx, c, b, t)
+	}
+	return t, nil
 }
 
 // climbing is a climb over loads of one copy.

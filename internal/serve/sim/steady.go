@@ -191,19 +191,12 @@ func (s *simulation) look() {
 	t := s.steady
 	n := t.done - t.cut
 	t.check = t.done + max(firstCheck/2, n/4)
-	generation := s.generation()
 	switch {
+	case t.phase == warming && s.late():
+		s.judged()
+		s.stop(Decided)
 	case t.phase == warming:
-		// Every request that runs has been replaced since the start. Where the end of the warm-up is not
-		// found, the window itself has to show why.
-		const (
-			turns   = 2
-			longest = 1000
-		)
-		if s.late() {
-			s.judged()
-			s.stop(Decided)
-		} else if t.flooded || s.now >= t.started && !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
+		if s.warmed(n) {
 			s.begin()
 		}
 	case t.flooded || s.floods():
@@ -220,6 +213,20 @@ func (s *simulation) look() {
 			s.closes()
 		}
 	}
+}
+
+// warmed reports that the warm-up has ended after so many requests: every one that runs has been replaced since the start. Where
+// the end of the warm-up is not found, the window itself has to show why.
+func (s *simulation) warmed(n int) bool {
+	const (
+		turns   = 2
+		longest = 1000
+	)
+	t, generation := s.steady, s.generation()
+	if t.flooded {
+		return true
+	}
+	return s.now >= t.started && !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation))
 }
 
 // late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
