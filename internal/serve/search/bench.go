@@ -63,6 +63,7 @@ type Trial struct {
 	Input               float64 // mean tokens of a prompt
 	InFlight            float64 // requests, on average
 	KVPeak              float64 // share of the cache in use at most
+	Served              float64 // share of the requests that came; below 1 more came than ended
 	Preempted           bool    // requests were stopped and computed again
 	Memory              engine.Budget
 	Refused             bool // no request fits in the cache
@@ -167,7 +168,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 	}
 	if r.RequestRate > 0 {
-		out.Input = r.InputRate / r.RequestRate
+		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered
 	}
 	if r.Decode != nil {
 		out.Preempted = out.Preempted || r.Decode.Preemptions > 0

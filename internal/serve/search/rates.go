@@ -99,6 +99,16 @@ func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome,
 	return o, v, nil
 }
 
+// precise is judge of a trial as long as that of a row: what it does not serve by its end is not carried.
+func (x *rates) precise(t *Trial, copies float64) (formulas.Outcome, Verdict) {
+	const rounding = 1e-9
+	o, v := x.judge(t, copies)
+	if v == Fits && t.Served < 1-rounding {
+		v = Saturated
+	}
+	return o, v
+}
+
 // judge is the outcome of a trial of some of so many copies, and what it misses.
 func (x *rates) judge(t *Trial, copies float64) (formulas.Outcome, Verdict) {
 	n := float64(x.copies)

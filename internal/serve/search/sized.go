@@ -173,7 +173,7 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 		if err != nil {
 			return err
 		}
-		o, v := x.judge(t, float64(n))
+		o, v := x.precise(t, float64(n))
 		if v == Fits {
 			s.take(r, o, n)
 			return nil
@@ -195,7 +195,7 @@ func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
 	if err != nil {
 		return copies, err
 	}
-	if o, v := x.judge(t, 1); v == Fits {
+	if o, v := x.precise(t, 1); v == Fits {
 		x.r.Capacity = o
 		return fewer, nil
 	}
