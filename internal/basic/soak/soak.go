@@ -1,0 +1,27 @@
+// Package soak chooses the random questions of laws that hold within a sampling error or the ripple of a simulation.
+//
+// In: a package's tests. Out: the same questions on every run, others where the command line asks for a number of them or for a seed. A law
+// that fails once in thousands of questions is found by a soak (-rapid.checks=5000), not by chance on the machine of someone who changed
+// something else. Start at [Main]. Only tests import it.
+package soak
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+// Main runs the tests of a package; its TestMain calls it.
+func Main(m *testing.M) {
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) {
+		asked = asked || f.Name == "rapid.checks" || f.Name == "rapid.seed" || f.Name == "rapid.failfile"
+	})
+	if !asked {
+		if err := flag.Set("rapid.seed", "1"); err != nil {
+			panic(err) // the package has no random tests
+		}
+	}
+	os.Exit(m.Run())
+}
