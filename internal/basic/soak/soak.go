@@ -7,7 +7,6 @@ package soak
 
 import (
 	"flag"
-	"os"
 	"testing"
 )
 
@@ -23,5 +22,5 @@ func Main(m *testing.M) {
 			panic(err) // the package has no random tests
 		}
 	}
-	os.Exit(m.Run())
+	m.Run()
 }
