@@ -176,15 +176,15 @@ func TestCommentAgainstFlags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := ""
+		var got strings.Builder
 		for _, p := range found.Problems {
-			got += p.Text
+			got.WriteString(p.Text)
 			if p.Unsure {
 				t.Errorf("%s: a warning, not an error", c.name)
 			}
 		}
-		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		if (c.want == "") != (got.String() == "") || !strings.Contains(got.String(), c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got.String(), c.want)
 		}
 		if f := found.Deployment.Formats; f.GEMM+f.MoE != "" || (f.Checkpoint == "fp8") != strings.Contains(c.flags, "quantization") {
 			t.Errorf("%s: read as %+v", c.name, f)
