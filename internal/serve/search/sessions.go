@@ -160,11 +160,9 @@ func (s *Sized) atSessions(ctx context.Context, x *rates, bound float64) error {
 		if err != nil {
 			return err
 		}
-		if v == Fits {
-			s.take(r, o, n)
+		if s.carried(r, o, v, n) {
 			return nil
 		}
-		r.Binds, r.First = v, o
 	}
 	r.Reason = s.Judge.Reason(r.Binds, &r.First)
 	return nil

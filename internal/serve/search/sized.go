@@ -111,12 +111,9 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 		}
 		o := x.outcome(s.Judge.Percentile, float64(n))
 		o.Batch, o.Concurrency = alone.Batch, s.Requests
-		if v := s.verdict(&unit, (s.Requests+n-1)/n, &o, x); v != Fits {
-			r.Binds, r.First = v, o
-			continue
+		if s.carried(&r, o, s.verdict(&unit, (s.Requests+n-1)/n, &o, x), n) {
+			return r
 		}
-		s.take(&r, o, n)
-		return r
 	}
 	r.Reason = s.Judge.Reason(r.Binds, &r.First)
 	return r
@@ -127,6 +124,16 @@ func (s *Sized) take(r *Result, o formulas.Outcome, copies int) {
 	unit := r.Candidate
 	r.Best, r.OK, r.Candidate.Copies = o, true, copies
 	r.Score = s.score(s.devices(&unit, copies), r.Capacity.Throughput/float64(unit.UnitDevices()))
+}
+
+// carried takes so many copies where their outcome under the load meets the limits, and remembers what it misses where not.
+func (s *Sized) carried(r *Result, o formulas.Outcome, v Verdict, copies int) bool {
+	if v == Fits {
+		s.take(r, o, copies)
+		return true
+	}
+	r.Binds, r.First = v, o
+	return false
 }
 
 // atRate finds the copies for a rate: the rate over what one copy carries, where requests
@@ -173,12 +180,9 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 		if err != nil {
 			return err
 		}
-		o, v := x.precise(t, float64(n))
-		if v == Fits {
-			s.take(r, o, n)
+		if o, v := x.precise(t, float64(n)); s.carried(r, o, v, n) {
 			return nil
 		}
-		r.Binds, r.First = v, o
 	}
 	r.Reason = s.Judge.Reason(r.Binds, &r.First)
 	return nil
