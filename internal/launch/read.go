@@ -113,7 +113,7 @@ func (r *reader) file(f File) error {
 }
 
 // document reads a YAML document: settings of TensorRT-LLM, a ConfigMap with such, values
-// of llm-d's chart, or anything with containers.
+// of llm-d's chart, a service of KServe or SkyPilot, or anything with containers.
 func (r *reader) document(f File, root *yaml.Node) error {
 	if child(root, "tensor_parallel_size") != nil || child(root, "max_num_tokens") != nil || child(root, "kv_cache_config") != nil {
 		r.configs[path.Base(f.Path)] = string(f.Data)
@@ -125,8 +125,13 @@ func (r *reader) document(f File, root *yaml.Node) error {
 		}
 		return nil
 	}
-	if isLLMD(root) {
+	switch {
+	case isLLMD(root):
 		return r.llmd(f.Path, root)
+	case scalar(root, "kind") == "LLMInferenceService":
+		return r.kserve(f.Path, child(root, "spec"))
+	case child(root, "resources") != nil && child(root, "run") != nil:
+		return r.skypilot(f.Path, root)
 	}
 	return r.walk(f.Path, root, around{count: 1})
 }

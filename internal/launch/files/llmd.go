@@ -1,24 +1,39 @@
 package files
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// llmd are values for llm-d's model service chart, which runs vLLM: one pool of
-// decode workers, which do everything where there is no pool of prefill workers.
+// llmd are values for two charts of llm-d. That of the model service runs vLLM: one pool of decode
+// workers, which do everything where there is no pool of prefill workers. That of the router finds
+// their pods by a label.
 func (w *writer) llmd() ([]launch.File, error) {
-	if e := w.pools[0].Engine; e != launch.VLLM {
+	if e := w.engine(); e != launch.VLLM {
 		return nil, cannot(LLMD, "its chart runs vLLM, not %s", e)
+	}
+	model, err := w.hub(LLMD)
+	if err != nil {
+		return nil, err
 	}
 	if w.units() > 1 {
 		return nil, cannot(LLMD, "its chart has one pool of prefill and one of decode workers, and the plan %d units of them", w.units())
 	}
-	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+w.Site.ModelPath, "size", cacheStorage,
-		"authSecretName", tokenSecret), "routing", fields("servicePort", w.Site.Port))
+	kind := "nvidia"
+	if w.pools[0].Device.Vendor == device.AMD {
+		kind = "amd"
+	}
+	label := fields("llm-d.ai/model", w.name)
+	// The sidecar of decode pods takes requests at the service's port and has prompts computed
+	// elsewhere first.
+	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+model, "size", cacheStorage,
+		"authSecretName", tokenSecret, "labels", label), "accelerator", fields("type", kind),
+		"routing", fields("servicePort", w.Site.Port, "proxy", fields("enabled", w.disaggregated(), "targetPort", w.decodePort())))
 	for i := range w.pools {
 		v := &w.pools[i]
 		if v.Nodes > 1 {
@@ -33,12 +48,36 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if !w.disaggregated() {
 		root.set("prefill", fields("create", false))
 	}
-	data, err := encode(w.heading("Values of llm-d's model service"), root)
-	return []launch.File{{Path: "llm-d/values.yaml", Mode: plainFile, Data: data}}, err
+	values, err := encode(w.heading("Values of llm-d's model service"), root)
+	if err != nil {
+		return nil, err
+	}
+	router, err := w.llmdRouter(label)
+	return []launch.File{{Path: "llm-d/router.values.yaml", Mode: plainFile, Data: router}, {Path: "llm-d/values.yaml", Mode: plainFile, Data: values}}, err
 }
 
-// llmdPool is a side of the chart. It starts "vllm serve" with the model and the
-// layout itself and takes the other flags from us.
+// hub is the id of the model on Hugging Face, which templates of charts and controllers put into
+// commands as it is.
+func (w *writer) hub(t Target) (string, error) {
+	served, form := launch.Site{ServedName: w.Site.ServedName}, regexp.MustCompile(`^[A-Za-z0-9][-\w.]*/[-\w.]+$`)
+	for i := range w.pools {
+		if m := w.pools[i].Model; !form.MatchString(m) || m != w.pools[0].Model || served.Check() != nil {
+			return "", cannot(t, "it needs one id of Hugging Face, and the workers load %q as %q", m, w.Site.ServedName)
+		}
+	}
+	return w.pools[0].Model, nil
+}
+
+// decodePort is where vLLM listens in decode pods: behind the sidecar, or at the service's port.
+func (w *writer) decodePort() int {
+	if w.disaggregated() {
+		return w.Site.Port + launch.WorkerPorts
+	}
+	return w.Site.Port
+}
+
+// llmdPool is a side of the chart. It starts "vllm serve" with the model, the
+// layout and the port itself and takes the other flags from us.
 func (w *writer) llmdPool(v *launch.Values) *mapping {
 	var args []string
 	for _, f := range v.Arguments(launch.OwnServer, w.Site.ServedName) {
@@ -46,10 +85,50 @@ func (w *writer) llmdPool(v *launch.Values) *mapping {
 			args = append(args, f...)
 		}
 	}
-	env := w.variables(&slot{Values: v})
+	port := w.decodePort()
+	if v.Role == deployment.Prefill {
+		port = w.Site.Port
+	}
 	container := fields("name", "vllm", "image", w.image(v), "modelCommand", "vllmServe", "args", launch.Literals(args...).InManifest().Strings())
-	container.setIf(len(env) > 0, "env", env)
-	container.set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.Devices))))
-	return fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP),
-		"containers", []*mapping{container})
+	env := w.podEnvironment(&slot{Values: v})[2:] // the chart sets the token and the directory of the weights
+	container.setIf(len(env) > 0, "env", env).
+		set("ports", []*mapping{fields("name", "metrics", "containerPort", port, "protocol", "TCP")}).
+		set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.Devices)))).
+		set("mountModelVolume", true).set("volumeMounts", []*mapping{fields("name", "shm", "mountPath", "/dev/shm")}).
+		set("extraConfig", fields("startupProbe", fields("httpGet", fields("path", "/health", "port", "metrics"), "periodSeconds", 10, "failureThreshold", 360),
+			"readinessProbe", fields("httpGet", fields("path", "/health", "port", "metrics"), "periodSeconds", 10)))
+	return fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP, "workers", 1),
+		"containers", []*mapping{container},
+		"volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))},
+		"monitoring", fields("podmonitor", fields("enabled", true)))
+}
+
+// llmdRouter are values of the router's chart. Prompts always go to prefill workers where the plan has
+// some; the default plugins of the chart choose among workers that do both.
+func (w *writer) llmdRouter(label *mapping) ([]byte, error) {
+	router := fields("modelServers", fields("type", "vllm", "matchLabels", label, "targetPorts", []*mapping{fields("number", w.Site.Port)}))
+	if w.disaggregated() {
+		plugin := func(names ...string) []*mapping {
+			var out []*mapping
+			for _, n := range names {
+				out = append(out, fields("pluginRef", n))
+			}
+			return out
+		}
+		config := fields("apiVersion", "llm-d.ai/v1", "kind", "EndpointPickerConfig", "plugins", []*mapping{
+			fields("type", "always-disagg-pd-decider"),
+			fields("type", "disagg-profile-handler", "parameters", fields("deciders", fields("prefill", "always-disagg-pd-decider"))),
+			fields("type", "prefill-filter"), fields("type", "decode-filter"), fields("type", "inflight-load-producer"),
+			fields("type", "token-load-scorer"), fields("type", "active-request-scorer"), fields("type", "max-score-picker"),
+		}, "schedulingProfiles", []*mapping{
+			fields("name", "prefill", "plugins", plugin("prefill-filter", "token-load-scorer", "max-score-picker")),
+			fields("name", "decode", "plugins", plugin("decode-filter", "active-request-scorer", "max-score-picker")),
+		})
+		text, err := encode("", config)
+		if err != nil {
+			return nil, err
+		}
+		router.set("epp", fields("replicas", 1, "pluginsConfigFile", "disagg.yaml", "pluginsCustomConfig", fields("disagg.yaml", string(text))))
+	}
+	return encode(w.heading("Values of llm-d's router"), fields("router", router))
 }

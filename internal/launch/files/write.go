@@ -25,12 +25,19 @@ const (
 	Compose    Target = "compose"    // Docker Compose, one host
 	Kubernetes Target = "kubernetes" // Deployments, or LeaderWorkerSets over several nodes
 	Dynamo     Target = "dynamo"
-	LLMD       Target = "llm-d" // values of llm-d's model service chart
+	LLMD       Target = "llm-d" // values of llm-d's charts
+	KServe     Target = "kserve" // an LLMInferenceService
+	KEDA       Target = "keda" // autoscaling of the Kubernetes objects
+	Slurm      Target = "slurm" // a batch job
+	SkyPilot   Target = "skypilot" // a service
+	Planner    Target = "planner" // tables that Dynamo's planner reads before it has measured
 	Bench      Target = "bench" // load like the predicted one
 )
 
 // Targets lists the targets in the order they are written.
-func Targets() []Target { return []Target{Dynamo, Plain, Compose, Kubernetes, LLMD, Bench} }
+func Targets() []Target {
+	return []Target{Dynamo, Planner, Plain, Compose, Kubernetes, KEDA, LLMD, KServe, Slurm, SkyPilot, Bench}
+}
 
 // ErrCannot is part of errors about a target that cannot run a plan; other targets may.
 var ErrCannot = errors.New("cannot be written")
@@ -110,6 +117,16 @@ func (w *writer) target(t Target) ([]launch.File, error) {
 		return w.dynamo()
 	case LLMD:
 		return w.llmd()
+	case KServe:
+		return w.kserve()
+	case KEDA:
+		return w.keda()
+	case Slurm:
+		return w.slurm()
+	case SkyPilot:
+		return w.skypilot()
+	case Planner:
+		return w.planner()
 	case Bench:
 		return w.bench()
 	}
