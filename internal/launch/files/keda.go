@@ -21,13 +21,13 @@ func (w *writer) keda() ([]launch.File, error) {
 	each := int(float64(w.Capacity.Concurrency) / float64(v.Workers) / (1 + tolerance))
 	switch {
 	case !ok:
-		return nil, cannot(KEDA, "%s has no metrics of requests in flight", v.Engine)
+		return nil, aside(KEDA, "%s has no metrics of requests in flight", v.Engine)
 	case w.disaggregated():
-		return nil, cannot(KEDA, "prefill and decode workers of a unit are scaled together; Dynamo's planner does")
+		return nil, aside(KEDA, "prefill and decode workers of a unit are scaled together; Dynamo's planner does")
 	case w.Capacity.Concurrency == 0:
-		return nil, cannot(KEDA, "thresholds are the load at which a plan reaches its limits, and this one has none")
+		return nil, aside(KEDA, "thresholds are the load at which a plan reaches its limits, and this one has none")
 	case each == 0:
-		return nil, cannot(KEDA, "a worker carries one request at a time within the limits")
+		return nil, aside(KEDA, "a worker carries one request at a time within the limits")
 	}
 	label := fmt.Sprintf("{model_name=%q}", w.Site.ServedName)
 	triggers := []*mapping{trigger("in-flight", "sum("+metrics.running+label+") + sum("+metrics.waiting+label+")", strconv.Itoa(each))}

@@ -18,11 +18,11 @@ import (
 func (w *writer) planner() ([]launch.File, error) {
 	switch v := &w.pools[0]; {
 	case v.Device.Vendor != device.NVIDIA:
-		return nil, cannot(Planner, "Dynamo runs on NVIDIA's GPUs, not %s", v.Device.Name)
+		return nil, aside(Planner, "Dynamo runs on NVIDIA's GPUs, not %s", v.Device.Name)
 	case !w.disaggregated():
-		return nil, cannot(Planner, "it reads tables of prefill and of decode workers, and the plan's do both")
+		return nil, aside(Planner, "it reads tables of prefill and of decode workers, and the plan's do both")
 	case w.Profile == nil:
-		return nil, cannot(Planner, "the plan has no tables of its workers")
+		return nil, aside(Planner, "the plan has no tables of its workers")
 	}
 	var isl, ttft, prompts, use, context, itl, tokens column
 	for _, p := range w.Profile.Prefill {

@@ -61,6 +61,7 @@ func (w *writer) skypilot() ([]launch.File, error) {
 		}
 		root.set("file_mounts", mounts)
 	}
+	root.setIf(!one.alone() && w.hasRouter(), "setup", "pip install -q "+routerPackage(w.engine())+"\n")
 	root.set("run", run)
 	heading := w.heading("SkyPilot service")
 	if rate := w.Predicted.Throughput / float64(max(1, w.Output)*w.replicas()); rate > 0 {

@@ -26,7 +26,7 @@ func (w *writer) slurm() ([]launch.File, error) {
 	body, most := &script{}, slices.Max(onNodes(nodes))
 	for i := range nodes {
 		for j := range nodes[i] {
-			if err := w.srun(body, &nodes[i][j]); err != nil {
+			if err := w.srun(body, &nodes[i][j], most); err != nil {
 				return nil, err
 			}
 		}
@@ -63,7 +63,7 @@ func host(node int) string { return fmt.Sprintf("${hosts[%d]}", node) }
 
 // srun starts a worker's process on a node in the background. Slurm sets the variable that names
 // the devices, so the process gets ours after it.
-func (w *writer) srun(s *script, at *slot) error {
+func (w *writer) srun(s *script, at *slot, devices int) error {
 	command, err := w.command(at, launch.OwnServer, "")
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (w *writer) srun(s *script, at *slot) error {
 		return nil // the step of its first node has tasks on this one
 	case at.Engine == launch.TRTLLM && at.Nodes > 1:
 		command = command[len(at.mpirun())-1:] // from trtllm-llmapi-launch on
-		start = at.tasks()
+		start = at.tasks(devices)
 	}
 	start = start.Add("env", at.visible()+"="+at.devicesOf())
 	for _, e := range w.environment(at) {
@@ -96,8 +96,9 @@ func (s *slot) where() string {
 	return fmt.Sprintf("devices %s of node %d", s.devicesOf(), s.home+s.rank)
 }
 
-// tasks is a step with a task of MPI for each device of a worker.
-func (s *slot) tasks() launch.Command {
+// tasks is a step with a task of MPI for each device of a worker, on nodes of which the job has so
+// many devices.
+func (s *slot) tasks(devices int) launch.Command {
 	var hosts []string
 	for n := range s.Nodes {
 		hosts = append(hosts, host(s.home+n))
@@ -105,7 +106,7 @@ func (s *slot) tasks() launch.Command {
 	each := strconv.Itoa(s.PerNode)
 	out := launch.Literals("srun", "--overlap", "--mpi=pmix", "--nodes="+strconv.Itoa(s.Nodes), "--ntasks="+strconv.Itoa(s.Devices), "--ntasks-per-node="+each)
 	return append(out, launch.Expansion("--cpus-per-task=$((SLURM_CPUS_ON_NODE / "+each+"))"), launch.Expansion("--nodelist="+strings.Join(hosts, ","))).
-		Add("--gpus-per-node=" + each)
+		Add("--gpus-per-node=" + strconv.Itoa(devices))
 }
 
 // slurmRouter starts the router of a unit. trtllm-serve reads the addresses of its workers from
@@ -129,7 +130,15 @@ func (w *writer) slurmRouter(s *script, unit int, nodes [][]slot) {
 		s.add(`sed "%s" %s >"${SLURM_JOB_ID}.%s"`, strings.Join(replace, ";"), file, file)
 		command[len(command)-1] = launch.Expansion("${SLURM_JOB_ID}." + file)
 	}
-	s.add("# Requests go to port %d of the first node.", w.Site.Port+unit)
+	s.add("# Requests go to port %d of the first node.%s", w.Site.Port+unit, w.routerNeeds())
 	start := append(launch.Literals("srun"), launch.Expansion("${step[@]}"), launch.Expansion("--nodelist="+host(0)))
 	s.add("%s &", append(start, command...).Lines("  "))
+}
+
+// routerNeeds says what the command of a router needs that the engine's image lacks.
+func (w *writer) routerNeeds() string {
+	if !w.hasRouter() {
+		return ""
+	}
+	return " Needs: pip install " + routerPackage(w.engine())
 }

@@ -47,6 +47,18 @@ func cannot(t Target, format string, args ...any) error {
 	return fmt.Errorf("%s files %w: %s", t, ErrCannot, fmt.Sprintf(format, args...))
 }
 
+// asideError is about a target that adds to another and has nothing to add. Nobody hears of it who
+// did not ask for the target.
+type asideError struct{ error }
+
+// Unwrap is the reason.
+func (e asideError) Unwrap() error { return e.error }
+
+// aside is such an error.
+func aside(t Target, format string, args ...any) error {
+	return asideError{cannot(t, format, args...)}
+}
+
 // Write returns the files of some targets, all by default. The Dynamo files and the
 // benchmark are at the top, as its users expect; others have a directory each.
 // Of all targets, those that cannot run the plan are left out with a reason in
@@ -62,7 +74,9 @@ func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []er
 	}
 	for _, t := range targets {
 		more, err := w.target(t)
+		_, adds := errors.AsType[asideError](err)
 		switch {
+		case adds && !requested:
 		case err != nil && !requested && errors.Is(err, ErrCannot):
 			skipped = append(skipped, err)
 		case err != nil:

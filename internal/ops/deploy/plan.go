@@ -43,8 +43,24 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		}
 		longest = k.Longest
 	}
+	tables, err := profile(st, &run, max(longest, e.Input+e.Output))
+	if err != nil {
+		return nil, err
+	}
 	return &launch.Plan{
-		Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prefix: e.Prefix, Concurrency: o.Concurrency,
+		Capacity: capacity(e, o), Profile: tables, Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prefix: e.Prefix, Concurrency: o.Concurrency,
 		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
+}
+
+// capacity is the most load of all copies within the limits, the spare ones included. The cache in
+// use grows with the requests in flight.
+func capacity(e *experiment.Experiment, o *experiment.Option) launch.Capacity {
+	if !e.Limits.Any() || o.Concurrency == 0 {
+		return launch.Capacity{}
+	}
+	n := cmp.Or(o.Capacity.Concurrency, o.Concurrency)
+	return launch.Capacity{
+		Concurrency: n * max(1, o.Copies) / max(1, o.Copies-o.Spare), KV: min(1, o.KVPeak*float64(n)/float64(o.Concurrency)),
+	}
 }
