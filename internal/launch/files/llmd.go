@@ -17,7 +17,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if w.units() > 1 {
 		return nil, cannot(LLMD, "its chart has one pool of prefill and one of decode workers, and the plan %d units of them", w.units())
 	}
-	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+w.Site.ModelPath, "size", cacheStorage,
+	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+w.Site.ModelPath, "size", w.cacheStorage(),
 		"authSecretName", tokenSecret), "routing", fields("servicePort", w.Site.Port))
 	for i := range w.pools {
 		v := &w.pools[i]
@@ -33,7 +33,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if !w.disaggregated() {
 		root.set("prefill", fields("create", false))
 	}
-	data, err := encode(w.heading("Values of llm-d's model service"), root)
+	data, err := encode(w.heading("Values of llm-d's model service")+w.selectorHint(), root)
 	return []launch.File{{Path: "llm-d/values.yaml", Mode: plainFile, Data: data}}, err
 }
 
@@ -50,6 +50,10 @@ func (w *writer) llmdPool(v *launch.Values) *mapping {
 	container := fields("name", "vllm", "image", w.image(v), "modelCommand", "vllmServe", "args", launch.Literals(args...).InManifest().Strings())
 	container.setIf(len(env) > 0, "env", env)
 	container.set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.Devices))))
-	return fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP),
+	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP),
 		"containers", []*mapping{container})
+	if s := w.nodeSelector(v); s != nil {
+		out.set("nodeSelector", s)
+	}
+	return out
 }

@@ -127,6 +127,9 @@ func misnamed(path, kind string, doc map[string]any) []string {
 	if slices.Contains([]string{"Service", "LeaderWorkerSet", "DynamoGraphDeployment", "InferenceService", "LLMInferenceService"}, kind) {
 		rule = hostName
 	}
+	if kind == "DynamoGraphDeployment" {
+		out = append(out, longPods(path, doc)...)
+	}
 	meta, _ := doc["metadata"].(map[string]any)
 	if name, _ := meta["name"].(string); !rule.MatchString(name) {
 		out = append(out, fmt.Sprintf("%s: %s cannot be named %q", path, kind, name))
@@ -139,6 +142,25 @@ func misnamed(path, kind string, doc map[string]any) []string {
 			if text, ok := v.(string); ok && !labelValue.MatchString(text) {
 				out = append(out, fmt.Sprintf("%s: %s has label %s=%q", path, kind, key, text))
 			}
+		}
+	}
+	return out
+}
+
+// longPods are components whose pods would have names above the limit of Dynamo's operator, which shortens the graph's name to 8
+// characters at least (deploy/operator 1.4.1: PCSNameForDGD and the webhook's dgdComponentResourceNameLength).
+func longPods(path string, doc map[string]any) []string {
+	const most, graph, suffix = 45, 8, "-ldr"
+	var out []string
+	spec, _ := doc["spec"].(map[string]any)
+	services, _ := spec["services"].(map[string]any)
+	for name, s := range services {
+		n := graph + len(name)
+		if c, _ := s.(map[string]any); c["multinode"] != nil {
+			n += len(name) + len(suffix)
+		}
+		if n > most {
+			out = append(out, fmt.Sprintf("%s: pods of %s have names of %d characters, more than %d", path, name, n, most))
 		}
 	}
 	return out
