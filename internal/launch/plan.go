@@ -21,9 +21,10 @@ type Plan struct {
 	// Models are the checkpoints of the pools, where they differ; nil = the deployment's model.
 	Models []string
 	// Input and Output are the lengths of a request in tokens, on average where they
-	// differ; Longest is then the most tokens of a request, 0 = their sum.
-	Input, Output int
-	Longest       int
+	// differ; Longest is then the most tokens of a request, 0 = their sum, and Prompt those of
+	// a prompt, 0 = Input.
+	Input, Output   int
+	Longest, Prompt int
 	Prefix        int // tokens that all prompts begin with
 	// Concurrency is the number of requests in flight in all copies.
 	Concurrency int

@@ -13,10 +13,8 @@ import (
 // settings where they are a file, a DynamoGraphDeployment for each unit, and the
 // values that everything was made of.
 func (w *writer) dynamo() ([]launch.File, error) {
-	for i := range w.pools {
-		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
-			return nil, cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
-		}
+	if err := w.runsDynamo(); err != nil {
+		return nil, err
 	}
 	files, err := w.configFiles("", nil)
 	if err != nil {
@@ -39,6 +37,16 @@ func (w *writer) dynamo() ([]launch.File, error) {
 		return nil, err
 	}
 	return byPath(append(files, graph, values)), nil
+}
+
+// runsDynamo says why Dynamo cannot run the plan.
+func (w *writer) runsDynamo() error {
+	for i := range w.pools {
+		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
+			return cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
+		}
+	}
+	return nil
 }
 
 // unitNamespace keeps the workers of a unit to themselves.
@@ -85,7 +93,7 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 		documents = append(documents, w.object("nvidia.com/v1beta1", "DynamoGraphDeployment", w.unitName(unit)).set("spec",
 			fields("backendFramework", w.pools[0].Engine, "components", components)))
 	}
-	data, err := encode(w.heading("Dynamo on Kubernetes, operator 1.2 or later"), documents...)
+	data, err := encode(w.heading("Dynamo on Kubernetes, operator 1.2 or later")+w.selectorHint(), documents...)
 	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
 }
 
@@ -96,8 +104,18 @@ func (w *writer) graphPart(name, kind string, replicas int, pod *mapping) *mappi
 		set("podTemplate", fields("spec", pod))
 }
 
-// componentName is how Dynamo's examples name a worker's service.
+// frontendService is the service that Dynamo's operator makes for the frontend of a graph, and frontendPort its port
+// (deploy/operator: the component's name in lower case after the graph's, and DynamoServicePort).
+func frontendService(graph string) string { return graph + "-frontend" }
+
+const frontendPort = 8000
+
+// componentName is how Dynamo's examples name a worker's service. On several nodes it is short: the operator names pods by it twice and
+// refuses more than 45 characters in all (deploy/operator 1.4.1, MaxCombinedGroveResourceNameLength).
 func componentName(v *launch.Values) string {
+	if v.Nodes > 1 {
+		return roleName(v.Role)
+	}
 	name := map[string]string{launch.VLLM: "Vllm", launch.SGLang: "SGLang", launch.TRTLLM: "TRTLLM"}[v.Engine]
 	switch v.Role {
 	case deployment.Prefill:
@@ -128,7 +146,11 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 	if v.Role != deployment.Both {
 		kind = string(v.Role)
 	}
-	return w.graphPart(componentName(v), kind, w.workers(v), fields("containers", []*mapping{container}, "volumes", volumes)).
+	pod := fields("containers", []*mapping{container}, "volumes", volumes)
+	if s := w.nodeSelector(v); s != nil {
+		pod.set("nodeSelector", s)
+	}
+	return w.graphPart(componentName(v), kind, w.workers(v), pod).
 		setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes)).set("sharedMemorySize", "64Gi")
 }
 

@@ -177,6 +177,19 @@ func requested(n any, times int) int {
 			sum += requested(c, times)
 		}
 	case map[string]any:
+		if v["kind"] == "LLMInferenceService" {
+			spec := v["spec"].(map[string]any)
+			return times * (serviced(spec) + serviced(spec["prefill"]))
+		}
+		if r, ok := v["resources"].(map[string]any); ok && r["accelerators"] != nil { // of SkyPilot
+			_, each, _ := strings.Cut(r["accelerators"].(string), ":")
+			devices, _ := strconv.Atoi(each)
+			nodes, ok := v["num_nodes"].(int)
+			if !ok {
+				nodes = 1
+			}
+			return times * devices * nodes * v["service"].(map[string]any)["replicas"].(int)
+		}
 		if k, ok := v["replicas"].(int); ok {
 			times *= k
 		}
@@ -207,6 +220,38 @@ func requested(n any, times int) int {
 	return sum
 }
 
+// serviced are the devices of the workers of an LLMInferenceService.
+func serviced(workers any) int {
+	w, ok := workers.(map[string]any)
+	if !ok {
+		return 0
+	}
+	others := 0
+	if p := w["parallelism"].(map[string]any); w["worker"] != nil {
+		others = p["data"].(int)/p["dataLocal"].(int) - 1
+	}
+	return w["replicas"].(int) * (requested(w["template"], 1) + requested(w["worker"], others))
+}
+
+// steps are the devices of the steps of a Slurm job: those of each process, on each of its nodes.
+func steps(t *testing.T, f launch.File) int {
+	t.Helper()
+	words, err := arguments(string(f.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, nodes := 0, 0
+	for _, w := range words {
+		if list, ok := strings.CutPrefix(w, "--nodelist="); ok {
+			nodes = strings.Count(list, ",") + 1
+		}
+		if ids, ok := strings.CutPrefix(w, "CUDA_VISIBLE_DEVICES="); ok {
+			sum += nodes * (strings.Count(ids, ",") + 1)
+		}
+	}
+	return sum
+}
+
 // TestDevicesAddUp: what the manifests request is what the row has.
 func TestDevicesAddUp(t *testing.T) {
 	for name, p := range cases(t) {
@@ -217,6 +262,9 @@ func TestDevicesAddUp(t *testing.T) {
 		}
 		sums := map[string]int{}
 		for _, f := range all {
+			if strings.HasSuffix(f.Path, ".sbatch") {
+				sums["slurm"] += steps(t, f)
+			}
 			if !strings.HasSuffix(f.Path, ".yaml") {
 				continue
 			}

@@ -37,7 +37,7 @@ func (w *writer) kserve() ([]launch.File, error) {
 		spec.set("router", fields("route", fields(), "gateway", fields(), "scheduler", fields()))
 		objects = append(objects, w.object("serving.kserve.io/v1alpha2", "LLMInferenceService", w.unitName(unit)).set("spec", spec))
 	}
-	data, err := encode(w.heading("KServe"), objects...)
+	data, err := encode(w.heading("KServe")+w.selectorHint(), objects...)
 	return []launch.File{{Path: "kserve/llminferenceservice.yaml", Mode: plainFile, Data: data}}, err
 }
 
@@ -59,11 +59,15 @@ func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mappi
 	at := &slot{Values: v, unit: unit}
 	env := append(w.podEnvironment(at), fields("name", "VLLM_ADDITIONAL_ARGS", "value", args.InManifest().Line()))
 	pod := func() *mapping {
-		return fields("containers", []*mapping{fields("name", "main", "image", w.image(v), "env", env[2:], // the templates know the weights
+		container := fields("name", "main", "image", w.image(v), "env", env[2:], // the templates know where the weights are
 			"resources", fields("limits", fields(resource(v), v.PerNode)), "startupProbe", fields("failureThreshold", 360, "periodSeconds", 10),
-			"securityContext", fields("runAsNonRoot", false))}, // the image's user is root
-			"initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
+			"securityContext", fields("runAsNonRoot", false)) // the image's user is root
+		out := fields("containers", []*mapping{container}, "initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
 			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
+		if s := w.nodeSelector(v); s != nil {
+			out.set("nodeSelector", s)
+		}
+		return out
 	}
 	return spec.set("replicas", w.workers(v)).set("parallelism", parallelism).set("template", pod()).setIf(v.Nodes > 1, "worker", pod())
 }

@@ -31,7 +31,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 	label := fields("llm-d.ai/model", w.name)
 	// The sidecar of decode pods takes requests at the service's port and has prompts computed
 	// elsewhere first.
-	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+model, "size", cacheStorage,
+	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+model, "size", w.cacheStorage(),
 		"authSecretName", tokenSecret, "labels", label), "accelerator", fields("type", kind),
 		"routing", fields("servicePort", w.Site.Port, "proxy", fields("enabled", w.disaggregated(), "targetPort", w.decodePort())))
 	for i := range w.pools {
@@ -48,7 +48,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if !w.disaggregated() {
 		root.set("prefill", fields("create", false))
 	}
-	values, err := encode(w.heading("Values of llm-d's model service"), root)
+	values, err := encode(w.heading("Values of llm-d's model service")+w.selectorHint(), root)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +97,12 @@ func (w *writer) llmdPool(v *launch.Values) *mapping {
 		set("mountModelVolume", true).set("volumeMounts", []*mapping{fields("name", "shm", "mountPath", "/dev/shm")}).
 		set("extraConfig", fields("startupProbe", fields("httpGet", fields("path", "/health", "port", "metrics"), "periodSeconds", 10, "failureThreshold", 360),
 			"readinessProbe", fields("httpGet", fields("path", "/health", "port", "metrics"), "periodSeconds", 10)))
-	return fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP, "workers", 1),
-		"containers", []*mapping{container},
-		"volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))},
-		"monitoring", fields("podmonitor", fields("enabled", true)))
+	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP, "workers", 1),
+		"containers", []*mapping{container}, "volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
+	if s := w.nodeSelector(v); s != nil {
+		out.set("nodeSelector", s)
+	}
+	return out
 }
 
 // llmdRouter are values of the router's chart. Prompts always go to prefill workers where the plan has

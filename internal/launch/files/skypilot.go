@@ -25,7 +25,7 @@ func (w *writer) skypilot() ([]launch.File, error) {
 	nodes := one.placed()
 	kind, ok := accelerators()[w.pools[0].Device.Name]
 	switch {
-	case w.engine() == launch.MindIE || !ok || strings.Contains(w.systems(), " and "):
+	case w.engine() == launch.MindIE || !ok || w.mixed():
 		return nil, cannot(SkyPilot, "it has no name for nodes of %s", w.systems())
 	case w.engine() == launch.TRTLLM && len(nodes) > 1:
 		return nil, cannot(SkyPilot, "trtllm on %d nodes needs MPI, which a task of SkyPilot has not", len(nodes))

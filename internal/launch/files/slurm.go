@@ -16,7 +16,7 @@ func (w *writer) slurm() ([]launch.File, error) {
 	switch {
 	case w.engine() == launch.MindIE:
 		return nil, cannot(Slurm, "mindie reads a table of ranks, which its own installer writes")
-	case strings.Contains(w.systems(), " and "):
+	case w.mixed():
 		return nil, cannot(Slurm, "one job has one kind of node, and the plan %s", w.systems())
 	}
 	files, err := w.configFiles("slurm/", nodes)

@@ -72,6 +72,7 @@ func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []er
 	if !requested {
 		targets = Targets()
 	}
+	w.targets = targets
 	for _, t := range targets {
 		more, err := w.target(t)
 		_, adds := errors.AsType[asideError](err)
@@ -91,9 +92,10 @@ func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []er
 type writer struct {
 	*launch.Plan
 
-	pools []launch.Values
-	Site  launch.Site
-	name  string // of objects: "qwen3-32b"
+	pools   []launch.Values
+	Site    launch.Site
+	name    string   // of objects: "qwen3-32b"
+	targets []Target // that are written
 }
 
 // newWriter derives the values, and refuses engines that do not run on the devices.

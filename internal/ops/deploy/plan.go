@@ -35,20 +35,20 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		}
 	}
 	site.ServedName = cmp.Or(site.ServedName, site.ModelPath, run.Model)
-	longest := 0
+	longest, prompt := 0, 0
 	if len(e.Workloads) > 0 {
 		k, err := w.Kinds(slices.Clone(e.Workloads))
 		if err != nil {
 			return nil, err
 		}
-		longest = k.Longest
+		longest, prompt = k.Longest, k.Prompt
 	}
 	tables, err := profile(st, &run, max(longest, e.Input+e.Output))
 	if err != nil {
 		return nil, err
 	}
 	return &launch.Plan{
-		Capacity: capacity(e, o), Profile: tables, Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prefix: e.Prefix, Concurrency: o.Concurrency,
+		Capacity: capacity(e, o), Profile: tables, Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency,
 		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
 }
