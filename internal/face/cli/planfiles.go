@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -18,10 +17,7 @@ import (
 
 // free refuses a directory that has files, before anything is searched.
 func (f *planFlags) free(env *Env) error {
-	if f.out == "" || f.force {
-		return nil
-	}
-	if entries, err := os.ReadDir(env.path(f.out)); err == nil && len(entries) > 0 {
+	if f.out != "" && !f.force && occupied(env, f.out) {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
 	}
 	return nil
@@ -29,7 +25,7 @@ func (f *planFlags) free(env *Env) error {
 
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
 func (f *planFlags) write(env *Env, r *opsplan.Response) error {
-	files, skipped, err := planFiles(env.world(), r)
+	files, skipped, err := planFiles(env.world(), r, f.targets.targets())
 	if err != nil {
 		return err
 	}
@@ -46,8 +42,8 @@ func (f *planFlags) write(env *Env, r *opsplan.Response) error {
 	return nil
 }
 
-// planFiles are the files of a plan.
-func planFiles(world *session.Session, r *opsplan.Response) (files []launch.File, skipped []error, err error) {
+// planFiles are the files of a plan, for some targets or all.
+func planFiles(world *session.Session, r *opsplan.Response, targets []launchfiles.Target) (files []launch.File, skipped []error, err error) {
 	var t tree
 	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
 	t.add("plan.json", encoded(r))
@@ -61,7 +57,7 @@ func planFiles(world *session.Session, r *opsplan.Response) (files []launch.File
 	plan, err := deploy.Plan(world, &r.Request.Sources, &best.Found.Experiment, &best.Found.Option, launch.Site{})
 	var run []launch.File
 	if err == nil {
-		run, skipped, err = launchfiles.Write(plan)
+		run, skipped, err = launchfiles.Write(plan, targets...)
 	}
 	if err != nil { // the record and the pages are of use without them
 		return t.files, []error{err}, t.err

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -30,27 +29,19 @@ import (
 type saveFlags struct {
 	dir, version string
 	force        bool
-	targets      []string
+	targets      targetFlag
 	site         launch.Site
 	target       string // the tree of the results, below dir
 }
 
 // define adds the flags.
 func (f *saveFlags) define(into *pflag.FlagSet) {
-	var names []string
-	for _, t := range launchfiles.Targets() {
-		names = append(names, string(t))
-	}
 	section(into, "Files", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.dir, "save-dir", f.dir, "write the results and the files that run each row below this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run")
-		nargs.ListVar(fs, &f.targets, "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
-			"targets to write files for: "+strings.Join(names, ", ")+" (default all that can run the row)")
+		f.targets.define(fs, "the row")
 		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
-		fs.StringVar(&f.site.Namespace, "namespace", "", "Kubernetes namespace")
-		fs.StringVar(&f.site.ServedName, "served-model-name", "", "served model name (default the model)")
-		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default that of the engine version)")
-		fs.IntVar(&f.site.Port, "port", 0, "port of the server (default 8000)")
+		siteFlags(fs, &f.site)
 	})
 }
 
@@ -155,12 +146,7 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *experimen
 		say(fmt.Sprintf("%s: no files: %v", top, err))
 		return nil, nil
 	}
-	var targets []launchfiles.Target
-	for _, t := range f.targets {
-		t = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "-j2"), "-python"), "-helm")
-		targets = append(targets, launchfiles.Target(t))
-	}
-	files, skipped, err := launchfiles.Write(plan, targets...)
+	files, skipped, err := launchfiles.Write(plan, f.targets.targets()...)
 	for _, why := range skipped {
 		say(fmt.Sprintf("%s: %v", top, why))
 	}

@@ -34,11 +34,6 @@ const (
 	Bench      Target = "bench" // load like the predicted one
 )
 
-// Targets lists the targets in the order they are written.
-func Targets() []Target {
-	return []Target{Dynamo, Planner, Plain, Compose, Kubernetes, KEDA, LLMD, KServe, Slurm, SkyPilot, Bench}
-}
-
 // ErrCannot is part of errors about a target that cannot run a plan; other targets may.
 var ErrCannot = errors.New("cannot be written")
 

@@ -30,8 +30,8 @@ type Request struct {
 	Output      int                    `json:"osl,omitempty"`
 	Concurrency int                    `json:"concurrency,omitempty"`
 
-	// Targets are plain, compose, kubernetes, dynamo, llm-d and bench; nil = all that can
-	// run it.
+	// Targets are plain, compose, kubernetes, keda, dynamo, planner, llm-d, kserve, slurm, skypilot
+	// and bench; nil = all that can run it.
 	Targets []files.Target `json:"targets,omitempty"`
 	Site    Site           `json:"site,omitzero"`
 	Jobs    int            `json:"-"` // workers of the plan, which no answer depends on; 0 = 8
