@@ -42,8 +42,8 @@ func cannot(t Target, format string, args ...any) error {
 	return fmt.Errorf("%s files %w: %s", t, ErrCannot, fmt.Sprintf(format, args...))
 }
 
-// asideError is about a target that adds to another and has nothing to add. Nobody hears of it who
-// did not ask for the target.
+// asideError is about a target that adds to another and has nothing to add. It is reported only if
+// the target was asked for.
 type asideError struct{ error }
 
 // Unwrap is the reason.
