@@ -16,13 +16,14 @@ func (w *writer) dynamo() ([]launch.File, error) {
 	if err := w.runsDynamo(); err != nil {
 		return nil, err
 	}
-	files, err := w.configFiles("", nil)
+	one := w.scripted()
+	files, err := one.configFiles("", nil)
 	if err != nil {
 		return nil, err
 	}
-	nodes := w.placed()
+	nodes := one.placed()
 	for i := range nodes {
-		s, err := w.dynamoScript(nodes, i)
+		s, err := one.dynamoScript(nodes, i)
 		if err != nil {
 			return nil, err
 		}

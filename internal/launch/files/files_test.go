@@ -255,7 +255,7 @@ func steps(t *testing.T, f launch.File) int {
 // TestDevicesAddUp: what the manifests request is what the row has.
 func TestDevicesAddUp(t *testing.T) {
 	for name, p := range cases(t) {
-		want := p.Deployment.Devices() * p.Copies
+		want, unit := p.Deployment.Devices()*p.Copies, p.Deployment.Devices()
 		all, _, err := files.Write(p)
 		if err != nil {
 			t.Fatal(err)
@@ -285,7 +285,8 @@ func TestDevicesAddUp(t *testing.T) {
 			}
 		}
 		for where, got := range sums {
-			if got != want && where != "plain" && where != "keda" {
+			started := where == "compose" || strings.HasPrefix(where, "scripts") // by hand, for each unit
+			if got != want && where != "plain" && where != "keda" && !(started && got == unit) {
 				t.Errorf("%s, %s: want %d devices, got %d", name, where, want, got)
 			}
 		}

@@ -21,7 +21,7 @@ func accelerators() map[string]string {
 // skypilot is a service whose replicas are a worker each, or a unit of prefill and decode workers
 // with its router, on one node or several.
 func (w *writer) skypilot() ([]launch.File, error) {
-	one := w.oneReplica()
+	one := w.oneOf(w.replicas())
 	nodes := one.placed()
 	kind, ok := accelerators()[w.pools[0].Device.Name]
 	switch {
@@ -77,16 +77,6 @@ func (w *writer) replicas() int {
 		return w.units()
 	}
 	return w.pools[0].Workers
-}
-
-// oneReplica writes the files of one of them.
-func (w *writer) oneReplica() *writer {
-	plan, out := *w.Plan, *w
-	plan.Copies, out.Plan, out.pools = 1, &plan, slices.Clone(w.pools)
-	for i := range out.pools {
-		out.pools[i].Workers /= w.replicas()
-	}
-	return &out
 }
 
 // onNodes is the number of devices taken on each node.

@@ -91,6 +91,7 @@ type writer struct {
 	Site    launch.Site
 	name    string   // of objects: "qwen3-32b"
 	targets []Target // that are written
+	alike   int      // units that the files of this one are for too
 }
 
 // newWriter derives the values, and refuses engines that do not run on the devices.

@@ -10,18 +10,25 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Plan is what files are written for: an option of an experiment.
+// Plan is what files are written for: an option of an experiment. Of a disaggregated one the copies are units with a router each,
+// as they were predicted.
 func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *experiment.Option, site launch.Site) (*launch.Plan, error) {
-	st, err := w.Stage(&o.Deployment, s)
+	run, copies := o.Deployment, 1
+	if run.Disaggregated() && o.Copies > 1 {
+		copies, run.Pools = o.Copies, slices.Clone(run.Pools)
+		for i := range run.Pools {
+			run.Pools[i].Replicas /= copies
+		}
+	}
+	st, err := w.Stage(&run, s)
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := o.Deployment.Resolve(st.Parts)
+	resolved, err := run.Resolve(st.Parts)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	run := o.Deployment
-	load := loader{session: w, sources: s, model: st.Model, d: &o.Deployment}
+	load := loader{session: w, sources: s, model: st.Model, d: new(run)}
 	var models []string
 	if site.ModelPath == "" {
 		if run, models, err = load.runs(resolved); err != nil {
@@ -48,7 +55,7 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		return nil, err
 	}
 	return &launch.Plan{
-		Capacity: capacity(e, o), Profile: tables, Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency,
+		Capacity: capacity(e, o), Profile: tables, Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
 		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
 }
