@@ -135,4 +135,3 @@ func completeTarget(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
-

@@ -23,52 +23,50 @@ func accelerators() map[string]string {
 func (w *writer) skypilot() ([]launch.File, error) {
 	one := w.oneOf(w.replicas())
 	nodes := one.placed()
+	devices := onNodes(nodes)
 	kind, ok := accelerators()[w.pools[0].Device.Name]
 	switch {
 	case w.engine() == launch.MindIE || !ok || w.mixed():
 		return nil, cannot(SkyPilot, "it has no name for nodes of %s", w.systems())
 	case w.engine() == launch.TRTLLM && len(nodes) > 1:
 		return nil, cannot(SkyPilot, "trtllm on %d nodes needs MPI, which a task of SkyPilot has not", len(nodes))
-	}
-	devices := onNodes(nodes)
-	if slices.Min(devices) != slices.Max(devices) {
+	case slices.Min(devices) != slices.Max(devices):
 		return nil, cannot(SkyPilot, "a replica takes %v devices of its nodes, and nodes of SkyPilot are equal", devices)
 	}
 	run, err := one.skypilotRun(nodes)
 	if err != nil {
 		return nil, err
 	}
-	files, err := w.configFiles("skypilot/", nil)
+	files, err := w.skypilotConfigs(one, nodes)
 	if err != nil {
 		return nil, err
 	}
-	if w.disaggregated() && !w.hasRouter() {
-		data, err := encode(w.heading("Workers that trtllm-serve divides requests between"), one.routing(nodes, 0))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, launch.File{Path: "skypilot/" + one.routingFile(0), Mode: plainFile, Data: data})
-	}
 	root := fields("service", fields("readiness_probe", fields("path", "/health", "initial_delay_seconds", 3600), "replicas", w.replicas()),
 		"resources", fields("accelerators", fmt.Sprintf("%s:%d", kind, devices[0]), "image_id", "docker:"+w.image(&w.pools[0]), "ports", w.Site.Port))
-	root.setIf(len(nodes) > 1, "num_nodes", len(nodes))
-	root.set("secrets", fields("HF_TOKEN", ""))
-	if len(files) > 0 {
-		mounts := fields()
-		for _, f := range files {
-			name := strings.TrimPrefix(f.Path, "skypilot/")
-			mounts.set(configHome+name, "./"+name)
-		}
-		root.set("file_mounts", mounts)
+	root.setIf(len(nodes) > 1, "num_nodes", len(nodes)).set("secrets", fields("HF_TOKEN", ""))
+	mounts := fields()
+	for _, f := range files {
+		name := strings.TrimPrefix(f.Path, "skypilot/")
+		mounts.set(configHome+name, "./"+name)
 	}
-	root.setIf(!one.alone() && w.hasRouter(), "setup", "pip install -q "+routerPackage(w.engine())+"\n")
-	root.set("run", run)
+	root.setIf(len(files) > 0, "file_mounts", mounts)
+	root.setIf(!one.alone() && w.hasRouter(), "setup", "pip install -q "+routerPackage(w.engine())+"\n").set("run", run)
 	heading := w.heading("SkyPilot service")
 	if rate := w.Predicted.Throughput / float64(max(1, w.Output)*w.replicas()); rate > 0 {
 		heading += fmt.Sprintf("# To scale with the load: in place of replicas, a replica_policy with target_qps_per_replica: %.3g (predicted).\n", rate)
 	}
 	data, err := encode(heading, root)
 	return byPath(append(files, launch.File{Path: "skypilot/service.yaml", Mode: plainFile, Data: data})), err
+}
+
+// skypilotConfigs are the config files of TensorRT-LLM for one replica.
+func (w *writer) skypilotConfigs(one *writer, nodes [][]slot) ([]launch.File, error) {
+	files, err := w.configFiles("skypilot/", nil)
+	if err != nil || w.hasRouter() || !w.disaggregated() {
+		return files, err
+	}
+	data, err := encode(w.heading("Workers that trtllm-serve divides requests between"), one.routing(nodes, 0))
+	return append(files, launch.File{Path: "skypilot/" + one.routingFile(0), Mode: plainFile, Data: data}), err
 }
 
 // replicas is the number of equal parts that a load balancer divides requests between.

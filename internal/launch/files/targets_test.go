@@ -27,12 +27,18 @@ func TestScaled(t *testing.T) {
 		kind  string
 		names []string
 	}{
-		"one node": {planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(2, tp(4))), "Deployment",
-			[]string{"vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc"}},
-		"ranks on two nodes": {planned(t, "vllm", "0.9.2", "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{64}, both(2, wide(16))), "LeaderWorkerSet",
-			[]string{"vllm:gpu_cache_usage_perc", ") / 16"}},
-		"sglang": {planned(t, "sglang", "0.5.16", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(2, tp(2))), "Deployment",
-			[]string{"sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage"}},
+		"one node": {
+			planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(2, tp(4))), "Deployment",
+			[]string{"vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc"},
+		},
+		"ranks on two nodes": {
+			planned(t, "vllm", "0.9.2", "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{64}, both(2, wide(16))), "LeaderWorkerSet",
+			[]string{"vllm:gpu_cache_usage_perc", ") / 16"},
+		},
+		"sglang": {
+			planned(t, "sglang", "0.5.16", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(2, tp(2))), "Deployment",
+			[]string{"sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage"},
+		},
 	} {
 		all, _, err := files.Write(c.p, files.KEDA)
 		if err != nil {

@@ -25,13 +25,13 @@ const (
 	Compose    Target = "compose"    // Docker Compose, one host
 	Kubernetes Target = "kubernetes" // Deployments, or LeaderWorkerSets over several nodes
 	Dynamo     Target = "dynamo"
-	LLMD       Target = "llm-d" // values of llm-d's charts
-	KServe     Target = "kserve" // an LLMInferenceService
-	KEDA       Target = "keda" // autoscaling of the Kubernetes objects
-	Slurm      Target = "slurm" // a batch job
+	LLMD       Target = "llm-d"    // values of llm-d's charts
+	KServe     Target = "kserve"   // an LLMInferenceService
+	KEDA       Target = "keda"     // autoscaling of the Kubernetes objects
+	Slurm      Target = "slurm"    // a batch job
 	SkyPilot   Target = "skypilot" // a service
-	Planner    Target = "planner" // tables that Dynamo's planner reads before it has measured
-	Bench      Target = "bench" // load like the predicted one
+	Planner    Target = "planner"  // tables that Dynamo's planner reads before it has measured
+	Bench      Target = "bench"    // load like the predicted one
 )
 
 // ErrCannot is part of errors about a target that cannot run a plan; other targets may.
