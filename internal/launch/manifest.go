@@ -157,6 +157,12 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		if containers == nil || len(containers.Content) == 0 {
 			continue
 		}
+		if scalar(containers.Content[0], "modelCommand") != "vllmServe" { // a command of its own
+			if err := r.walk(file, pool, around{count: 1}); err != nil {
+				return err
+			}
+			continue
+		}
 		count, _ := number(cmp.Or(scalar(pool, "replicas"), "1"))
 		words := append([]string{"vllm", "serve", model}, arguments(child(containers.Content[0], "args"))...)
 		for _, p := range [][2]string{{"tensor", "--tensor-parallel-size"}, {"data", "--data-parallel-size"}} {

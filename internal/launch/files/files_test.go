@@ -193,6 +193,9 @@ func requested(n any, times int) int {
 		if k, ok := v["replicas"].(int); ok {
 			times *= k
 		}
+		if p, ok := v["parallelism"].(map[string]any); ok && p["workers"] != nil { // nodes of llm-d's workers
+			times *= p["workers"].(int)
+		}
 		if m, ok := v["multinode"].(map[string]any); ok {
 			times *= m["nodeCount"].(int)
 		}

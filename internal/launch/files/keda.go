@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -18,7 +19,6 @@ const tolerance = 0.1
 func (w *writer) keda() ([]launch.File, error) {
 	v := &w.pools[0]
 	metrics, ok := loadMetrics(v)
-	each := int(float64(w.Capacity.Concurrency) / float64(v.Workers) / (1 + tolerance))
 	switch {
 	case !ok:
 		return nil, aside(KEDA, "%s has no metrics of requests in flight", v.Engine)
@@ -26,11 +26,11 @@ func (w *writer) keda() ([]launch.File, error) {
 		return nil, aside(KEDA, "prefill and decode workers of a unit are scaled together; Dynamo's planner does")
 	case w.Capacity.Concurrency == 0:
 		return nil, aside(KEDA, "thresholds are the load at which a plan reaches its limits, and this one has none")
-	case each == 0:
+	case w.carried() == 0:
 		return nil, aside(KEDA, "a worker carries one request at a time within the limits")
 	}
 	label := fmt.Sprintf("{model_name=%q}", w.Site.ServedName)
-	triggers := []*mapping{trigger("in-flight", "sum("+metrics.running+label+") + sum("+metrics.waiting+label+")", strconv.Itoa(each))}
+	triggers := []*mapping{trigger("in-flight", "sum("+metrics.running+label+") + sum("+metrics.waiting+label+")", strconv.Itoa(w.carried()))}
 	if share := math.Floor(w.Capacity.KV/(1+tolerance)*100) / 100; share > 0 {
 		query := "sum(" + metrics.cache + label + ")"
 		if v.Layout.DP > 1 { // a series for each rank
@@ -52,6 +52,13 @@ func (w *writer) keda() ([]launch.File, error) {
 	}
 	data, err := encode(heading, object)
 	return []launch.File{{Path: "keda/scaledobject.yaml", Mode: plainFile, Data: data}}, err
+}
+
+// carried is how many requests in flight on a worker an autoscaler should aim at: those at the
+// capacity, or of the prediction where there are no limits.
+func (w *writer) carried() int {
+	n := cmp.Or(w.Capacity.Concurrency, w.Concurrency)
+	return int(float64(n) / float64(w.pools[0].Workers) / (1 + tolerance))
 }
 
 // trigger is a query whose sum over the workers, divided by a threshold, is how many are needed.

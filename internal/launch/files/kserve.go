@@ -58,10 +58,10 @@ func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mappi
 	}
 	at := &slot{Values: v, unit: unit}
 	env := append(w.podEnvironment(at), fields("name", "VLLM_ADDITIONAL_ARGS", "value", args.InManifest().Line()))
-	pod := func() *mapping {
+	pod := func(leads bool) *mapping {
 		container := fields("name", "main", "image", w.image(v), "env", env[2:], // the templates know where the weights are
-			"resources", fields("limits", fields(resource(v), v.PerNode)), "startupProbe", fields("failureThreshold", 360, "periodSeconds", 10),
-			"securityContext", fields("runAsNonRoot", false)) // the image's user is root
+			"resources", fields("limits", fields(resource(v), v.PerNode)), "securityContext", fields("runAsNonRoot", false)) // the image's user is root
+		container.setIf(leads, "startupProbe", fields("failureThreshold", 360, "periodSeconds", 10)) // of the template, for longer
 		out := fields("containers", []*mapping{container}, "initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
 			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
 		if s := w.nodeSelector(v); s != nil {
@@ -69,5 +69,5 @@ func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mappi
 		}
 		return out
 	}
-	return spec.set("replicas", w.workers(v)).set("parallelism", parallelism).set("template", pod()).setIf(v.Nodes > 1, "worker", pod())
+	return spec.set("replicas", w.workers(v)).set("parallelism", parallelism).set("template", pod(true)).setIf(v.Nodes > 1, "worker", pod(false))
 }

@@ -36,14 +36,15 @@ func (w *writer) llmd() ([]launch.File, error) {
 		"routing", fields("servicePort", w.Site.Port, "proxy", fields("enabled", w.disaggregated(), "targetPort", w.decodePort())))
 	for i := range w.pools {
 		v := &w.pools[i]
-		if v.Nodes > 1 {
-			return nil, cannot(LLMD, "a worker on %d nodes is not written for its chart", v.Nodes)
-		}
 		side := "decode"
 		if v.Role == deployment.Prefill {
 			side = "prefill"
 		}
-		root.set(side, w.llmdPool(v))
+		pool, err := w.llmdPool(v)
+		if err != nil {
+			return nil, err
+		}
+		root.set(side, pool).setIf(v.Nodes > 1, "multinode", true) // LeaderWorkerSets on both sides
 	}
 	if !w.disaggregated() {
 		root.set("prefill", fields("create", false))
@@ -76,33 +77,68 @@ func (w *writer) decodePort() int {
 	return w.Site.Port
 }
 
-// llmdPool is a side of the chart. It starts "vllm serve" with the model, the
-// layout and the port itself and takes the other flags from us.
-func (w *writer) llmdPool(v *launch.Values) *mapping {
-	var args []string
-	for _, f := range v.Arguments(launch.OwnServer, w.Site.ServedName) {
-		if own := []string{v.Option("layout.tp"), v.Option("layout.dp"), v.Option("served_name")}; !slices.Contains(own, f[0]) {
-			args = append(args, f...)
-		}
-	}
+// llmdPool is a side of the chart.
+func (w *writer) llmdPool(v *launch.Values) (*mapping, error) {
 	port := w.decodePort()
 	if v.Role == deployment.Prefill {
 		port = w.Site.Port
 	}
-	container := fields("name", "vllm", "image", w.image(v), "modelCommand", "vllmServe", "args", launch.Literals(args...).InManifest().Strings())
+	container := fields("name", "vllm", "image", w.image(v))
+	if err := w.llmdCommand(container, v, port); err != nil {
+		return nil, err
+	}
 	env := w.podEnvironment(&slot{Values: v})[2:] // the chart sets the token and the directory of the weights
 	container.setIf(len(env) > 0, "env", env).
 		set("ports", []*mapping{fields("name", "metrics", "containerPort", port, "protocol", "TCP")}).
-		set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.Devices)))).
+		set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.PerNode)))).
 		set("mountModelVolume", true).set("volumeMounts", []*mapping{fields("name", "shm", "mountPath", "/dev/shm")}).
-		set("extraConfig", fields("startupProbe", fields("httpGet", fields("path", "/health", "port", "metrics"), "periodSeconds", 10, "failureThreshold", 360),
-			"readinessProbe", fields("httpGet", fields("path", "/health", "port", "metrics"), "periodSeconds", 10)))
-	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP, "workers", 1),
+		set("extraConfig", fields("startupProbe", llmdProbe(v, port).set("failureThreshold", 360), "readinessProbe", llmdProbe(v, port)))
+	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes),
 		"containers", []*mapping{container}, "volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
 	if s := w.nodeSelector(v); s != nil {
 		out.set("nodeSelector", s)
 	}
-	return out
+	return out, nil
+}
+
+// llmdProbe asks for the health of a pod. On several nodes only the first has a server, and all have
+// the same probes.
+func llmdProbe(v *launch.Values, port int) *mapping {
+	out := fields("periodSeconds", 10, "timeoutSeconds", 5)
+	if v.Nodes == 1 {
+		return out.set("httpGet", fields("path", "/health", "port", "metrics"))
+	}
+	return out.set("exec", fields("command", []string{"bash", "-c", `[ "${LWS_WORKER_INDEX}" != 0 ] || python3 -c "` + probeScript(port) + `"`}))
+}
+
+// llmdCommand is the command of a pool. On one node the chart starts "vllm serve" with the model, the
+// layout and the port itself and takes the other flags from us. On several its pods all run one
+// script, in which the first leads.
+func (w *writer) llmdCommand(container *mapping, v *launch.Values, port int) error {
+	if v.Nodes == 1 {
+		var args []string
+		for _, f := range v.Arguments(launch.OwnServer, w.Site.ServedName) {
+			if own := []string{v.Option("layout.tp"), v.Option("layout.dp"), v.Option("served_name")}; !slices.Contains(own, f[0]) {
+				args = append(args, f...)
+			}
+		}
+		container.set("modelCommand", "vllmServe").set("args", launch.Literals(args...).InManifest().Strings())
+		return nil
+	}
+	at := *w
+	at.Site.Port = port
+	leads, err := at.podCommand(&slot{Values: v})
+	if err != nil {
+		return err
+	}
+	follows, err := at.podCommand(&slot{Values: v, rank: 1})
+	if err != nil {
+		return err
+	}
+	last := len(leads) - 1
+	container.set("modelCommand", "custom").set("command", leads[:last]).
+		set("args", []string{"if [ \"${LWS_WORKER_INDEX}\" = 0 ]; then\n" + leads[last] + "\nfi\n" + follows[last] + "\n"})
+	return nil
 }
 
 // llmdRouter are values of the router's chart. Prompts always go to prefill workers where the plan has
