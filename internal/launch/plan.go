@@ -25,7 +25,7 @@ type Plan struct {
 	// a prompt, 0 = Input.
 	Input, Output   int
 	Longest, Prompt int
-	Prefix        int // tokens that all prompts begin with
+	Prefix          int // tokens that all prompts begin with
 	// Concurrency is the number of requests in flight in all copies.
 	Concurrency int
 	// Batch is the most sequences on a rank, for each pool; 0 or none is the engine's
