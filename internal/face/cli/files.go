@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r := deploy.Request{Plan: &saved.Request, Contender: f.contender, Targets: f.targets.targets()}
+			r := deploy.Request{Plan: &saved.Request, Contender: f.contender, Targets: f.targets.targets(), Force: f.force}
 			r.Site = deploy.Site{Namespace: f.site.Namespace, ServedName: f.site.ServedName, Image: f.site.Image, Port: f.site.Port}
 			made, err := watched(cmd.Context(), env, false, deploy.Run, r)
 			if err != nil {
@@ -51,7 +52,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 			if err := writeTree(env.path(f.out), made.Files); err != nil {
 				return err
 			}
-			for _, why := range made.Skipped {
+			for _, why := range slices.Concat(made.Skipped, made.Findings) {
 				env.Note(why)
 			}
 			env.Note(fmt.Sprintf("wrote %d files to %s", len(made.Files), f.out))
@@ -62,7 +63,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&f.list, "list", false, "list the targets and the releases that their files are written for")
 	fs.BoolVar(&f.json, "json", false, "print the list as JSON")
 	fs.StringVar(&f.out, "out", "", "write to this `directory`")
-	fs.BoolVar(&f.force, "force", false, "replace the files in it")
+	fs.BoolVar(&f.force, "force", false, "replace the files in it, and write files in which lint finds errors")
 	fs.StringVar(&f.contender, "contender", "", "deployment of the plan, by `NAME` (default the best)")
 	f.targets.define(fs, "the plan")
 	siteFlags(fs, &f.site)

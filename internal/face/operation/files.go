@@ -24,7 +24,9 @@ type Files struct {
 	Folder  string   `json:"folder,omitempty"`
 	Files   []File   `json:"files"`
 	Skipped []string `json:"skipped"` // targets that cannot run it, with the reason
-	Caution string   `json:"caution"`
+	// Findings are errors that lint finds in files that were forced.
+	Findings []string `json:"findings,omitempty"`
+	Caution  string   `json:"caution"`
 
 	data []launch.File
 }
@@ -71,7 +73,7 @@ func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Files{Files: []File{}, Skipped: append([]string{}, made.Skipped...), Caution: filesCaution, data: made.Files}
+	out := &Files{Files: []File{}, Skipped: append([]string{}, made.Skipped...), Findings: made.Findings, Caution: filesCaution, data: made.Files}
 	for _, f := range made.Files {
 		out.Files = append(out.Files, File{f.Path, len(f.Data)})
 	}

@@ -303,16 +303,8 @@ func TestDevicesAddUp(t *testing.T) {
 // scripts or the manifest.
 func byTarget(all []launch.File) map[string][]launch.File {
 	out := map[string][]launch.File{}
-	for _, f := range all {
-		target := filepath.Dir(f.Path)
-		base := filepath.Base(f.Path)
-		switch {
-		case strings.HasPrefix(base, "bench") || base == "k8s_bench.yaml" || base == "generator_config.yaml" || target == "keda":
-			continue
-		case base == "k8s_deploy.yaml":
-			target = "dynamo manifest"
-		}
-		out[target] = append(out[target], f)
+	for _, group := range files.Together(all) {
+		out[group[0].Path] = group
 	}
 	return out
 }

@@ -211,7 +211,7 @@ func quoted(p *launch.Plan) error {
 		}
 	}
 	for target, group := range byTarget(all) {
-		if target == "plain" && p.Deployment.Engine.Name == "mindie" {
+		if target == "plain/config.json" { // MindIE's, which names no command
 			continue
 		}
 		found, err := launch.Read(group...)

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -81,6 +82,32 @@ func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []er
 		files = append(files, more...)
 	}
 	return files, skipped, nil
+}
+
+// Together are the files of each target that are read together, in the order they were written: of Dynamo's those that start processes on
+// nodes and the objects. Those that start no engine (the benchmark, autoscaling, tables, values for people) are left out.
+func Together(all []launch.File) [][]launch.File {
+	var names []string
+	groups := map[string][]launch.File{}
+	for _, f := range all {
+		name, base := path.Dir(f.Path), path.Base(f.Path)
+		switch {
+		case strings.HasPrefix(base, "bench"), base == "k8s_bench.yaml", base == "generator_config.yaml", base == "hpa.yaml",
+			strings.HasPrefix(name, string(Planner)), name == string(KEDA):
+			continue
+		case base == "k8s_deploy.yaml":
+			name = f.Path
+		}
+		if groups[name] == nil {
+			names = append(names, name)
+		}
+		groups[name] = append(groups[name], f)
+	}
+	var out [][]launch.File
+	for _, name := range names {
+		out = append(out, groups[name])
+	}
+	return out
 }
 
 // writer is a plan with its values derived.

@@ -50,12 +50,8 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		}
 		longest, prompt = k.Longest, k.Prompt
 	}
-	tables, err := profile(st, &run, max(longest, e.Input+e.Output))
-	if err != nil {
-		return nil, err
-	}
 	return &launch.Plan{
-		Capacity: capacity(e, o), Profile: tables, Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
+		Capacity: capacity(e, o), Profile: profile(st, &run, max(longest, e.Input+e.Output)), Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
 		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
 }

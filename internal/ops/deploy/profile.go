@@ -20,11 +20,14 @@ const (
 )
 
 // profile are the tables of a disaggregated deployment for requests of up to so many tokens; nil
-// for others.
-func profile(st *session.Stage, d *deployment.Deployment, longest int) (*launch.Profile, error) {
+// for others, and where the deployment does not fit its devices, of which the check of files tells.
+func profile(st *session.Stage, d *deployment.Deployment, longest int) *launch.Profile {
+	if !d.Disaggregated() || longest <= shortest {
+		return nil
+	}
 	resolved, fleet, err := st.Fleet(d)
-	if err != nil || !resolved.Disaggregated() || longest <= shortest {
-		return nil, session.BadInput(err)
+	if err != nil {
+		return nil
 	}
 	config := fleet.Config(nil)
 	out := &launch.Profile{KVTokens: config.Decode.Engine.Blocks * config.Decode.Engine.BlockTokens}
@@ -49,7 +52,7 @@ func profile(st *session.Stage, d *deployment.Deployment, longest int) (*launch.
 			})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // between is the i-th of n whole numbers at equal distances.

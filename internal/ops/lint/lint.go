@@ -36,6 +36,9 @@ type Request struct {
 	Output      int             `json:"output_length,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe concurrency
 	Limits      workload.Limits `json:"limits,omitzero"`
+	// Static leaves out what takes simulations: the prediction and better settings.
+	Static  bool            `json:"-"`
+	Sources session.Sources `json:"-"` // of what the files name
 }
 
 // Severity is how bad a finding is.
@@ -175,7 +178,7 @@ func (x *inspection) read() error {
 	}
 	q := x.request(d, 1)
 	x.d = q.Deployment
-	x.stage, err = x.world.Stage(d, &session.Sources{})
+	x.stage, err = x.world.Stage(d, &r.Sources)
 	if err != nil {
 		return err
 	}
@@ -321,7 +324,7 @@ func capacityOf(d *deployment.Resolved, f *replica.Fleet, tokens int) Capacity {
 
 // predict simulates the deployment, if it can serve the requests.
 func (x *inspection) predict(ctx context.Context) error {
-	if !x.serves() {
+	if !x.serves() || x.r.Static {
 		return nil
 	}
 	q := x.request(&x.d, cmp.Or(x.r.Concurrency, x.out.Capacity.Safe))

@@ -363,7 +363,7 @@ func (s *Subject) Budgets(c search.Candidate) []int {
 	var out []int
 	for _, c.Budget = range []int{own / 2, 2 * own, 4 * own} {
 		const least, most = 512, 32768 // launch scripts have neither less nor more
-		if c.Budget < least || c.Budget > most {
+		if c.Budget < max(least, s.Whole) || c.Budget > most {
 			continue
 		}
 		d := s.Deployment(c, 1)
