@@ -21,7 +21,7 @@ func (w *writer) keda() ([]launch.File, error) {
 	metrics, ok := loadMetrics(v)
 	switch {
 	case !ok:
-		return nil, aside(KEDA, "%s has no metrics of requests in flight", v.Engine)
+		return nil, aside(KEDA, "the metrics of %s by release are not known", v.Engine)
 	case w.disaggregated():
 		return nil, aside(KEDA, "prefill and decode workers of a unit are scaled together; Dynamo's planner does")
 	case w.Capacity.Concurrency == 0:
@@ -70,8 +70,8 @@ func trigger(name, query, threshold string) *mapping {
 // engineMetrics are the names of an engine's gauges.
 type engineMetrics struct{ running, waiting, cache string }
 
-// loadMetrics are those of an engine; false where it has none. vLLM renamed the use of its cache
-// in 0.10.
+// loadMetrics are those of an engine; false where they are not known by release. vLLM renamed the use
+// of its cache in 0.10.
 func loadMetrics(v *launch.Values) (engineMetrics, bool) {
 	switch v.Engine {
 	case launch.VLLM:

@@ -83,7 +83,7 @@ func TestTargetsRefuse(t *testing.T) {
 		{files.KServe, own, "id of Hugging Face"},
 		{files.LLMD, own, "id of Hugging Face"},
 		{files.KEDA, unlimited, "has none"},
-		{files.KEDA, dense("trtllm", both(1, tp(1))), "no metrics"},
+		{files.KEDA, dense("trtllm", both(1, tp(1))), "metrics of trtllm"},
 		{files.KEDA, dense("vllm", prefill(1, tp(1)), decode(1, tp(1))), "scaled together"},
 		{files.Planner, dense("vllm", both(1, tp(1))), "do both"},
 		{files.Slurm, mixed, "one kind of node"},
