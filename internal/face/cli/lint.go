@@ -59,6 +59,7 @@ func (f *lintFlags) define(into *pflag.FlagSet) {
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
 	})
 	section(into, "Output", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.Static, "static", false, "check only, without a prediction and better settings")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 	})
 }

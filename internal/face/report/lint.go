@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -17,7 +18,7 @@ func Lint(w io.Writer, r *lint.Response) {
 	if release == "" {
 		release = "(newest release)"
 	}
-	fmt.Fprintf(w, "%s on %d × %s under %s %s\n", r.Model, r.Devices, r.Device, r.Title, release)
+	fmt.Fprintf(w, "%s on %d × %s under %s %s\n", cmp.Or(r.Model, "An unknown model"), r.Devices, cmp.Or(r.Device, "an unknown device"), r.Title, release)
 	for _, p := range r.Pools {
 		what := "Workers"
 		switch p.Role {
@@ -88,8 +89,11 @@ func findings(w io.Writer, r *lint.Response) {
 	fmt.Fprintln(w, "\nFindings:")
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(w, "  %-8s", f.Severity)
-		if f.File != "" {
+		fmt.Fprintf(w, "  %-8s%s ", f.Severity, f.Code)
+		switch {
+		case f.File != "" && f.Line > 0:
+			fmt.Fprintf(w, "%s:%d: ", f.File, f.Line)
+		case f.File != "":
 			fmt.Fprintf(w, "%s: ", f.File)
 		}
 		if f.Where != "" && !strings.HasPrefix(f.What, f.Where+" ") {
