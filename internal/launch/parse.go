@@ -42,10 +42,9 @@ type Launch struct {
 	flags  []string // of the engine's own server, as written
 	keys   []string // of the config file, as paths
 
-	object      string // the Kubernetes object
-	workerNodes int
-	by          Program
-	profile     *engine.Profile // of the newest release, with the names of all
+	object  string // the Kubernetes object
+	by      Program
+	profile *engine.Profile // of the newest release, with the names of all
 }
 
 // Kind is what sort of problem a Problem is.
@@ -577,9 +576,6 @@ func (l *Launch) At(key string) (Place, bool) {
 
 // Model is what the command names as its model, "" if nothing.
 func (l *Launch) Model() string { return l.set.Model }
-
-// Nodes is the number of nodes of a worker.
-func (l *Launch) Nodes() int { return l.workerNodes }
 
 // OpenLayout reports a parallel size that is a variable without a value.
 func (l *Launch) OpenLayout() bool {

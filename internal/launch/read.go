@@ -182,9 +182,9 @@ func (r *reader) script(file, text string, line int, a around) error {
 	if err := s.follow(text); err != nil {
 		return fmt.Errorf("not a shell script: %w", err)
 	}
-	for _, line := range s.unquoted {
+	for _, at := range s.unquoted {
 		r.problems = append(r.problems, Problem{
-			Kind: LostQuotes, File: file, Line: line, Flag: "{…}", Text: "JSON without quotes: a shell takes it apart; write it between single quotes", Unsure: true,
+			Kind: LostQuotes, File: file, Line: at.Line, Flag: "JSON", Nearest: "'" + at.Flag + "'", Text: "no quotes around it: a shell takes it apart", Unsure: true,
 		})
 	}
 	return nil
@@ -255,8 +255,7 @@ func (r *reader) command(file string, c call, a around) error {
 	l.Line, l.System, l.object = c.lines[0], a.system, a.object
 	r.problems = append(r.problems, l.parse(by, rest)...)
 	l.by = by
-	l.workerNodes, l.Version = cmp.Or(a.nodes, l.nodes()), a.version
-	l.Requested = a.devices * l.workerNodes
+	l.Requested, l.Version = a.devices*cmp.Or(a.nodes, l.nodes()), a.version
 	if a.asked.Line > 0 {
 		a.asked.File = file
 		l.places["devices"] = a.asked

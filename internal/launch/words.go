@@ -50,7 +50,7 @@ type script struct {
 	steps     int             // commands that may still be followed
 	depth     int             // of functions that call functions
 	first     int             // the line before the first
-	unquoted  []int           // lines with JSON that a shell takes apart
+	unquoted  []Place         // JSON that a shell takes apart
 
 	run  func(call, map[string]expand.Variable) error
 	data func(document)
@@ -211,7 +211,8 @@ func (s *script) words(all ...*syntax.Word) call {
 	for _, w := range all {
 		line := s.first + int(w.Pos().Line())
 		if text, ok := s.json(w); ok {
-			s.unquoted = append(s.unquoted, line)
+			_, object, _ := strings.Cut(text, "{")
+			s.unquoted = append(s.unquoted, Place{Line: line, Flag: "{" + object})
 			out.add(line, text)
 			continue
 		}

@@ -129,3 +129,30 @@ func improvements(w io.Writer, r *lint.Response) {
 		fmt.Fprintln(w)
 	}
 }
+
+// Rules prints what codes of findings mean.
+func Rules(w io.Writer, all []lint.Rule) {
+	for i := range all {
+		r := &all[i]
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fixed := ""
+		if r.Fixed {
+			fixed = ", corrected by --fix"
+		}
+		fmt.Fprintf(w, "%s %s (%s%s)\n  %s\n  %s\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
+	}
+}
+
+// RulesPage is the part of docs/lint.md that lists the codes.
+func RulesPage(w io.Writer) {
+	fmt.Fprintln(w, "| code | finding | severity | `--fix` | what happens, and what to do |\n|---|---|---|---|---|")
+	for _, r := range lint.Rules() {
+		fixed := ""
+		if r.Fixed {
+			fixed = "yes"
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s %s |\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
+	}
+}

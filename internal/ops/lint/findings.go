@@ -123,6 +123,9 @@ func (x *inspection) flags() {
 			f.Severity = SevereWarning
 		}
 		f.place = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag}
+		if p.Kind == launch.LostQuotes {
+			f.place.Flag = strings.Trim(p.Nearest, "'")
+		}
 		x.once(f)
 	}
 	for i := range x.found.Launches {
@@ -164,7 +167,6 @@ func (x *inspection) requested(l *launch.Launch) {
 		f.Code, f.Severity, f.What = "PL021", SevereWarning, fmt.Sprintf("requests %d devices, but the engine uses %d: the others are idle", l.Requested, n)
 	}
 	if f.Severity != "" {
-		f.words = []string{strconv.Itoa(own.Layout.Devices / max(1, l.Nodes()))}
 		x.once(f)
 	}
 	i := slices.IndexFunc(x.found.Launches, func(o launch.Launch) bool { return o.Role == l.Role && o.Engine == l.Engine && o.Model() == l.Model() })
@@ -334,7 +336,7 @@ func (x *inspection) cache() {
 		f := x.add("PL032", key, fmt.Sprintf("the default of %d sequences is more than the %d requests of %d tokens that the KV cache holds", limit, held, all), "")
 		f.Severity = SevereHint
 		x.set(f, p, key, held)
-	case held >= farBelow*limit && x.given(p, key) && !x.r.Limits.Any() && x.r.Concurrency == 0:
+	case held >= farBelow*limit && x.given(p, key) && !x.r.Limits.Any() && x.r.Concurrency == 0 && x.found.Copies == 0: // files of a plan have its batch
 		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, and only %d may run: others wait", held, all, limit)
 		x.at(x.add("PL033", key, what, ""), p.Role, key)
 	}

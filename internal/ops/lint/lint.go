@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -334,9 +333,7 @@ func (x *inspection) unfit(err error) {
 		f.Better = launch.Words(x.engine, x.out.Version, "layout.tp", tp)
 	}
 	where, role := f.Where, x.d.Pools[len(x.d.Pools)-1].Role
-	if x.at(f, role, "layout.tp"); tp > 0 && f.place.Line > 0 && role == deployment.Both {
-		f.words = []string{strconv.Itoa(tp)}
-	}
+	x.at(f, role, "layout.tp")
 	f.Where = where
 }
 

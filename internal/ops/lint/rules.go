@@ -126,12 +126,12 @@ func fileRules() []Rule {
 func sizeRules() []Rule {
 	return []Rule{
 		{
-			"PL020", "too-few-devices", "fewer devices than the layout takes", SevereError, true,
+			"PL020", "too-few-devices", "fewer devices than the layout takes", SevereError, false,
 			"The container asks for fewer devices than TP × PP × DP: the engine waits for ranks that have no device.",
 			"Ask for as many devices as the layout takes, or make the layout smaller.",
 		},
 		{
-			"PL021", "idle-devices", "more devices than the layout takes", SevereWarning, true,
+			"PL021", "idle-devices", "more devices than the layout takes", SevereWarning, false,
 			"The container holds devices that the engine does not use.",
 			"Ask for fewer devices, or use a larger layout.",
 		},
@@ -141,7 +141,7 @@ func sizeRules() []Rule {
 			"Take sizes that divide the model's heads, experts and layers.",
 		},
 		{
-			"PL023", "does-not-fit", "weights leave no room for a cache", SevereError, true,
+			"PL023", "does-not-fit", "weights leave no room for a cache", SevereError, false,
 			"Weights, activations and workspace take all the memory that the engine may use.",
 			"Use more devices, a larger share of memory, or weights in fewer bits.",
 		},
