@@ -64,6 +64,7 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place) (problems []
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := prefix+n.Content[i].Value, resolved(n.Content[i+1])
 		l.keys = append(l.keys, name)
+		l.places[name] = Place{File: at.File, Line: at.Line + n.Content[i].Line - 1, Flag: name}
 		if value.Kind == yaml.MappingNode {
 			problems = append(problems, l.readMapping(name+".", value, at)...)
 			continue

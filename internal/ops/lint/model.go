@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,15 +57,14 @@ func (x *inspection) model(d *deployment.Deployment) (bool, error) {
 	for _, like := range names(name) {
 		m, other := model.Source{}.Open(like)
 		if other == nil {
-			x.aboutModel("PL016", fmt.Sprintf("%s is not there; by its name it is %s", name, m.Name()), "")
-			d.Model = m.Name()
+			x.aboutModel("PL016", fmt.Sprintf("%s is not there; by its name it is %s", name, m.ID), "")
+			d.Model = like
+			if strings.EqualFold(path.Base(m.ID), path.Base(like)) {
+				d.Model = m.ID
+			}
 			return true, nil
 		}
-		if errors.As(other, new(*model.AmbiguousError)) {
-			err = other
-			break
-		}
-		err = cmp.Or(other, err)
+		err = other
 	}
 	x.aboutModel("PL017", fmt.Sprintf("%s is not there: %s; memory and speed are not checked", name, err), "--model FOLDER with its config.json")
 	return false, nil
@@ -102,7 +100,7 @@ func names(at string) []string {
 	if len(parts) < 2 {
 		return []string{last}
 	}
-	return []string{parts[len(parts)-2] + "/" + last, last}
+	return []string{last, parts[len(parts)-2] + "/" + last}
 }
 
 // unresolved lists the pools as they are written.
