@@ -299,8 +299,8 @@ func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) *F
 	where := f.Where
 	x.at(f, p.Role, key)
 	f.Where = where
-	if value := launch.Value(p, key, strconv.Itoa(n)); f.place.Line > 0 {
-		f.words = []string{value}
+	if x.given(p, key) {
+		f.words = []string{launch.Value(p, key, strconv.Itoa(n))}
 	}
 	return f
 }
