@@ -1,6 +1,8 @@
 package report
 
 import (
+	"net/url"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -130,7 +132,7 @@ func sarifAt(file string, line int) []sarifLocation {
 		return []sarifLocation{}
 	}
 	var at sarifLocation
-	at.Physical.Artifact.URI = strings.ReplaceAll(filepath.ToSlash(file), " ", "%20")
+	at.Physical.Artifact.URI = (&url.URL{Path: path.Clean(filepath.ToSlash(file))}).EscapedPath()
 	at.Physical.Region = &sarifRegion{max(1, line)}
 	return []sarifLocation{at}
 }

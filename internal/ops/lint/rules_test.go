@@ -149,7 +149,7 @@ func TestMended(t *testing.T) {
 		}
 		text, changed := c.broken, false
 		for range 5 { // flags first, then values
-			mended := c.answer(t, rule.Code, text).Mended([]launch.File{{Path: path, Data: []byte(text)}})
+			mended := c.answer(t, "", text).Mended([]launch.File{{Path: path, Data: []byte(text)}})
 			if len(mended) == 0 {
 				break
 			}
@@ -160,7 +160,7 @@ func TestMended(t *testing.T) {
 		case rule.Fixed != changed:
 			t.Errorf("%s: corrected to %q", rule.Code, text)
 		case rule.Fixed:
-			after := c.answer(t, rule.Code, text)
+			after := c.answer(t, "", text)
 			if slices.ContainsFunc(after.Findings, func(f lint.Finding) bool { return f.Code == rule.Code }) {
 				t.Errorf("%s: %s: %+v", rule.Code, text, after.Findings)
 			}
