@@ -2,7 +2,6 @@ package launch
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,34 +17,38 @@ func (r *reader) kserve(file string, spec *yaml.Node) error {
 			continue
 		}
 		main := containers.Content[0]
-		words := append([]string{"vllm", "serve", model}, arguments(child(main, "args"))...)
-		if env := child(main, "env"); env != nil {
-			for _, e := range env.Content {
-				if scalar(e, "name") == "VLLM_ADDITIONAL_ARGS" {
-					words = append(words, arguments(child(e, "value"))...)
-				}
-			}
-		}
-		a := around{count: 1}
-		if n, ok := number(scalar(pool, "replicas")); ok {
-			a.count = n
-		}
+		count, _ := number(cmp.Or(scalar(pool, "replicas"), "1"))
+		a := around{count: count}
 		layout := child(pool, "parallelism")
-		for _, p := range [][2]string{
-			{"tensor", "--tensor-parallel-size"}, {"pipeline", "--pipeline-parallel-size"}, {"data", "--data-parallel-size"}, {"dataLocal", "--data-parallel-size-local"},
-		} {
-			if n := scalar(layout, p[0]); n != "" {
-				words = append(words, p[1], n)
-			}
-		}
-		if scalar(layout, "expert") == "true" {
-			words = append(words, "--enable-expert-parallel")
-		}
 		data, _ := number(scalar(layout, "data"))
 		if local, ok := number(scalar(layout, "dataLocal")); ok && local > 0 {
 			a.nodes = max(1, data/local)
 		}
-		if err := r.command(file, words, a.at(main)); err != nil {
+		a = a.at(main)
+		var words call
+		words.add(main.Line, VLLM, "serve", model)
+		join := func(more call) {
+			words.words, words.lines = append(words.words, more.words...), append(words.lines, more.lines...)
+		}
+		join(r.arguments(child(main, "args"), a))
+		if env := child(main, "env"); env != nil {
+			for _, e := range env.Content {
+				if scalar(e, "name") == "VLLM_ADDITIONAL_ARGS" {
+					join(r.arguments(child(e, "value"), a))
+				}
+			}
+		}
+		for _, p := range [][2]string{
+			{"tensor", "--tensor-parallel-size"}, {"pipeline", "--pipeline-parallel-size"}, {"data", "--data-parallel-size"}, {"dataLocal", "--data-parallel-size-local"},
+		} {
+			if n := child(layout, p[0]); n != nil {
+				words.add(n.Line, p[1], n.Value)
+			}
+		}
+		if n := child(layout, "expert"); n != nil && n.Value == "true" {
+			words.add(n.Line, "--enable-expert-parallel")
+		}
+		if err := r.command(file, words, a); err != nil {
 			return err
 		}
 	}
@@ -54,9 +57,8 @@ func (r *reader) kserve(file string, spec *yaml.Node) error {
 
 // skypilot reads the commands of a service or task of SkyPilot, which every replica runs.
 func (r *reader) skypilot(file string, root *yaml.Node) error {
-	service := child(root, "service")
+	service, run := child(root, "service"), child(root, "run")
 	count, _ := number(cmp.Or(scalar(service, "replicas"), scalar(child(service, "replica_policy"), "min_replicas")))
 	a := around{count: max(1, count), version: imageVersion(strings.TrimPrefix(scalar(child(root, "resources"), "image_id"), "docker:"))}
-	text := strings.Join(slices.DeleteFunc([]string{scalar(root, "setup"), scalar(root, "run")}, func(s string) bool { return s == "" }), "\n")
-	return r.script(file, text, a)
+	return r.script(file, run.Value, textLine(run), r.environment(root, a))
 }
