@@ -52,7 +52,7 @@ func TestHeaderOfAll(t *testing.T) {
 	for want, r := range map[string]*configure.Response{
 		"first:\n    Model: A (is_moe: False)\n    Total GPUs: 8\n    ISL: 1000, ":  compared("A", "B"),
 		"second:\n    Model: B (is_moe: False)\n    Total GPUs: 8\n    ISL: 2000, ": compared("A", "B"),
-		"SLA Target:\n    Model: A (is_moe: False)\n":                              compared("A"),
+		"SLA Target:\n    Model: A (is_moe: False)\n":                               compared("A"),
 	} {
 		var b bytes.Buffer
 		report.Configure(&b, r, report.OptimizeView{})

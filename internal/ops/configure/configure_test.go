@@ -32,7 +32,9 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: %d rows", x.Experiment.Name, len(x.Rows))
 		}
 		best := &x.Rows[0]
-		isBest := func(s experiment.Speed) bool { return s.User == best.User() && s.Device == best.PerDevice(&x.Experiment) }
+		isBest := func(s experiment.Speed) bool {
+			return s.User == best.User() && s.Device == best.PerDevice(&x.Experiment)
+		}
 		if !slices.ContainsFunc(x.Frontier, isBest) {
 			t.Errorf("%s: the best row is not on the frontier", x.Experiment.Name)
 		}

@@ -37,10 +37,10 @@ type How struct {
 
 	search.Margin `json:"-"` // of a fleet for a load
 
-	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	Top int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
 	// Fill adds the next best deployments of the same layouts where fewer layouts are within the limits than rows are asked for.
 	Fill bool `json:"-"`
-	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
+	Jobs int  `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
 // DefaultTop is the number of rows by default, as AIConfigurator has it.
