@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,4 +141,59 @@ func TestLongNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReferences: what an object refers to by name is in the same manifest, and a service finds pods.
+func TestReferences(t *testing.T) {
+	checked := 0
+	for name, p := range cases(t) {
+		for path, text := range texts(t, p) {
+			if !strings.HasSuffix(path, "deploy.yaml") {
+				continue
+			}
+			there := map[string]bool{}
+			var pods []map[string]any
+			all := documents(t, launch.File{Path: path, Data: []byte(text)})
+			for _, doc := range all {
+				there[fmt.Sprint(doc["kind"], " ", doc["metadata"].(map[string]any)["name"])] = true
+				for _, template := range found(doc, "template", "leaderTemplate", "workerTemplate") {
+					if meta, ok := template["metadata"].(map[string]any); ok {
+						pods = append(pods, meta["labels"].(map[string]any))
+					}
+				}
+			}
+			want := func(kind string, name any) {
+				if checked++; name != nil && !there[fmt.Sprint(kind, " ", name)] {
+					t.Errorf("%s, %s: no %s %v", name, path, kind, name)
+				}
+			}
+			for _, doc := range all {
+				for _, m := range found(doc, "persistentVolumeClaim") {
+					want("PersistentVolumeClaim", m["claimName"])
+				}
+				for _, m := range found(doc, "configMap") {
+					want("ConfigMap", m["name"])
+				}
+				for _, m := range found(doc, "spec") {
+					want("ServiceAccount", m["serviceAccountName"])
+				}
+				if doc["kind"] == "Service" && !slices.ContainsFunc(pods, func(labels map[string]any) bool { return selects(doc, labels) }) {
+					t.Errorf("%s, %s: service %v finds no pods", name, path, doc["metadata"])
+				}
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d references", checked)
+	}
+}
+
+// selects reports whether a service's selector matches labels.
+func selects(service, labels map[string]any) bool {
+	for key, value := range service["spec"].(map[string]any)["selector"].(map[string]any) {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
 }

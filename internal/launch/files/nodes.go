@@ -1,6 +1,8 @@
 package files
 
 import (
+	"strings"
+
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
@@ -20,14 +22,14 @@ func (w *writer) mixed() bool { return w.pools[0].Device.Name != w.pools[len(w.p
 
 // selectorHint is a comment about pools whose nodes the user has to select.
 func (w *writer) selectorHint() string {
-	out := ""
+	var out strings.Builder
 	for i := range w.pools {
 		v := &w.pools[i]
 		if _, value := productLabel(v.Device); w.mixed() && value == "" {
-			out += comment("Add a nodeSelector to the %s pods: no label of nodes with %s is known.", roleName(v.Role), v.Device.Name)
+			out.WriteString(comment("Add a nodeSelector to the %s pods: no label of nodes with %s is known.", roleName(v.Role), v.Device.Name))
 		}
 	}
-	return out
+	return out.String()
 }
 
 // productLabel is the label of nodes with a device. NVIDIA's GPU feature discovery and AMD's node labeller set it to the product name of

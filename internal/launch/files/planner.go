@@ -14,7 +14,7 @@ import (
 )
 
 // planner are the tables that Dynamo's planner otherwise measures before a deployment, as its
-// profiler writes them: arrays of NumPy, and the same as JSON.
+// profiler writes them: arrays of NumPy, the same as JSON, and a ConfigMap of the latter.
 func (w *writer) planner() ([]launch.File, error) {
 	switch v := &w.pools[0]; {
 	case v.Device.Vendor != device.NVIDIA:
@@ -32,6 +32,7 @@ func (w *writer) planner() ([]launch.File, error) {
 		use, context, itl, tokens = use.with(p.KV), context.with(p.Context), itl.with(p.TPOT.Ms()), tokens.with(p.PerDevice)
 	}
 	var files []launch.File
+	texts := fields()
 	for _, t := range []struct {
 		role   string
 		arrays []array
@@ -56,10 +57,12 @@ func (w *writer) planner() ([]launch.File, error) {
 		if err != nil {
 			return nil, err
 		}
+		texts.set(t.role+"_raw_data.json", string(text)+"\n")
 		files = append(files, launch.File{Path: "planner/" + t.role + "_raw_data.json", Mode: plainFile, Data: append(text, '\n')},
 			launch.File{Path: "planner/selected_" + t.role + "_interpolation/raw_data.npz", Mode: plainFile, Data: packed})
 	}
-	return byPath(files), nil
+	data, err := encode(w.heading("Tables for Dynamo's planner"), w.object("v1", "ConfigMap", w.name+"-planner").set("data", texts))
+	return byPath(append(files, launch.File{Path: "planner/configmap.yaml", Mode: plainFile, Data: data})), err
 }
 
 // column are the values of an array.

@@ -138,6 +138,13 @@ func TestPlanner(t *testing.T) {
 	byPath := map[string][]byte{}
 	for _, f := range all {
 		byPath[f.Path] = f.Data
+		for _, why := range fits(t, f) {
+			t.Error(why)
+		}
+	}
+	data := documents(t, launch.File{Data: byPath["planner/configmap.yaml"]})[0]["data"].(map[string]any)
+	if data["decode_raw_data.json"] != string(byPath["planner/decode_raw_data.json"]) || len(data) != 2 {
+		t.Errorf("%s", byPath["planner/configmap.yaml"])
 	}
 	for role, keys := range map[string][]string{
 		"prefill": {"prefill_isl", "prefill_ttft", "prefill_thpt_per_gpu"},

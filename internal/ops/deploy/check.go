@@ -25,11 +25,11 @@ type UnsoundError struct {
 
 // Error lists the findings.
 func (e *UnsoundError) Error() string {
-	text := "not written, since lint finds errors in the files (force writes them):"
+	lines := []string{"not written, since lint finds errors in the files (force writes them):"}
 	for i := range e.Findings {
-		text += "\n" + say(&e.Findings[i])
+		lines = append(lines, say(&e.Findings[i]))
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // say is a finding on a line.
@@ -117,8 +117,9 @@ func read(ctx context.Context, w *session.Session, s *session.Sources, p *launch
 		return nil, nil
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil:
-		return []lint.Finding{{Severity: lint.SevereError, File: q.Files[0], What: err.Error()}}, nil
+	}
+	if err != nil { // what cannot be read is a finding too
+		r = &lint.Response{Devices: p.Deployment.Devices(), Findings: []lint.Finding{{Severity: lint.SevereError, What: err.Error()}}}
 	}
 	out := slices.DeleteFunc(r.Findings, func(f lint.Finding) bool { // an engine reads no comments
 		return f.Severity != lint.SevereError || strings.HasPrefix(f.Where, "# plimsoll")

@@ -93,3 +93,29 @@ func TestUnits(t *testing.T) {
 		t.Errorf("want a script of one node for Dynamo and one without, got %d", scripts)
 	}
 }
+
+// TestRunChecks: a request for files is answered with files that were checked, or with the findings.
+func TestRunChecks(t *testing.T) {
+	r := deploy.Request{
+		Deployment: &deployment.Deployment{
+			Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "sglang"},
+			Pools: []deployment.Pool{pool(deployment.Prefill, 1, 1), pool(deployment.Decode, 1, 1)},
+		},
+		Input: 512, Output: 64, Concurrency: 4, Site: deploy.Site{Port: 8898},
+	}
+	_, err := deploy.Run(t.Context(), new(session.Session), r)
+	if _, ok := errors.AsType[*deploy.UnsoundError](err); !ok {
+		t.Errorf("want findings, got %v", err)
+	}
+	if _, ok := errors.AsType[*session.InputError](err); !ok {
+		t.Errorf("want an error in the request, got %v", err)
+	}
+	r.Force = true
+	if out, err := deploy.Run(t.Context(), new(session.Session), r); err != nil || len(out.Findings) == 0 {
+		t.Errorf("forced: %v", err)
+	}
+	r.Force, r.Site.Port = false, 0
+	if out, err := deploy.Run(t.Context(), new(session.Session), r); err != nil || len(out.Findings) > 0 {
+		t.Errorf("sound: %v", err)
+	}
+}
