@@ -49,21 +49,15 @@ func TestVariables(t *testing.T) {
 // TestLoops: a launch in a loop is as many workers as the loop has turns.
 func TestLoops(t *testing.T) {
 	for text, want := range map[string]int{
-		"for i in {0..3}; do vllm serve m --port 800$i & done":               4,
-		"for i in $(seq 2 7); do vllm serve m & done":                        6,
-		"for ((i = 0; i < 5; i++)); do vllm serve m & done":                  5,
-		"for i in a b; do for j in c d e; do vllm serve m & done; done":      6,
-		"for ((i = 0; i < N; i++)); do vllm serve m & done":                  0,
-		"while true; do vllm serve m; sleep 1; done":                         1,
+		"for i in {0..3}; do vllm serve m --port 800$i & done":                4,
+		"for i in $(seq 2 7); do vllm serve m & done":                         6,
+		"for ((i = 0; i < 5; i++)); do vllm serve m & done":                   5,
+		"for i in a b; do for j in c d e; do vllm serve m & done; done":       6,
+		"for ((i = 0; i < N; i++)); do vllm serve m & done":                   1,
+		"while true; do vllm serve m; sleep 1; done":                          1,
 		"f() { for p in $@; do vllm serve m --port $p & done; }\nf 8000 8001": 2,
 	} {
 		found, err := launch.Read(launch.File{Path: "run.sh", Data: []byte(text)})
-		if want == 0 {
-			if err == nil && found.Deployment.Pools[0].Replicas > 1 {
-				t.Errorf("%s: %d workers", text, found.Deployment.Pools[0].Replicas)
-			}
-			continue
-		}
 		if err != nil || found.Deployment.Pools[0].Replicas != want {
 			t.Errorf("%s: %v, want %d workers, got %+v", text, err, want, found)
 		}
@@ -142,6 +136,40 @@ services:
 	}
 	if d := &found.Deployment; d.Model != "Qwen/Qwen3-8B" || d.Pools[0].Layout.TP != 2 || len(found.Problems) != 1 || found.Problems[0].Line != 12 {
 		t.Errorf("%+v, %+v", d, found.Problems)
+	}
+}
+
+// TestLeaderWorkerSet: pods know the size of their group, and arithmetic with what nobody sets is not 0.
+func TestLeaderWorkerSet(t *testing.T) {
+	const manifest = `
+kind: LeaderWorkerSet
+metadata: {name: w}
+spec:
+  replicas: 2
+  leaderWorkerTemplate:
+    size: 4
+    workerTemplate:
+      spec:
+        containers:
+          - command: [/bin/bash, -c]
+            args:
+              - |-
+                START=$(( ${LWS_WORKER_INDEX:-0} * LOCAL ))
+                exec vllm serve deepseek-ai/DeepSeek-R1 --enable-expert-parallel --data-parallel-size $((LWS_GROUP_SIZE * LOCAL)) \
+                  --data-parallel-size-local $LOCAL --data-parallel-start-rank $START --max-num-seqs $((2 * MISSING))
+            env: [{name: LOCAL, value: "8"}]
+            resources: {limits: {nvidia.com/gpu: 8}}
+`
+	found, err := launch.Read(launch.File{Path: "lws.yaml", Data: []byte(manifest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &found.Deployment.Pools[0]
+	if p.Layout.DP != 32 || p.Layout.EP != 32 || p.Replicas != 2 || found.Launches[0].Requested != 32 {
+		t.Errorf("%+v asks for %d", p, found.Launches[0].Requested)
+	}
+	if len(found.Problems) != 1 || found.Problems[0].Kind != launch.OpenVariable || found.Problems[0].Line != 16 {
+		t.Errorf("%+v", found.Problems)
 	}
 }
 
