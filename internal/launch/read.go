@@ -255,6 +255,9 @@ func (r *reader) command(file string, c call, a around) error {
 	l.Line, l.System, l.object = c.lines[0], a.system, a.object
 	r.problems = append(r.problems, l.parse(by, rest)...)
 	l.by = by
+	for _, name := range []string{"VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"} {
+		l.longer = l.longer || a.env[name].IsSet() && a.env[name].String() != "0"
+	}
 	l.Requested, l.Version = a.devices*cmp.Or(a.nodes, l.nodes()), a.version
 	if a.asked.Line > 0 {
 		a.asked.File = file

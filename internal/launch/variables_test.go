@@ -221,6 +221,29 @@ func TestForeignFlags(t *testing.T) {
 	}
 }
 
+// TestHabits: shortened flags of SGLang, and models with more positions than their config says.
+func TestHabits(t *testing.T) {
+	found, err := launch.ReadCommand("python -m sglang.launch_server --model-path m --mem-frac 0.8 --speculative-algo EAGLE3 --spec x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := found.Deployment.Pools[0]; p.Settings[0] != "memory_share=0.8" || p.Drafter != "eagle3" || len(found.Problems) != 1 || found.Problems[0].Flag != "--spec" {
+		t.Errorf("%+v, %+v", p, found.Problems)
+	}
+	for command, want := range map[string]bool{
+		"vllm serve m": false,
+		`vllm serve m --hf-overrides '{"rope_scaling":{"factor":4}}'`: true,
+		`vllm serve m --hf-overrides '{"architectures":["X"]}'`:       false,
+		"VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 vllm serve m":                true,
+		"export VLLM_ALLOW_LONG_MAX_MODEL_LEN=0; vllm serve m":        false,
+	} {
+		found, err := launch.ReadCommand(command)
+		if err != nil || found.Launches[0].Longer() != want {
+			t.Errorf("%s: %v, %v", command, found.Launches[0].Longer(), err)
+		}
+	}
+}
+
 // FuzzRead: no text makes the reader panic or run away.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{

@@ -54,7 +54,8 @@ func (x *inspection) model(d *deployment.Deployment) (bool, error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, session.ErrNoFiles) && x.world.Dir != nil {
 		return false, err // a folder that is there, with a config.json that cannot be read
 	}
-	for _, like := range names(name) {
+	first := err
+	for i, like := range names(name) {
 		m, other := model.Source{}.Open(like)
 		if other == nil {
 			x.aboutModel("PL016", fmt.Sprintf("%s is not there; by its name it is %s", name, m.ID), "")
@@ -64,8 +65,11 @@ func (x *inspection) model(d *deployment.Deployment) (bool, error) {
 			}
 			return true, nil
 		}
-		err = other
+		if i == 0 {
+			first = other
+		}
 	}
+	err = first
 	x.aboutModel("PL017", fmt.Sprintf("%s is not there: %s; memory and speed are not checked", name, err), "--model FOLDER with its config.json")
 	return false, nil
 }
