@@ -44,8 +44,9 @@ type Launch struct {
 
 	object  string // the Kubernetes object
 	by      Program
-	longer  bool            // the model has more positions than its config says
-	profile *engine.Profile // of the newest release, with the names of all
+	longer  bool                      // the model has more positions than its config says
+	fields  map[string]map[string]any // of flags that take JSON
+	profile *engine.Profile           // of the newest release, with the names of all
 }
 
 // Kind is what sort of problem a Problem is.
@@ -174,11 +175,30 @@ func (l *Launch) parse(by Program, c call) (problems []Problem) {
 			values = append(values, words[i])
 			i++
 		}
+		if base, field, dotted := strings.Cut(flag, "."); dotted && l.Engine == VLLM && len(values) == 1 {
+			flag, values = base, []string{l.nested(base, field, values[0])}
+		}
 		if problem := l.flag(by, Place{l.File, line, flag, values}); problem != nil {
 			problems = append(problems, *problem)
 		}
 	}
 	return problems
+}
+
+// nested is the JSON of a flag with one more field: vLLM takes "--speculative-config.method mtp" for {"method":"mtp"}.
+func (l *Launch) nested(flag, field, value string) string {
+	if l.fields == nil {
+		l.fields = map[string]map[string]any{}
+	}
+	if l.fields[flag] == nil {
+		l.fields[flag] = map[string]any{}
+	}
+	var typed any = value
+	if isJSON(value) {
+		typed = json.RawMessage(value)
+	}
+	l.fields[flag][strings.ReplaceAll(field, "-", "_")] = typed
+	return compact(l.fields[flag])
 }
 
 // isOutput reports what another program prints: words that the file does not tell.
@@ -337,9 +357,9 @@ func (l *Launch) has(flag string) bool {
 	})
 }
 
-// abbreviated is the flag that SGLang's parser takes a shortened one for: the only one that begins so.
+// abbreviated is the flag that Python's parser takes a shortened one for: the only one that begins so.
 func (l *Launch) abbreviated(flag string) string {
-	if l.Engine != SGLang || !strings.HasPrefix(flag, "--") || keyOf(l.profile, flag) != "" || l.has(strings.ReplaceAll(flag, "_", "-")) {
+	if l.Engine == TRTLLM || !strings.HasPrefix(flag, "--") || keyOf(l.profile, flag) != "" || l.has(strings.ReplaceAll(flag, "_", "-")) {
 		return flag
 	}
 	out := ""

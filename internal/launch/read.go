@@ -215,6 +215,9 @@ func inner(c call) (text string, line int, ok bool) {
 		}
 		for j := i + 1; j+1 < len(c.words); j++ {
 			if o := c.words[j]; strings.HasPrefix(o, "-") && !strings.HasPrefix(o, "--") && strings.HasSuffix(o, "c") {
+				if c.words[j+1] == "--" && j+2 < len(c.words) {
+					j++
+				}
 				return c.words[j+1], c.lines[j+1], true
 			}
 			if isShell(w) && !strings.HasPrefix(c.words[j], "-") && !strings.HasPrefix(c.words[j], "+") && c.words[j] != "pipefail" {

@@ -26,6 +26,7 @@ func TestVariables(t *testing.T) {
 		"function":        "start() { local model=$1; shift; vllm serve $model -tp $2; }\nstart Qwen/Qwen3-8B 2 2",
 		"for":             "for i in 0; do CUDA_VISIBLE_DEVICES=$i,1 vllm serve Qwen/Qwen3-8B -tp 2 --port 800$i & done",
 		"wrappers":        "srun --mpi=pmix -N 1 nohup numactl -N 0 uv run vllm serve Qwen/Qwen3-8B -tp 2",
+		"end of options":  "bash -c -- 'vllm serve Qwen/Qwen3-8B --tensor-parallel 2'",
 		"login shell":     "docker run --entrypoint bash image -lc 'exec vllm serve Qwen/Qwen3-8B -tp 2'",
 		"docker":          "docker run -e MODEL=Qwen/Qwen3-8B --gpus 2 image bash -c 'vllm serve $MODEL -tp 2'",
 		"image":           "docker run --gpus all vllm/vllm-openai:latest Qwen/Qwen3-8B -tp 2",
@@ -228,6 +229,13 @@ func TestHabits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := found.Deployment.Pools[0]; p.Settings[0] != "memory_share=0.8" || p.Drafter != "eagle3" || len(found.Problems) != 1 || found.Problems[0].Flag != "--spec" {
+		t.Errorf("%+v, %+v", p, found.Problems)
+	}
+	found, err = launch.ReadCommand("vllm serve m --speculative-config.method ngram --speculative-config.num_speculative_tokens 3 --gpu-memory-util 0.8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := found.Deployment.Pools[0]; p.MTP != 3 || p.Drafter != "ngram" || p.Settings[0] != "memory_share=0.8" || len(found.Problems) > 0 {
 		t.Errorf("%+v, %+v", p, found.Problems)
 	}
 	for command, want := range map[string]bool{
