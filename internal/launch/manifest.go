@@ -198,6 +198,10 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 			own[name] = expand.Variable{Set: true, Kind: expand.String, Str: value}
 		}
 	}
+	if size := scalar(n, "size"); size != "" && child(n, "workerTemplate") != nil { // a LeaderWorkerSet tells its pods
+		set("LWS_GROUP_SIZE", size)
+		set("LWS_WORKER_INDEX", "0")
+	}
 	for _, from := range []string{"env", "envs", "environment"} {
 		e := child(n, from)
 		switch {

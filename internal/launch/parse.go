@@ -44,7 +44,9 @@ type Launch struct {
 
 	object  string // the Kubernetes object
 	by      Program
-	profile *engine.Profile // of the newest release, with the names of all
+	longer  bool                      // the model has more positions than its config says
+	fields  map[string]map[string]any // of flags that take JSON
+	profile *engine.Profile           // of the newest release, with the names of all
 }
 
 // Kind is what sort of problem a Problem is.
@@ -173,11 +175,30 @@ func (l *Launch) parse(by Program, c call) (problems []Problem) {
 			values = append(values, words[i])
 			i++
 		}
+		if base, field, dotted := strings.Cut(flag, "."); dotted && l.Engine == VLLM && len(values) == 1 {
+			flag, values = base, []string{l.nested(base, field, values[0])}
+		}
 		if problem := l.flag(by, Place{l.File, line, flag, values}); problem != nil {
 			problems = append(problems, *problem)
 		}
 	}
 	return problems
+}
+
+// nested is the JSON of a flag with one more field: vLLM takes "--speculative-config.method mtp" for {"method":"mtp"}.
+func (l *Launch) nested(flag, field, value string) string {
+	if l.fields == nil {
+		l.fields = map[string]map[string]any{}
+	}
+	if l.fields[flag] == nil {
+		l.fields[flag] = map[string]any{}
+	}
+	var typed any = value
+	if isJSON(value) {
+		typed = json.RawMessage(value)
+	}
+	l.fields[flag][strings.ReplaceAll(field, "-", "_")] = typed
+	return compact(l.fields[flag])
 }
 
 // isOutput reports what another program prints: words that the file does not tell.
@@ -191,6 +212,7 @@ func isNumber(word string) bool {
 
 // flag reads one flag.
 func (l *Launch) flag(by Program, at Place) *Problem {
+	at.Flag = l.abbreviated(at.Flag)
 	flag, values := at.Flag, at.Words
 	if by == OwnServer {
 		l.flags = append(l.flags, flag)
@@ -218,6 +240,7 @@ func (l *Launch) flag(by Program, at Place) *Problem {
 	if key == "" {
 		l.Other = append(l.Other, append([]string{flag}, values...))
 		l.compilation(flag, values)
+		l.longer = l.longer || lengthens(plain, strings.Join(values, " "))
 		return l.unknown(by, at)
 	}
 	if strings.HasPrefix(key, "nodes.") {
@@ -247,6 +270,20 @@ type openError struct{ text string }
 func (e *openError) Error() string {
 	return fmt.Sprintf("the files set no value for %s: the default is taken", e.text)
 }
+
+// lengthens reports a flag that gives a model more positions than its config says.
+func lengthens(flag, value string) bool {
+	switch flag {
+	case "--rope-scaling":
+		return true
+	case "--hf-overrides", "--json-model-override-args":
+		return strings.Contains(value, "rope_") || strings.Contains(value, "max_position")
+	}
+	return false
+}
+
+// Longer reports whether the command gives the model more positions than its config says, or lets users ask for more.
+func (l *Launch) Longer() bool { return l.longer }
 
 // roleWord is a role; workers that do both are called so by Dynamo, or by one of its names.
 func roleWord(word string) string {
@@ -318,6 +355,23 @@ func (l *Launch) has(flag string) bool {
 	return slices.ContainsFunc(engine.Flags(l.Engine), func(f engine.Named) bool {
 		return f.Name == flag || f.Name == "--"+strings.TrimPrefix(flag, "--no-")
 	})
+}
+
+// abbreviated is the flag that Python's parser takes a shortened one for: the only one that begins so.
+func (l *Launch) abbreviated(flag string) string {
+	if l.Engine == TRTLLM || !strings.HasPrefix(flag, "--") || keyOf(l.profile, flag) != "" || l.has(strings.ReplaceAll(flag, "_", "-")) {
+		return flag
+	}
+	out := ""
+	for _, f := range engine.Flags(l.Engine) {
+		if strings.HasPrefix(f.Name, flag) {
+			if out != "" {
+				return flag
+			}
+			out = f.Name
+		}
+	}
+	return cmp.Or(out, flag)
 }
 
 // foreign is the engine that has a flag which this one does not have.

@@ -219,6 +219,9 @@ func inner(c call) (text string, line int, ok bool) {
 		}
 		for j := i + 1; j+1 < len(c.words); j++ {
 			if o := c.words[j]; strings.HasPrefix(o, "-") && !strings.HasPrefix(o, "--") && strings.HasSuffix(o, "c") {
+				if c.words[j+1] == "--" && j+2 < len(c.words) {
+					j++
+				}
 				return c.words[j+1], c.lines[j+1], true
 			}
 			if isShell(w) && !strings.HasPrefix(c.words[j], "-") && !strings.HasPrefix(c.words[j], "+") && c.words[j] != "pipefail" {
@@ -259,6 +262,9 @@ func (r *reader) command(file string, c call, a around) error {
 	l.Line, l.System, l.object = c.lines[0], a.system, a.object
 	r.problems = append(r.problems, l.parse(by, rest)...)
 	l.by = by
+	for _, name := range []string{"VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"} {
+		l.longer = l.longer || a.env[name].IsSet() && a.env[name].String() != "0"
+	}
 	l.Requested, l.Version = a.devices*cmp.Or(a.nodes, l.nodes()), a.version
 	if a.asked.Line > 0 {
 		a.asked.File = file

@@ -26,6 +26,7 @@ func TestVariables(t *testing.T) {
 		"function":        "start() { local model=$1; shift; vllm serve $model -tp $2; }\nstart Qwen/Qwen3-8B 2 2",
 		"for":             "for i in 0; do CUDA_VISIBLE_DEVICES=$i,1 vllm serve Qwen/Qwen3-8B -tp 2 --port 800$i & done",
 		"wrappers":        "srun --mpi=pmix -N 1 nohup numactl -N 0 uv run vllm serve Qwen/Qwen3-8B -tp 2",
+		"end of options":  "bash -c -- 'vllm serve Qwen/Qwen3-8B --tensor-parallel 2'",
 		"login shell":     "docker run --entrypoint bash image -lc 'exec vllm serve Qwen/Qwen3-8B -tp 2'",
 		"docker":          "docker run -e MODEL=Qwen/Qwen3-8B --gpus 2 image bash -c 'vllm serve $MODEL -tp 2'",
 		"image":           "docker run --gpus all vllm/vllm-openai:latest Qwen/Qwen3-8B -tp 2",
@@ -49,21 +50,15 @@ func TestVariables(t *testing.T) {
 // TestLoops: a launch in a loop is as many workers as the loop has turns.
 func TestLoops(t *testing.T) {
 	for text, want := range map[string]int{
-		"for i in {0..3}; do vllm serve m --port 800$i & done":               4,
-		"for i in $(seq 2 7); do vllm serve m & done":                        6,
-		"for ((i = 0; i < 5; i++)); do vllm serve m & done":                  5,
-		"for i in a b; do for j in c d e; do vllm serve m & done; done":      6,
-		"for ((i = 0; i < N; i++)); do vllm serve m & done":                  0,
-		"while true; do vllm serve m; sleep 1; done":                         1,
+		"for i in {0..3}; do vllm serve m --port 800$i & done":                4,
+		"for i in $(seq 2 7); do vllm serve m & done":                         6,
+		"for ((i = 0; i < 5; i++)); do vllm serve m & done":                   5,
+		"for i in a b; do for j in c d e; do vllm serve m & done; done":       6,
+		"for ((i = 0; i < N; i++)); do vllm serve m & done":                   1,
+		"while true; do vllm serve m; sleep 1; done":                          1,
 		"f() { for p in $@; do vllm serve m --port $p & done; }\nf 8000 8001": 2,
 	} {
 		found, err := launch.Read(launch.File{Path: "run.sh", Data: []byte(text)})
-		if want == 0 {
-			if err == nil && found.Deployment.Pools[0].Replicas > 1 {
-				t.Errorf("%s: %d workers", text, found.Deployment.Pools[0].Replicas)
-			}
-			continue
-		}
 		if err != nil || found.Deployment.Pools[0].Replicas != want {
 			t.Errorf("%s: %v, want %d workers, got %+v", text, err, want, found)
 		}
@@ -145,6 +140,40 @@ services:
 	}
 }
 
+// TestLeaderWorkerSet: pods know the size of their group, and arithmetic with what nobody sets is not 0.
+func TestLeaderWorkerSet(t *testing.T) {
+	const manifest = `
+kind: LeaderWorkerSet
+metadata: {name: w}
+spec:
+  replicas: 2
+  leaderWorkerTemplate:
+    size: 4
+    workerTemplate:
+      spec:
+        containers:
+          - command: [/bin/bash, -c]
+            args:
+              - |-
+                START=$(( ${LWS_WORKER_INDEX:-0} * LOCAL ))
+                exec vllm serve deepseek-ai/DeepSeek-R1 --enable-expert-parallel --data-parallel-size $((LWS_GROUP_SIZE * LOCAL)) \
+                  --data-parallel-size-local $LOCAL --data-parallel-start-rank $START --max-num-seqs $((2 * MISSING))
+            env: [{name: LOCAL, value: "8"}]
+            resources: {limits: {nvidia.com/gpu: 8}}
+`
+	found, err := launch.Read(launch.File{Path: "lws.yaml", Data: []byte(manifest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &found.Deployment.Pools[0]
+	if p.Layout.DP != 32 || p.Layout.EP != 32 || p.Replicas != 2 || found.Launches[0].Requested != 32 {
+		t.Errorf("%+v asks for %d", p, found.Launches[0].Requested)
+	}
+	if len(found.Problems) != 1 || found.Problems[0].Kind != launch.OpenVariable || found.Problems[0].Line != 16 {
+		t.Errorf("%+v", found.Problems)
+	}
+}
+
 // TestRoles: workers beside prefill workers decode, whether they say so or not.
 func TestRoles(t *testing.T) {
 	found, err := launch.ReadCommand("python -m dynamo.vllm --model m &\npython -m dynamo.vllm --model m --is-prefill-worker -tp 2")
@@ -189,6 +218,36 @@ func TestForeignFlags(t *testing.T) {
 		}
 		if len(found.Problems) != 1 || found.Problems[0].Kind != launch.ForeignFlag || found.Problems[0].Nearest != want {
 			t.Errorf("%s: %+v", command, found.Problems)
+		}
+	}
+}
+
+// TestHabits: shortened flags of SGLang, and models with more positions than their config says.
+func TestHabits(t *testing.T) {
+	found, err := launch.ReadCommand("python -m sglang.launch_server --model-path m --mem-frac 0.8 --speculative-algo EAGLE3 --spec x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := found.Deployment.Pools[0]; p.Settings[0] != "memory_share=0.8" || p.Drafter != "eagle3" || len(found.Problems) != 1 || found.Problems[0].Flag != "--spec" {
+		t.Errorf("%+v, %+v", p, found.Problems)
+	}
+	found, err = launch.ReadCommand("vllm serve m --speculative-config.method ngram --speculative-config.num_speculative_tokens 3 --gpu-memory-util 0.8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := found.Deployment.Pools[0]; p.MTP != 3 || p.Drafter != "ngram" || p.Settings[0] != "memory_share=0.8" || len(found.Problems) > 0 {
+		t.Errorf("%+v, %+v", p, found.Problems)
+	}
+	for command, want := range map[string]bool{
+		"vllm serve m": false,
+		`vllm serve m --hf-overrides '{"rope_scaling":{"factor":4}}'`: true,
+		`vllm serve m --hf-overrides '{"architectures":["X"]}'`:       false,
+		"VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 vllm serve m":                true,
+		"export VLLM_ALLOW_LONG_MAX_MODEL_LEN=0; vllm serve m":        false,
+	} {
+		found, err := launch.ReadCommand(command)
+		if err != nil || found.Launches[0].Longer() != want {
+			t.Errorf("%s: %v, %v", command, found.Launches[0].Longer(), err)
 		}
 	}
 }

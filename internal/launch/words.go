@@ -57,7 +57,7 @@ type script struct {
 }
 
 // mostSteps and mostWords bound what is followed of scripts that loop.
-const mostSteps, mostWords, mostDepth = 20000, 4096, 8
+const mostSteps, mostWords, mostDepth = 2000, 512, 8
 
 // follow reads a script.
 func (s *script) follow(text string) error {
@@ -130,17 +130,43 @@ func (s *script) config() *expand.Config {
 	return &expand.Config{Env: environment{s}, CmdSubst: s.printed, ProcSubst: func(*syntax.ProcSubst) (string, error) { return "$(file)", nil }}
 }
 
-// opens finds the unset variables of a node that have no default.
-func (s *script) opens(n syntax.Node) {
+// opens finds the unset variables of a node that have no default, and reports whether arithmetic depends on one: to a
+// shell it is 0 there.
+func (s *script) opens(n syntax.Node) (arithmetic bool) {
 	s.open = map[string]bool{}
 	syntax.Walk(n, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Exp == nil && p.Index == nil && !p.Length && !p.Excl {
-			if name := p.Param.Value; !strings.ContainsAny(name, "@*#?$!-") {
-				s.open[name] = true
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			if n.Param != nil && n.Exp == nil && n.Index == nil && !n.Length && !n.Excl && !strings.ContainsAny(n.Param.Value, "@*#?$!-") {
+				s.open[n.Param.Value] = true
 			}
+		case *syntax.ArithmExp:
+			arithmetic = arithmetic || s.unset(n.X)
 		}
 		return true
 	})
+	return arithmetic
+}
+
+// unset reports whether an expression has a variable without a value.
+func (s *script) unset(x syntax.ArithmExpr) bool {
+	out := false
+	syntax.Walk(x, func(n syntax.Node) bool {
+		name := ""
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			if n.Param != nil && n.Exp == nil {
+				name = n.Param.Value
+			}
+		case *syntax.Word:
+			if lit := n.Lit(); syntax.ValidName(lit) {
+				name = lit
+			}
+		}
+		out = out || name != "" && !environment{s}.Get(name).IsSet()
+		return true
+	})
+	return out
 }
 
 // printed is the output of a command substitution, if it can be told from the text.
@@ -216,7 +242,10 @@ func (s *script) words(all ...*syntax.Word) call {
 			out.add(line, text)
 			continue
 		}
-		s.opens(w)
+		if s.opens(w) {
+			out.add(line, strings.Join(strings.Fields(wordText(w)), ""))
+			continue
+		}
 		if p := onlyParameter(w); p == "@" || p == "*" {
 			if _, ok := s.vars["@"]; !ok {
 				continue // the script's own arguments are unknown
@@ -274,9 +303,9 @@ func (s *script) text(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
-	s.opens(w)
+	arithmetic := s.opens(w)
 	out, err := expand.Document(s.config(), w)
-	if err != nil {
+	if err != nil || arithmetic {
 		return wordText(w)
 	}
 	return out
@@ -476,10 +505,10 @@ func (s *script) assign(all []*syntax.Assign) {
 
 // literal is a word without its quotes, not divided.
 func (s *script) literal(w *syntax.Word) string {
-	s.opens(w)
+	arithmetic := s.opens(w)
 	out, err := expand.Literal(s.config(), w)
-	if err != nil {
-		return wordText(w)
+	if err != nil || arithmetic {
+		return strings.Join(strings.Fields(wordText(w)), "")
 	}
 	return out
 }
@@ -712,7 +741,7 @@ func (s *script) loop(c *syntax.ForClause) error {
 	case *syntax.CStyleLoop:
 		for turns, more := 0, s.arithmetic(l.Init, 1) != nil || l.Init == nil; more && turns < mostWords; turns++ {
 			n := s.arithmetic(l.Cond, 1)
-			if n == nil {
+			if n == nil || l.Cond != nil && s.unset(l.Cond) {
 				return s.maybe(c.Do)
 			}
 			if *n == 0 {
@@ -732,16 +761,9 @@ func (s *script) arithmetic(x syntax.ArithmExpr, none int) *int {
 	if x == nil {
 		return &none
 	}
-	unset := false
-	syntax.Walk(x, func(n syntax.Node) bool {
-		if l, ok := n.(*syntax.ParamExp); ok && l.Param != nil && !s.vars[l.Param.Value].IsSet() && l.Exp == nil {
-			unset = true
-		}
-		return true
-	})
 	s.open = nil
 	n, err := expand.Arithm(s.config(), x)
-	if err != nil || unset {
+	if err != nil {
 		return nil
 	}
 	return &n

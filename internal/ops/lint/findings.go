@@ -210,6 +210,9 @@ func (x *inspection) length(p *deployment.Served) {
 	const key = "max_context"
 	m, all, most := x.stage.Model, x.r.Input+x.r.Output, p.Engine.MaxContext
 	reach := m.Context()
+	if x.longer() {
+		reach = max(reach, most)
+	}
 	switch {
 	case most > reach:
 		x.set(x.add("PL024", key, fmt.Sprintf("%d tokens exceed the %d positions of %s", most, reach, m.Name()), ""), p, key, reach)
@@ -228,6 +231,11 @@ func (x *inspection) length(p *deployment.Served) {
 		what := fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest)
 		x.set(x.add("PL026", key, what, ""), p, key, max(1, c.Memory.Tokens))
 	}
+}
+
+// longer reports whether the files give the model more positions than its config says.
+func (x *inspection) longer() bool {
+	return slices.ContainsFunc(x.found.Launches, func(l launch.Launch) bool { return l.Longer() })
 }
 
 // budget compares the token budget with what must fit into a step.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -44,17 +43,17 @@ func (x *inspection) model(d *deployment.Deployment) (bool, error) {
 	if err == nil || x.r.Model != "" {
 		return err == nil, err
 	}
-	if !isPath(name) && !errors.As(err, new(*model.UnknownError)) && !errors.As(err, new(*model.AmbiguousError)) {
-		return false, err
-	}
-	if !isPath(name) {
+	missing := errors.As(err, new(*model.UnknownError)) || errors.As(err, new(*model.AmbiguousError))
+	switch {
+	case isPath(name) && (missing || x.world.Dir == nil || errors.Is(err, fs.ErrNotExist)):
+	case missing:
 		x.aboutModel("PL017", err.Error()+": memory and speed are not checked", "--model FOLDER with its config.json")
 		return false, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, session.ErrNoFiles) && x.world.Dir != nil {
+	default:
 		return false, err // a folder that is there, with a config.json that cannot be read
 	}
-	for _, like := range names(name) {
+	first := err
+	for i, like := range names(name) {
 		m, other := model.Source{}.Open(like)
 		if other == nil {
 			x.aboutModel("PL016", fmt.Sprintf("%s is not there; by its name it is %s", name, m.ID), "")
@@ -64,8 +63,11 @@ func (x *inspection) model(d *deployment.Deployment) (bool, error) {
 			}
 			return true, nil
 		}
-		err = other
+		if i == 0 {
+			first = other
+		}
 	}
+	err = first
 	x.aboutModel("PL017", fmt.Sprintf("%s is not there: %s; memory and speed are not checked", name, err), "--model FOLDER with its config.json")
 	return false, nil
 }

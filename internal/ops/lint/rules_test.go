@@ -29,7 +29,9 @@ func cases() map[string]broken {
 	note := func(formats string) string {
 		return "#!/bin/sh\n# plimsoll: {\"system\":\"h200_sxm\",\"engine\":\"vllm\",\"formats\":" + formats + ",\"input\":100,\"output\":10,\"copies\":1}\nvllm serve Qwen/Qwen3-8B\n"
 	}
-	limited := func(ms float64) lint.Request { return lint.Request{Limits: workload.Limits{TPOT: units.Seconds(ms / 1e3)}} }
+	limited := func(ms float64) lint.Request {
+		return lint.Request{Limits: workload.Limits{TPOT: units.Seconds(ms / 1e3)}}
+	}
 	return map[string]broken{
 		"PL001": {broken: "vllm serve Qwen/Qwen3-8B --max-num-sequs 900", mended: "vllm serve Qwen/Qwen3-8B --max-num-seqs 900"},
 		"PL002": {lint.Request{Version: "0.24.0"}, "vllm serve Qwen/Qwen3-8B --cuda-graph-sizes 512", "vllm serve Qwen/Qwen3-8B --cudagraph-capture-sizes 512"},
