@@ -45,6 +45,10 @@ func fitted(generation string) (source, bool) {
 		return source{generation, generation, device.Calibrated}, true
 	case "blackwell-ultra", "ampere", "ada", "cdna3", "cdna4":
 		return source{generation, generation, device.Transferred}, true
+	case "ascend-a3":
+		return source{generation, generation, device.Transferred}, true
+	case "ascend-a2", "ascend-350":
+		return source{"ascend-a3", "ascend-a3", device.Transferred}, true
 	case "volta":
 		return source{"ampere", "ampere", device.Transferred}, true
 	case "turing", "ampere-ga102":

@@ -16,6 +16,12 @@ func (n *naive) fill() bool {
 func (n *naive) admit(tokens int) {
 	q := n.waiting[0]
 	n.waiting = n.waiting[1:]
+	q.context = n.again(q)
+	for _, b := range q.had[:q.context/n.e.BlockTokens] {
+		n.queue = slices.DeleteFunc(n.queue, func(free int) bool { return free == b })
+		q.has = append(q.has, b)
+	}
+	q.had = nil
 	q.chunk = tokens
 	n.running = append(n.running, q)
 }
@@ -39,8 +45,9 @@ func (n *naive) decodeFirst() bool {
 	}
 	for !n.evicted && len(n.waiting) > 0 && budget > 0 && n.room() > 0 {
 		q := n.waiting[0]
-		c := min(q.need, budget)
-		must := c
+		done := n.again(q)
+		c := min(q.need-done, budget)
+		must := done + c
 		if n.e.ReservePrompt {
 			must = q.need
 		}
@@ -93,7 +100,7 @@ func (n *naive) prefillFirst() bool {
 			break
 		}
 		expected += float64(q.need) + n.e.Reserve*float64(rest)
-		c := min(q.need, budget)
+		c := min(q.need-n.again(q), budget)
 		n.admit(c)
 		budget -= c
 		prefills = true
