@@ -24,6 +24,7 @@ type Case struct {
 	Steady      bool     // of the formulas: the vendor's later accounting
 	TensorCast  bool     // with the assumptions of Ascend's model
 	Defaulted   []string // columns of a measured row that were left to defaults
+	Familiar    bool     // a measured row from a source that the fit has rows of
 }
 
 // Method is how a prediction was made.

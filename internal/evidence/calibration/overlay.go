@@ -29,6 +29,8 @@ type Overlay struct {
 	Reach Reach
 	// Residuals are those of held-out rows, by kind.
 	Residuals map[string]Residuals
+	// Strangers are how far deployments from sources without rows in the fit err beyond that, by vendor or load.
+	Strangers map[string]Stranger
 }
 
 // Reach is the largest load among measured rows.
@@ -55,7 +57,7 @@ func Shipped() *Overlay { return shipped() }
 // without a fit.
 func Uncalibrated() *Overlay {
 	fit := Shipped()
-	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals}
+	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals, Strangers: fit.Strangers}
 }
 
 // Elsewhere is the overlay as it applies to cells without rows.
