@@ -39,11 +39,20 @@ func (s *Case) StrangersKey() string {
 	return s.load()
 }
 
-// strange widens the errors of a case that is from none of the fit's sources, and says why. Where the user's own rows are in the
-// fit, it is none of a stranger's.
+// stranger is what a case adds that is from none of the fit's sources. Where the user's own rows are in the fit, it is none of a
+// stranger's.
+func (o *Overlay) stranger(s *Case) (x Stranger, ok bool) {
+	if _, own := o.Residuals[s.OwnResiduals()]; own || s.Familiar || s.Method == SingleStep {
+		return x, false
+	}
+	x, ok = o.Strangers[s.StrangersKey()]
+	return x, ok
+}
+
+// strange widens the errors of such a case, and says why.
 func (o *Overlay) strange(s *Case, out *Expected) (why []string) {
-	x, ok := o.Strangers[s.StrangersKey()]
-	if _, own := o.Residuals[s.OwnResiduals()]; !ok || own || s.Familiar || s.Method == SingleStep {
+	x, ok := o.stranger(s)
+	if !ok {
 		return nil
 	}
 	out.widen(x.TTFT, x.TPOT, x.Throughput)
