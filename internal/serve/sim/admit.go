@@ -28,7 +28,9 @@ func (r *replica) fits(q *request, budget int) fit {
 	shared := (entries - hosted) * c.prefix.span
 	whole := q.need
 	if r.engine.Policy == InFlight {
-		f.tokens = q.need - done
+		if f.tokens = q.need - done; r.engine.Chunked {
+			f.tokens = max(0, min(f.tokens, budget))
+		}
 		whole = r.kept(q)
 		f.takes = c.blocks(whole) - shared
 	} else {
