@@ -52,8 +52,8 @@ func TestWiderWithLessKnown(t *testing.T) {
 		{"more requests than measured", func(s *calibration.Case) { s.Concurrency = 64 * o.Reach.Concurrency }},
 		{"longer prompts than measured", func(s *calibration.Case) { s.Input = 4 * o.Reach.Input }},
 		{"more devices than measured", func(s *calibration.Case) { s.Devices = 4 * o.Reach.Devices }},
-		{"a stranger's", func(s *calibration.Case) { s.Familiar = false }},
-		{"a stranger's on Ascend", func(s *calibration.Case) {
+		{"a source outside the fit", func(s *calibration.Case) { s.Familiar = false }},
+		{"one on Ascend", func(s *calibration.Case) {
 			s.Familiar, s.Generation, s.Vendor, s.System = false, "ascend-a3", device.Ascend, "ATLAS_800_A3_752T_128G_DIE"
 		}},
 		{"lengths not given", func(s *calibration.Case) { s.Defaulted = []string{"num_prompts", "length_ratio_low"} }},

@@ -53,7 +53,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 	if s.Method == Formulas && s.Disaggregated {
 		out.Basis += "; those were simulated: these formulas were not compared with disaggregated deployments"
 	}
-	if why := slices.Concat(o.transfer(s, &out), o.guess(s, &out), o.extrapolate(s, &out), s.drafts(&out), o.strange(s, &out)); len(why) > 0 {
+	if why := slices.Concat(o.transfer(s, &out), o.guess(s, &out), o.extrapolate(s, &out), s.drafts(&out), o.widenOutside(s, &out)); len(why) > 0 {
 		out.Basis += widened + strings.Join(why, furthermore)
 	}
 	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
@@ -119,7 +119,7 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 	if _, fitted := o.Groups[s.Generation]; fitted && s.vendor() == amd && s.Tier == device.Transferred {
 		return nil
 	}
-	if o.compared(s) { // which strange adds
+	if o.compared(s) { // which widenOutside adds
 		return nil
 	}
 	add := func(sigma float64, reason string) {
@@ -165,9 +165,9 @@ func unknown(column string) (ttft, tpot float64) {
 }
 
 // guess widens the errors of rows that leave out what matters, and says why.
-// Disaggregated rows never give it, and their residuals hold that error already, as those of strangers do.
+// Disaggregated rows never give it, and their residuals hold that error already, as those of sources outside the fit do.
 func (o *Overlay) guess(s *Case, out *Expected) (why []string) {
-	if _, strange := o.stranger(s); s.Disaggregated || strange {
+	if _, outside := o.outside(s); s.Disaggregated || outside {
 		return nil
 	}
 	for _, column := range s.Defaulted {

@@ -38,11 +38,11 @@ func (o *Overlay) Write(w io.Writer) error {
 		residuals[kind] = r.text()
 	}
 	writeSection(&b, "residuals", residuals)
-	strangers := map[string]string{}
-	for load, s := range o.Strangers {
-		strangers[load] = s.Text()
+	outside := map[string]string{}
+	for load, s := range o.Outside {
+		outside[load] = s.Text()
 	}
-	writeSection(&b, "strangers", strangers)
+	writeSection(&b, "outside", outside)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

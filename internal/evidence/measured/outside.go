@@ -10,7 +10,7 @@ import (
 )
 
 // Familiar reports whether a row is from a source of the shipped fit: AIConfigurator's silicon sample, which names its files and
-// dumps, InferenceX's database, and runs on an H200 of our own. Their recipes are known, so their rows err by less than a stranger's.
+// dumps, InferenceX's database, and runs on an H200 of our own. Their recipes are known, so their rows err by less than those of others.
 func (r *Row) Familiar() bool {
 	return strings.HasPrefix(r.Source, "source_file=") || strings.Contains(r.Source, "db-dump/") || strings.Contains(r.Source, "one H200") ||
 		strings.HasPrefix(r.Source, "own H200")
@@ -22,19 +22,19 @@ func (r *Row) Laboratory() string {
 	return strings.TrimSpace(name)
 }
 
-// StrangerGroup is how far the rows of strangers err beyond the intervals of familiar ones, at loads of one range.
-type StrangerGroup struct {
+// OutsideGroup is how far rows of sources outside the fit err beyond the intervals of familiar ones, at loads of one range.
+type OutsideGroup struct {
 	Load string `json:"load"`
-	calibration.Stranger
+	calibration.Outside
 	// Held is the share of rows inside their intervals when those were widened by what the rows of all other laboratories ask
 	// for, Before the share inside the intervals of familiar rows: TTFT, TPOT and throughput, NaN without any.
 	Before, Held [3]float64 `json:"-"`
 }
 
-// strange reports whether a row tells of strangers: a clean one of a laboratory that the fit has none of. Drafts whose acceptance
-// is unknown are what strangers have, and lengths of which only the means are known; those rows tell of TTFT alone, for their
+// outside reports whether a row tells of sources outside the fit: a clean one of a laboratory that the fit has none of. Drafts whose acceptance
+// is unknown are usual there, and lengths of which only the means are known; those rows tell of TTFT alone, for their
 // longest answers decide what a run takes.
-func (c *Compared) strange() bool {
+func (c *Compared) outside() bool {
 	switch c.Row.Quality {
 	case "", meanLengths, markSpeculative:
 		return c.Pred.Err == nil && !c.Row.Familiar()
@@ -42,41 +42,41 @@ func (c *Compared) strange() bool {
 	return false
 }
 
-// Strangers finds, for the rows of laboratories that the fit has none of, the standard deviations to add to the errors of
+// FromOutside finds, for the rows of laboratories that the fit has none of, the standard deviations to add to the errors of
 // familiar rows so that 80 % of them lie inside, by vendor or load.
-func Strangers(o *calibration.Overlay, rows []Compared) []StrangerGroup {
+func FromOutside(o *calibration.Overlay, rows []Compared) []OutsideGroup {
 	groups := map[string][]outlying{}
 	for i := range rows {
 		c := &rows[i]
-		if !c.strange() {
+		if !c.outside() {
 			continue
 		}
 		about := c.Pred.Case
-		about.Familiar, about.Defaulted = true, nil // that a stranger's settings are unknown is part of the error
+		about.Familiar, about.Defaulted = true, nil // that settings are unknown is part of the error
 		e := o.Expect(&about)
 		x := outlying{laboratory: c.Row.Laboratory()}
 		expected := Compared{Row: c.Row, Pred: c.Pred, Expected: e}
-		for k, q := range strangerQuantities() {
+		for k, q := range outsideQuantities() {
 			says, is, width := q.Of(&expected)
 			x.off[k], x.half[k] = math.NaN(), (width.High-width.Low)/2
 			if says > 0 && is > 0 && (q == TTFT || c.Row.Quality != meanLengths) {
 				x.off[k] = math.Abs(math.Log(is / says))
 			}
 		}
-		groups[about.StrangersKey()] = append(groups[about.StrangersKey()], x)
+		groups[about.OutsideKey()] = append(groups[about.OutsideKey()], x)
 	}
-	out := make([]StrangerGroup, 0, len(groups))
+	out := make([]OutsideGroup, 0, len(groups))
 	for load, rows := range groups {
-		out = append(out, strangers(load, rows))
+		out = append(out, missingOf(load, rows))
 	}
-	slices.SortFunc(out, func(a, b StrangerGroup) int { return cmp.Compare(a.Load, b.Load) })
+	slices.SortFunc(out, func(a, b OutsideGroup) int { return cmp.Compare(a.Load, b.Load) })
 	return out
 }
 
 // meanLengths marks rows whose prompts and answers are those of ShareGPT.
 const meanLengths = "sharegpt"
 
-func strangerQuantities() [3]Quantity { return [3]Quantity{TTFT, TPOT, PerGPU} }
+func outsideQuantities() [3]Quantity { return [3]Quantity{TTFT, TPOT, PerGPU} }
 
 // outlying is how far a row lies from its prediction, and half its interval, in logarithms.
 type outlying struct {
@@ -84,14 +84,14 @@ type outlying struct {
 	off, half  [3]float64
 }
 
-func strangers(load string, rows []outlying) StrangerGroup {
+func missingOf(load string, rows []outlying) OutsideGroup {
 	var names []string
 	for _, x := range rows {
 		names = append(names, x.laboratory)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	out := StrangerGroup{Load: load, Stranger: calibration.Stranger{Rows: len(rows), Sources: len(names)}}
+	out := OutsideGroup{Load: load, Outside: calibration.Outside{Rows: len(rows), Sources: len(names)}}
 	for k, to := range []*float64{&out.TTFT, &out.TPOT, &out.Throughput} {
 		*to = math.Round(1e3*missing(rows, k)) / 1e3
 		out.Before[k] = inside(rows, k, 0)

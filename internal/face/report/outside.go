@@ -9,9 +9,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
-// Strangers prints how far rows of sources without rows in the calibration err beyond its intervals.
-func Strangers(w io.Writer, r *accuracy.Response) {
-	if len(r.Strangers) == 0 {
+// Outside prints how far rows of sources outside the calibration err beyond its intervals.
+func Outside(w io.Writer, r *accuracy.Response) {
+	if len(r.Outside) == 0 {
 		fmt.Fprintln(w, "All clean rows are from sources of the calibration.")
 		return
 	}
@@ -22,7 +22,7 @@ func Strangers(w io.Writer, r *accuracy.Response) {
 		}
 		return fmt.Sprintf("%.0f %%", 100*x)
 	}
-	for _, g := range r.Strangers {
+	for _, g := range r.Outside {
 		cells := []any{g.Load, g.Rows, g.Sources}
 		for k, sigma := range []float64{g.TTFT, g.TPOT, g.Throughput} {
 			cells = append(cells, fmt.Sprintf("%.3f", sigma), share(g.Before[k]), share(g.Held[k]))
@@ -31,8 +31,8 @@ func Strangers(w io.Writer, r *accuracy.Response) {
 	}
 	fmt.Fprintln(w, t)
 	fmt.Fprintln(w, "\nadd: standard deviation of ln(measured/predicted) to add so that 80 % intervals hold. after: inside when it comes from all other sources.")
-	fmt.Fprintln(w, "\nIn a calibration file:\nstrangers:")
-	for _, g := range r.Strangers {
+	fmt.Fprintln(w, "\nIn a calibration file:\noutside:")
+	for _, g := range r.Outside {
 		fmt.Fprintf(w, "  %s: %s\n", g.Load, g.Text())
 	}
 }

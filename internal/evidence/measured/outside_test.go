@@ -9,9 +9,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 )
 
-// TestStrangers: of rows that err evenly up to a factor, four in five lie inside the widened interval, whichever laboratory
+// TestOutside: of rows that err evenly up to a factor, four in five lie inside the widened interval, whichever laboratory
 // is left out; familiar and doubtful rows tell nothing.
-func TestStrangers(t *testing.T) {
+func TestFromOutside(t *testing.T) {
 	t.Parallel()
 	const n, most = 200, 1.0
 	var rows []measured.Compared
@@ -26,7 +26,7 @@ func TestStrangers(t *testing.T) {
 	add("source_file=x", "", 9)
 	add("one/lab:c.md", "eager", 9)
 	o := &calibration.Overlay{Residuals: map[string]calibration.Residuals{"uncalibrated": {Rows: 1000, TPOT: calibration.Error{Low: -0.3, High: 0.3}}}}
-	got := measured.Strangers(o, rows)
+	got := measured.FromOutside(o, rows)
 	if len(got) != 1 || got[0].Rows != n || got[0].Sources != 2 {
 		t.Fatalf("got %+v", got)
 	}
