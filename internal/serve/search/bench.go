@@ -69,6 +69,7 @@ type Trial struct {
 	Refused             bool // no request fits in the cache
 	Overloaded          bool // requests come faster than they are served, or sessions than they end
 	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
+	swayed              bool // limits had a say in when the run ended
 }
 
 type trialOf struct {
@@ -140,6 +141,9 @@ func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Tria
 		b.trials = map[trialOf]*Trial{}
 	}
 	b.trials[key] = t
+	if rule.Error == 0 && rule.Requests == 0 && !rule.Sessions && !t.swayed { // no run with precise figures would have ended otherwise
+		b.trials[trialOf{Candidate: key.Candidate, Load: key.Load, batch: key.batch}] = t
+	}
 	return t, nil
 }
 
@@ -166,6 +170,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 		Slow:   of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
+		swayed: r.Sampling.Swayed,
 	}
 	if r.RequestRate > 0 {
 		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered

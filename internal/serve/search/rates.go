@@ -75,6 +75,16 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 	return nil
 }
 
+// reaches reports whether the unit may carry the least rate: one trial shows it, whatever it carries.
+func (x *rates) reaches(ctx context.Context, bound float64) (bool, error) {
+	least := x.least / served
+	if least == 0 || least > bound {
+		return least == 0, nil
+	}
+	_, v, err := x.at(ctx, math.Pow(rung, float64(below(least))), 1)
+	return v == Fits, err
+}
+
 // misses says which limit times miss at a rate.
 func (x *rates) misses(rate float64, t sim.Times) Verdict {
 	return x.Simulated.misses(&x.unit, int(math.Ceil(rate*float64(t.Latency))), t)

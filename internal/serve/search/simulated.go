@@ -77,6 +77,35 @@ func (s *Simulated) together(c *Candidate) float64 {
 // shows what all carry.
 func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench.Varied && c.X == 0 }
 
+// Explore implements [Evaluator]: one copy is climbed where it may reach the target.
+func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) float64 {
+	b, err := s.Bench.bounds(&c)
+	if err != nil {
+		return math.Inf(1) // Evaluate says why
+	}
+	loads := s.loads(&c, s.limit(&c, b))
+	if len(loads) == 0 {
+		return math.Inf(-1)
+	}
+	t := s.climbing(&c, b, loads, target/s.together(&c), func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) })
+	t.start = s.start(&c, b, loads)
+	switch ok, err := t.reaches(); {
+	case err != nil:
+		return math.Inf(1)
+	case !ok:
+		return math.Nextafter(target, math.Inf(-1))
+	}
+	switch err := t.run(); {
+	case err != nil:
+		return math.Inf(1)
+	case t.dropped:
+		return math.Nextafter(target, math.Inf(-1))
+	case !t.ok:
+		return math.Inf(-1)
+	}
+	return s.together(&c) * t.most.outcome.Throughput
+}
+
 // Evaluate implements [Evaluator]. One copy is climbed, and its best load simulated as it is shown; where copies together
 // differ from one, then on several.
 func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Result {

@@ -80,6 +80,40 @@ func (s *Sized) PairBound(most PerDevice) float64 {
 	return s.score(int(math.Ceil(devices/s.share()))+s.Spare, math.Inf(1)) // a copy has at least a device
 }
 
+// Explore implements [Evaluator]: it finds what one copy carries where it may carry enough for the target.
+func (s *Sized) Explore(ctx context.Context, c Candidate, target float64) float64 {
+	unit := c.Unit()
+	if s.Requests > 0 {
+		return math.Inf(1)
+	}
+	r := Result{Candidate: unit}
+	x, bound, err := s.rates(&r, s.leastRate(&unit, target))
+	if err != nil {
+		return math.Inf(1) // Evaluate says why
+	}
+	if x == nil {
+		return math.Inf(-1)
+	}
+	ok, err := x.reaches(ctx, bound)
+	if ok && err == nil {
+		err = x.capacity(ctx, bound)
+	}
+	switch {
+	case err != nil:
+		return math.Inf(1)
+	case !ok || r.Dropped:
+		return math.Nextafter(target, math.Inf(-1))
+	case !r.OK:
+		return math.Inf(-1)
+	}
+	carries := r.Capacity.Throughput
+	n := s.copies(carries, 0)
+	if s.spares(n, carries) {
+		n, carries = n-1, served*carries
+	}
+	return s.score(s.devices(&unit, n), carries/float64(unit.UnitDevices()))
+}
+
 // Evaluate implements [Evaluator]: it finds what one copy carries, then as many copies as
 // the load needs.
 func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result {
@@ -141,20 +175,13 @@ func (s *Sized) carried(r *Result, o formulas.Outcome, v Verdict, copies int) bo
 // shows what all do. A unit that carries less than the least rate is dropped.
 func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	unit := r.Candidate
-	b, err := s.Bench.bounds(&unit)
+	x, bound, err := s.rates(r, least)
 	if err != nil {
 		return err
 	}
-	r.Load.Budget = b.budget()
-	last := s.limit(&unit, b)
-	if last == 0 {
+	if x == nil {
 		return s.least(ctx, &unit, &climb{binds: Fits}, r)
 	}
-	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least, copies: 1}
-	if x.batch, err = s.roomiest(&unit, last); err != nil {
-		return err
-	}
-	bound := s.carries(&unit, b, last) / s.Bench.scale() / float64(s.Bench.Output)
 	if s.Bench.Sessions.Turns > 0 {
 		return s.atSessions(ctx, x, bound)
 	}
@@ -188,13 +215,37 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	return nil
 }
 
-// spared is a copy less than so many where a precise run shows that each carries a little more than was found: of a few, one counts.
-func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
+// rates looks for the capacity of the unit of a result, up to a bound; it is nil where a single request surely misses the limits.
+func (s *Sized) rates(r *Result, least float64) (x *rates, bound float64, err error) {
+	unit := r.Candidate
+	b, err := s.Bench.bounds(&unit)
+	if err != nil {
+		return nil, 0, err
+	}
+	r.Load.Budget = b.budget()
+	last := s.limit(&unit, b)
+	if last == 0 {
+		return nil, 0, nil
+	}
+	x = &rates{Sized: s, unit: unit, bounds: b, r: r, least: least, copies: 1}
+	if x.batch, err = s.roomiest(&unit, last); err != nil {
+		return nil, 0, err
+	}
+	return x, s.carries(&unit, b, last) / s.Bench.scale() / float64(s.Bench.Output), nil
+}
+
+// spares reports whether a copy less than so many may do: of a few, one counts.
+func (s *Sized) spares(copies int, carries float64) bool {
 	const few = 8
-	fewer := copies - 1
-	if fewer == 0 || copies > few || s.copies(served*x.r.Capacity.Throughput, 0) > fewer {
+	return copies > 1 && copies <= few && s.copies(served*carries, 0) < copies
+}
+
+// spared is a copy less than so many where a precise run shows that each carries a little more than was found.
+func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
+	if !s.spares(copies, x.r.Capacity.Throughput) {
 		return copies, nil
 	}
+	fewer := copies - 1
 	t, err := s.Bench.Run(ctx, x.unit, Load{Rate: s.Rate / s.share() / float64(fewer)}, x.batch)
 	if err != nil {
 		return copies, err

@@ -69,6 +69,8 @@ type Sampling struct {
 	// TTFT, TPOT and Latency are relative standard errors of the judged percentile or mean; 0 where nothing is known.
 	TTFT, TPOT, Latency float64
 	Stretch             float64 `json:",omitempty"`
+	// Swayed says that limits had a say in when it ended.
+	Swayed bool `json:"-"`
 }
 
 // Steady reports whether the figures are of a steady state.
@@ -104,6 +106,7 @@ type steady struct {
 	tally     tally
 	variation float64 // of arrivals
 	flooded   bool    // there was no room for more
+	swayed    bool    // as in [Sampling]
 	out       Sampling
 }
 
@@ -206,6 +209,7 @@ func (s *simulation) look() {
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
+		t.swayed = t.swayed || t.out.Ended == Decided
 		switch {
 		case s.drifted():
 			s.begin()
@@ -438,7 +442,8 @@ func (s *simulation) clear(low, high units.Seconds, mean Times) bool {
 
 // stop ends the run.
 func (s *simulation) stop(why Ending) {
-	s.steady.out.Ended = why
-	s.steady.phase = ended
+	t := s.steady
+	t.out.Ended, t.out.Swayed = why, t.swayed || why == Decided
+	t.phase = ended
 	s.left = 0
 }
