@@ -37,8 +37,10 @@ type How struct {
 
 	search.Margin `json:"-"` // of a fleet for a load
 
-	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
-	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
+	// Beat, if not nil, is the score of another experiment on the same devices: one that has less has no rows.
+	Beat *float64 `json:"-"`
+	Top  int      `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	Jobs int      `json:"-"`               // workers, which no answer depends on; 0 = 8
 }
 
 // DefaultTop is the number of rows by default, as AIConfigurator has it.
@@ -146,7 +148,7 @@ func Best(ctx context.Context, w *session.Session, how *How, e Experiment, front
 	if err != nil {
 		return &x.out, err
 	}
-	if err := x.search(ctx); err != nil {
+	if err := x.search(ctx); err != nil || x.out.Beaten {
 		return &x.out, err
 	}
 	if frontier {

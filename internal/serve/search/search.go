@@ -92,7 +92,9 @@ type Search struct {
 	Near bool
 	// Rows is how many groups are wanted; 0 is all of them, also those that miss the
 	// limits. It never changes a row.
-	Rows    int
+	Rows int
+	// Beat, if not nil, is a score that rows must have at least.
+	Beat    *float64
 	Workers int // that evaluate at a time; no answer depends on it
 	// Progress, if not nil, reports how many candidates are done.
 	Progress func(done int)
@@ -194,7 +196,7 @@ func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 	s.places = len(space)
 	for {
 		todo := s.next()
-		if len(todo) == 0 && (s.Rows == 0 || len(s.best) == 0) { // those that come nearest to the limits are wanted
+		if len(todo) == 0 && s.Beat == nil && (s.Rows == 0 || len(s.best) == 0) { // those that come nearest to the limits are wanted
 			todo, s.failed = s.failed, nil
 		}
 		if len(todo) == 0 {
@@ -347,9 +349,12 @@ func (s *Search) floor(c *Candidate, hoped bool) float64 {
 		}
 	}
 	out := math.Inf(-1)
+	if s.Beat != nil {
+		out = *s.Beat
+	}
 	if s.Rows > 0 && len(best) >= s.Rows {
 		scores := slices.Sorted(maps.Values(best))
-		out = scores[len(scores)-s.Rows]
+		out = max(out, scores[len(scores)-s.Rows])
 	}
 	if c != nil {
 		if own, ok := best[s.group(c)]; ok {

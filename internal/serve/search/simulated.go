@@ -206,34 +206,31 @@ func (s *Simulated) load(c *Candidate) formulas.Load {
 
 // try simulates some copies with so many requests in flight in each. What surely misses the limit on TPOT has no figures.
 func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
-	misses := func(t sim.Times) bool {
-		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
-		return s.gentler(&c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
-	}
-	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) {
-		if s.Bench.Sessions.Turns > 0 {
-			return s.converse(ctx, some, l, batch, false)
-		}
-		return s.Bench.Within(ctx, some, l, batch, s.Judge, misses)
-	})
+	return s.judge(ctx, &c, load, copies, s.aim(&c, load, Rough))
 }
 
 // show simulates some copies with so many requests in flight in each, with the figures that are shown, whatever the limits.
 func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
-	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) {
-		if s.Bench.Sessions.Turns > 0 {
-			return s.converse(ctx, some, l, batch, true)
-		}
-		return s.Bench.Run(ctx, some, l, batch)
-	})
+	if s.Bench.Sessions.Turns > 0 {
+		return s.judge(ctx, &c, load, copies, s.aim(&c, load, Carried))
+	}
+	return s.judge(ctx, &c, load, copies, Aim{})
+}
+
+// aim is that of a trial of copies with so many requests in flight in each.
+func (s *Simulated) aim(c *Candidate, load int, p Precision) Aim {
+	return Aim{p, s.Judge, func(t sim.Times) bool {
+		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
+		return s.gentler(c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
+	}}
 }
 
 // judge is the outcome of all copies of a candidate with so many requests in flight in each, by a trial of some.
-func (s *Simulated) judge(c *Candidate, load, copies int, trial func(Candidate, Load, int) (*Trial, error)) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
+func (s *Simulated) judge(ctx context.Context, c *Candidate, load, copies int, aim Aim) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
 	batch, all := min(c.Batch(load), s.most(c)), c.times()
 	some := *c
 	some.Copies = copies
-	x, err := trial(some, Load{Requests: load * copies}, batch)
+	x, err := s.Bench.Run(ctx, some, Load{Requests: load * copies}, batch, aim)
 	switch {
 	case errors.Is(err, replica.ErrNoCache): // a higher batch limit takes memory itself
 		return formulas.Outcome{Batch: batch, Concurrency: load * all, OOM: formulas.DecodePhase}, NoMemory, false, nil

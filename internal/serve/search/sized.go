@@ -122,7 +122,7 @@ func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result
 		return s.inFlight(ctx, unit)
 	}
 	r := Result{Candidate: unit, Label: s.Label(&unit), Load: s.load(&unit)}
-	if err := s.atRate(ctx, &r, s.leastRate(&unit, floor)); err != nil {
+	if err := s.atRate(ctx, &r, floor); err != nil {
 		r.refuse(err)
 	}
 	return r
@@ -138,7 +138,7 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 	least := s.copies(alone.Throughput, alone.Concurrency)
 	r.Capacity, r.OK, r.Least = alone, false, least
 	for n := least; s.devices(&unit, n) <= s.MaxDevices && n <= 2*least+2; n += max(1, n/64) {
-		x, err := s.Bench.Run(ctx, unit, Load{Requests: (s.Requests + n - 1) / n}, alone.Batch)
+		x, err := s.Bench.Run(ctx, unit, Load{Requests: (s.Requests + n - 1) / n}, alone.Batch, Aim{})
 		if err != nil {
 			r.refuse(err)
 			return r
@@ -172,10 +172,10 @@ func (s *Sized) carried(r *Result, o formulas.Outcome, v Verdict, copies int) bo
 
 // atRate finds the copies for a rate: the rate over what one copy carries, where requests
 // come at random. Copies deal with their own requests and know nothing of each other: one
-// shows what all do. A unit that carries less than the least rate is dropped.
-func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
+// shows what all do. A unit whose score is below the floor is dropped.
+func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 	unit := r.Candidate
-	x, bound, err := s.rates(r, least)
+	x, bound, err := s.rates(r, s.leastRate(&unit, floor))
 	if err != nil {
 		return err
 	}
@@ -200,10 +200,13 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 		if s.devices(&unit, n) > s.MaxDevices || n > 2*r.Least+tries {
 			break
 		}
+		if r.Dropped = s.score(s.devices(&unit, n), r.Capacity.Throughput/float64(unit.UnitDevices())) < floor; r.Dropped {
+			return nil
+		}
 		// The capacity has a sampling error, and short trials do not show a load that fills the cache in the end: what is taken meets
 		// the limits in a run as precise as it is shown. Where it does not, a copy carries less than its share.
 		bound = s.Rate / float64(n)
-		t, err := s.Bench.Run(ctx, unit, Load{Rate: bound}, x.batch)
+		t, err := x.run(ctx, bound, Carried)
 		if err != nil {
 			return err
 		}
@@ -246,7 +249,7 @@ func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
 		return copies, nil
 	}
 	fewer := copies - 1
-	t, err := s.Bench.Run(ctx, x.unit, Load{Rate: s.Rate / s.share() / float64(fewer)}, x.batch)
+	t, err := x.run(ctx, s.Rate/s.share()/float64(fewer), Carried)
 	if err != nil {
 		return copies, err
 	}

@@ -141,7 +141,7 @@ func TestWorkersAgainstBruteForce(t *testing.T) {
 			for _, b := range all {
 				c := b.Candidate
 				for n := 1; n <= 16*c.UnitRanks(); n++ {
-					x, err := s.Bench.Run(t.Context(), c, search.Load{Requests: n * c.Copies}, c.Batch(n))
+					x, err := s.Bench.Run(t.Context(), c, search.Load{Requests: n * c.Copies}, c.Batch(n), search.Aim{})
 					if err != nil {
 						t.Fatal(err)
 					}
