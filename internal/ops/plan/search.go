@@ -134,14 +134,17 @@ const fewSystems = 8
 func many(r *Request) bool { return len(r.Systems) > fewSystems }
 
 // parts are the experiments that are run after each other, as each has to beat those before it: of many systems those of one.
+// Those with workers for prefill come first: they are mostly the best.
 func (p *planning) parts(all []experiment.Experiment) [][]int {
 	var out [][]int
 	for i := range all {
-		if i > 0 && many(p.r) && all[i].System == all[i-1].System {
-			out[len(out)-1] = append(out[len(out)-1], i)
-		} else {
-			out = append(out, []int{i})
+		if i == 0 || !many(p.r) || all[i].System != all[i-1].System {
+			out = append(out, nil)
 		}
+		out[len(out)-1] = append(out[len(out)-1], i)
+	}
+	for _, part := range out {
+		slices.SortStableFunc(part, func(a, b int) int { return cmp.Compare(all[b].Mode, all[a].Mode) })
 	}
 	return out
 }

@@ -276,7 +276,7 @@ func (s *Search) next() []queued {
 				heap.Push(&s.queue, queued{Branch: b, place: s.places})
 				s.places++
 			}
-		case x.Bound < s.floor(&x.Candidate, false):
+		case x.Bound < s.floor(&x.Candidate, false), x.explored && !s.Near && x.Bound == s.floor(&x.Candidate, false): // or no better
 		case len(todo) > 0 && x.explored != todo[0].explored:
 			heap.Push(&s.queue, x)
 			return s.put(todo, later)

@@ -174,9 +174,9 @@ type promising struct {
 	bound float64
 }
 
-// Sweep simulates the candidates that should carry the most at each of some batches,
-// whatever the limits: the trade-off of speed and throughput. It ends where caches are
-// full: more requests only wait.
+// Sweep simulates the candidates that should carry the most at each of some batches, and those
+// whose users should get tokens fastest, whatever the limits: the trade-off of speed and throughput.
+// It ends where caches are full: more requests only wait.
 func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formulas.Outcome, error) {
 	var todo []promising
 	most := 0.0
@@ -189,6 +189,9 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formu
 		if best.bound > most { // a larger batch that carries no more is only slower
 			most, todo = best.bound, append(todo, best)
 		}
+		if fast := w.fastest(s, batch); fast.bound > 0 && fast.c != best.c {
+			todo = append(todo, fast)
+		}
 	}
 	out := make([]formulas.Outcome, len(todo))
 	errs := make([]error, len(todo))
@@ -196,6 +199,30 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formu
 		out[i], _, _, errs[i] = s.show(ctx, todo[i].c, todo[i].load, 1)
 	})
 	return out, cmp.Or(err, errors.Join(errs...))
+}
+
+// fastest is the candidate with the highest bound of those with the layout whose tokens take the least time at a batch.
+func (w *Workers) fastest(s *Simulated, batch int) promising {
+	least := math.Inf(1)
+	one := *w
+	for _, l := range w.Decode {
+		c := Candidate{Layout: l, Y: 1, Copies: 1}
+		if len(w.Prefill) > 0 {
+			c.Prefill, c.X = w.Prefill[0], 1
+		}
+		c = c.drafted(w.drafts()[0])
+		b, err := s.Bench.bounds(&c)
+		if err != nil || l.Devices > w.Packing.Devices || batch >= 2*b.full(s.most(&c)) {
+			continue
+		}
+		if t := b.generates.token(batch); t < least {
+			least, one.Decode = t, []parallel.Layout{l}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return promising{}
+	}
+	return one.promising(s, batch)
 }
 
 // promising is the candidate with the highest bound at a batch that its caches nearly
