@@ -37,8 +37,9 @@ type Found struct {
 	Day    *Day
 	Scaled float64
 
-	score  float64 // as in [experiment.Result]
-	beaten bool    // by another engine or mode of the system
+	// Score is that of the search; Beaten says that another engine or mode of the system has a higher one.
+	Score  float64
+	Beaten bool
 }
 
 // Run compares systems, engines and modes by simulation, and says what the best
@@ -92,8 +93,8 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 		var beat *float64
 		for _, k := range parts[i] {
 			found[k], failed[k] = p.contender(ctx, all[k], true, beat)
-			if x := &found[k]; failed[k] == nil && x.Meets && (beat == nil || x.score > *beat) {
-				beat = &x.score
+			if x := &found[k]; failed[k] == nil && x.Meets && (beat == nil || x.Score > *beat) {
+				beat = &x.Score
 			}
 			done.add()
 		}
@@ -109,7 +110,7 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 			out.NotRun = append(out.NotRun, NotRun{all[i].System, all[i].Engine.Name, string(all[i].Mode), failed[i].Error()})
 			continue
 		}
-		if !found[i].beaten {
+		if !found[i].Beaten {
 			ranked = append(ranked, found[i])
 		}
 	}
@@ -259,8 +260,8 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	if err != nil {
 		return out, err
 	}
-	out = Found{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes, score: r.Score, beaten: r.Beaten}
-	if out.beaten {
+	out = Found{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes, Score: r.Score, Beaten: r.Beaten}
+	if out.Beaten {
 		return out, nil
 	}
 	switch {

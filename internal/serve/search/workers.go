@@ -193,10 +193,14 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formu
 			todo = append(todo, fast)
 		}
 	}
+	aim := Aim{}
+	if s.Bench.Sessions.Turns > 0 { // precise figures of sessions take long
+		aim.Precision = Rough
+	}
 	out := make([]formulas.Outcome, len(todo))
 	errs := make([]error, len(todo))
 	err := pool.Each(ctx, len(todo), workers, func(i int) {
-		out[i], _, _, errs[i] = s.show(ctx, todo[i].c, todo[i].load, 1)
+		out[i], _, _, errs[i] = s.judge(ctx, &todo[i].c, todo[i].load, 1, aim)
 	})
 	return out, cmp.Or(err, errors.Join(errs...))
 }
