@@ -364,5 +364,8 @@ func (s *Search) floor(c *Candidate, hoped bool) float64 {
 	if s.Near {
 		out /= 1 + Tolerance
 	}
+	if s.Near && hoped { // copies together may be found to carry a little less
+		out /= together
+	}
 	return out
 }

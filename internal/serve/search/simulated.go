@@ -65,12 +65,13 @@ func (s *Simulated) carries(c *Candidate, b *bounds, requests int) float64 {
 
 // together is how much more copies are taken to carry than one of them by itself times
 // their number. Chance may make it a little more where requests differ.
+const together = 1.02
+
 func (s *Simulated) together(c *Candidate) float64 {
-	const more = 1.02
 	if s.alike(c) {
 		return 1
 	}
-	return more
+	return together
 }
 
 // alike says that all copies of a candidate do the same at the same time, so that one
