@@ -103,6 +103,7 @@ type Search struct {
 	failed  []queued // explored, and found to miss the limits
 	results []placed
 	best    map[any]float64 // scores of the groups
+	first   map[any]int     // places of those that have them
 	places  int             // in the enumeration so far
 
 	mu    sync.Mutex
@@ -188,7 +189,7 @@ func Candidates(e Evaluator, all []Candidate) []Branch {
 // the highest all the same, until what is left cannot be among the rows. It returns the results in the order of enumeration; those
 // that were dropped are left out. When ctx ends it returns its error.
 func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
-	s.best = map[any]float64{}
+	s.best, s.first = map[any]float64{}, map[any]int{}
 	for i := range space {
 		s.queue = append(s.queue, queued{Branch: space[i], place: i})
 	}
@@ -276,7 +277,7 @@ func (s *Search) next() []queued {
 				heap.Push(&s.queue, queued{Branch: b, place: s.places})
 				s.places++
 			}
-		case x.Bound < s.floor(&x.Candidate, false), x.explored && !s.Near && x.Bound == s.floor(&x.Candidate, false): // or no better
+		case x.Bound < s.floor(&x.Candidate, false) || s.ties(&x):
 		case len(todo) > 0 && x.explored != todo[0].explored:
 			heap.Push(&s.queue, x)
 			return s.put(todo, later)
@@ -288,6 +289,13 @@ func (s *Search) next() []queued {
 		}
 	}
 	return s.put(todo, later)
+}
+
+// ties says that an explored candidate is no better than an earlier one of its group, which then has the row.
+func (s *Search) ties(x *queued) bool {
+	g := s.group(&x.Candidate)
+	best, ok := s.best[g]
+	return ok && x.explored && !s.Near && x.Bound == best && x.place > s.first[g]
 }
 
 // put puts back those for later.
@@ -327,8 +335,8 @@ func (s *Search) take(r *Result, place int) {
 	s.results = append(s.results, placed{*r, place})
 	if r.OK {
 		g := s.group(&r.Candidate)
-		if old, ok := s.best[g]; !ok || r.Score > old {
-			s.best[g] = r.Score
+		if old, ok := s.best[g]; !ok || r.Score > old || r.Score == old && place < s.first[g] {
+			s.best[g], s.first[g] = r.Score, place
 		}
 	}
 }

@@ -286,7 +286,7 @@ func TestSweep(t *testing.T) {
 			t.Fatalf("%d points", len(points))
 		}
 		for i := 1; i < len(points); i++ {
-			if points[i].Batch <= points[i-1].Batch {
+			if points[i].Batch < points[i-1].Batch {
 				t.Fatalf("batches %d and %d", points[i-1].Batch, points[i].Batch)
 			}
 		}
