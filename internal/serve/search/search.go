@@ -267,17 +267,14 @@ func (s *Search) next() []queued {
 	const enough = 8 // of one group: what follows is hardly of another
 	for len(s.queue) > 0 && len(todo) < s.wave(todo) && len(later) < enough {
 		x, _ := heap.Pop(&s.queue).(queued)
-		if s.all() || math.IsInf(x.Bound, 1) && x.Expand == nil || s.Rows == 0 && math.IsInf(x.Bound, -1) { // exploring it shows nothing
-			x.explored = x.Expand == nil
-		}
+		x.explored = x.explored || x.Expand == nil && (s.all() || math.IsInf(x.Bound, 0)) // exploring it would show nothing
 		switch {
-		case s.Rows > 0 && (math.IsInf(x.Bound, -1) || x.Bound < s.floor(nil, false)):
+		case s.hopeless(&x):
 		case x.Expand != nil:
 			for _, b := range x.Expand() {
 				heap.Push(&s.queue, queued{Branch: b, place: s.places})
 				s.places++
 			}
-		case x.Bound < s.floor(&x.Candidate, false) || s.ties(&x):
 		case len(todo) > 0 && x.explored != todo[0].explored:
 			heap.Push(&s.queue, x)
 			return s.put(todo, later)
@@ -289,6 +286,14 @@ func (s *Search) next() []queued {
 		}
 	}
 	return s.put(todo, later)
+}
+
+// hopeless says that nothing in a branch can have a row.
+func (s *Search) hopeless(x *queued) bool {
+	if s.Rows > 0 && (math.IsInf(x.Bound, -1) || x.Bound < s.floor(nil, false)) {
+		return true
+	}
+	return x.Expand == nil && (x.Bound < s.floor(&x.Candidate, false) || s.ties(x))
 }
 
 // ties says that an explored candidate is no better than an earlier one of its group, which then has the row.

@@ -59,9 +59,8 @@ func judged(b *Bench) *Simulated {
 func TestSessionsNeedDevices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawSession(t)
-		x.Think /= 3 // few sessions under way take little time to simulate
 		b, c := talking(x, sim.Routing(rapid.IntRange(0, int(sim.SGLang)).Draw(t, "routing")), rapid.IntRange(300, 3000).Draw(t, "blocks"))
-		rate := rapid.Float64Range(1, 4).Draw(t, "rate")
+		rate := rapid.Float64Range(1, 30).Draw(t, "rate")
 		before := 0
 		for _, times := range []float64{1, 1.5, 3} {
 			s := &Sized{Simulated: judged(b), Rate: times * rate, MaxDevices: 512}

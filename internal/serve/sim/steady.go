@@ -272,10 +272,12 @@ func (s *simulation) late() bool {
 		return t.rule.Misses(Times{TPOT: closed * newest(t.tally.tpot)})
 	}
 	last := Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)}
-	if s.talks != nil {
-		return t.rule.Misses(last)
-	}
-	// A burst is no reason: all requests so far miss it as well, and where precise figures are wanted, the last ones by far.
+	return t.rule.Misses(last) && (s.talks != nil || t.lasts(last))
+}
+
+// lasts reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and where precise
+// figures are wanted, the last ones by far.
+func (t *steady) lasts(last Times) bool {
 	if t.rule.Figures {
 		const far = 2
 		last = Times{last.TTFT / far, last.TPOT / far, last.Latency / far, last.Stretch / far}
