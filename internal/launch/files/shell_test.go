@@ -201,7 +201,7 @@ func quoted(p *launch.Plan) error {
 		}
 	}
 	for target, group := range byTarget(all) {
-		if target == "plain" && p.Deployment.Engine.Name == "mindie" {
+		if strings.HasPrefix(target, "plain/") && p.Deployment.Engine.Name == "mindie" {
 			continue
 		}
 		found, err := launch.Read(group...)
