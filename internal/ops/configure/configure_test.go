@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// TestRows: an experiment has as many different rows as are asked for, and the best of them is on the frontier: nothing there is better
+// TestRows: an experiment has more different rows than layouts, and the best of them is on the frontier: nothing there is better
 // in both figures.
 func TestRows(t *testing.T) {
 	e := experiment.Experiment{
@@ -28,7 +28,7 @@ func TestRows(t *testing.T) {
 	}
 	for i := range out.Results {
 		x := &out.Results[i]
-		if i == 0 && len(x.Rows) != experiment.DefaultTop {
+		if i == 0 && len(x.Rows) < 3 { // two layouts, and lower loads of them
 			t.Errorf("%s: %d rows", x.Experiment.Name, len(x.Rows))
 		}
 		best := &x.Rows[0]

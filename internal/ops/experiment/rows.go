@@ -50,7 +50,7 @@ func (x *run) summarize(ctx context.Context) error {
 	return nil
 }
 
-// further are deployments of the rows' layouts beyond the rows, as many as are missing: other units and lower loads, those with the most
+// further are deployments that carry less than the rows, as many as are missing: other units and lower loads, those with the most
 // throughput first.
 func (x *run) further(shown []*search.Result) []*search.Result {
 	within := search.Judge{Limits: x.e.Limits.Finite()}
@@ -68,7 +68,7 @@ func (x *run) further(shown []*search.Result) []*search.Result {
 				a.Budget, b.Budget = 0, 0
 				return a == b && s.Best.Concurrency == o.Concurrency
 			}
-			if o.Concurrency <= r.Best.Concurrency && within.Verdict(&o, nil) == search.Fits && !slices.ContainsFunc(slices.Concat(shown, out), taken) {
+			if last := shown[len(shown)-1]; o.Throughput < last.Best.Throughput && o.Concurrency <= r.Best.Concurrency && within.Verdict(&o, nil) == search.Fits && !slices.ContainsFunc(slices.Concat(shown, out), taken) {
 				out = append(out, &other)
 			}
 		}
@@ -79,14 +79,12 @@ func (x *run) further(shown []*search.Result) []*search.Result {
 	return out[:min(len(out), max(0, x.how.Top-len(shown)))]
 }
 
-// filled puts further rows among those of the layouts, by throughput; the best remains the first.
+// filled adds further rows after those of the layouts, in the order of throughput: fewer rows are the first of more.
 func filled(rows, more []Option) []Option {
 	for _, o := range more {
-		at := slices.IndexFunc(rows[1:], func(r Option) bool { return r.Throughput < o.Throughput })
-		if at < 0 {
-			at = len(rows) - 1
+		if o.Throughput <= rows[len(rows)-1].Throughput {
+			rows = append(rows, o)
 		}
-		rows = slices.Insert(rows, at+1, o)
 	}
 	return rows
 }
