@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ func (l *Launch) Lacks(release string) []Problem {
 		if text == "" {
 			continue
 		}
-		p := Problem{File: l.File, Flag: flag, Text: text, Unsure: unsure}
+		p := Problem{Kind: LackedFlag, File: l.File, Line: l.places[flag].Line, Flag: flag, Text: text, Unsure: unsure}
 		if now := l.profile.Option(keyOf(l.profile, flag), release); now != plain {
 			p.Nearest = now
 		}
@@ -29,7 +30,8 @@ func (l *Launch) Lacks(release string) []Problem {
 	}
 	for _, key := range l.keys {
 		if text, unsure := lacks(engine.Keys(l.Engine), key, release, "key"); text != "" {
-			out = append(out, Problem{File: l.config, Flag: key, Text: text, Unsure: unsure})
+			at := l.places[key]
+			out = append(out, Problem{Kind: LackedFlag, File: cmp.Or(at.File, l.config), Line: at.Line, Flag: key, Text: text, Unsure: unsure})
 		}
 	}
 	return out
@@ -111,6 +113,9 @@ func valueWord(p *deployment.Served, key, value string) string {
 	}
 	return extraWord(p.Engine.Name, key, value)
 }
+
+// Value is the value of a setting of a pool in the syntax of its engine.
+func Value(p *deployment.Served, key, value string) string { return valueWord(p, key, value) }
 
 // shortened is a list of sizes without its middle.
 func shortened(sizes []string) string {

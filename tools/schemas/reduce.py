@@ -114,8 +114,12 @@ def main():
         for path in s["files"]:
             text = git(mirror, s, "show", f"{commit}:{path}")
             if "json_schema" in s:
-                out |= strip(json.loads(text))
-                out.pop("$id", None)
+                schema = strip(json.loads(text))
+                schema.pop("$id", None)
+                if s.get("share"):
+                    schema["properties"] = {k: shared(v, definitions) for k, v in schema["properties"].items()}
+                    schema["$defs"] = {k: v for k, v in definitions.values()}
+                out |= schema
             elif path.endswith(".json"):
                 kinds |= openapi(text, s["kinds"])
             else:

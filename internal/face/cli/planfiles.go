@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -19,10 +19,7 @@ import (
 
 // free refuses a directory that has files, before anything is searched.
 func (f *planFlags) free(env *Env) error {
-	if f.out == "" || f.force {
-		return nil
-	}
-	if entries, err := os.ReadDir(env.path(f.out)); err == nil && len(entries) > 0 {
+	if f.out != "" && !f.force && occupied(env, f.out) {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
 	}
 	return nil
@@ -31,7 +28,7 @@ func (f *planFlags) free(env *Env) error {
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing. Without files that lint
 // finds no errors in, the record and the pages are written, and the findings are the error.
 func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) error {
-	files, notes, err := planFiles(ctx, env.world(), r, f.force)
+	files, notes, err := planFiles(ctx, env.world(), r, f.force, f.targets.targets())
 	unsound, ok := errors.AsType[*deploy.UnsoundError](err)
 	if err != nil && !ok {
 		return err
@@ -50,8 +47,8 @@ func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) er
 	return nil
 }
 
-// planFiles are the files of a plan, and what to say about them.
-func planFiles(ctx context.Context, world *session.Session, r *opsplan.Response, force bool) (files []launch.File, notes []string, err error) {
+// planFiles are the files of a plan, for some targets or all, and what to say about them.
+func planFiles(ctx context.Context, world *session.Session, r *opsplan.Response, force bool, targets []launchfiles.Target) (files []launch.File, notes []string, err error) {
 	var t tree
 	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
 	t.add("plan.json", encoded(r))
@@ -65,7 +62,7 @@ func planFiles(ctx context.Context, world *session.Session, r *opsplan.Response,
 	plan, err := deploy.Plan(world, &r.Request.Sources, &best.Found.Experiment, &best.Found.Option, launch.Site{})
 	var made *deploy.Response
 	if err == nil {
-		made, err = deploy.Write(ctx, world, &r.Request.Sources, plan, force)
+		made, err = deploy.Write(ctx, world, &r.Request.Sources, plan, force, targets...)
 	}
 	if err != nil { // the record and the pages are of use without them
 		if _, ok := errors.AsType[*deploy.UnsoundError](err); ok {

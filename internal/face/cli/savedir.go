@@ -16,12 +16,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -33,7 +31,7 @@ import (
 type saveFlags struct {
 	dir, version string
 	force        bool
-	targets      []string
+	targets      targetFlag
 	site         launch.Site
 	target       string   // the tree of the results, below dir
 	said         []remark // about rows
@@ -66,20 +64,12 @@ func (r *remark) String() string {
 
 // define adds the flags.
 func (f *saveFlags) define(into *pflag.FlagSet) {
-	var names []string
-	for _, t := range launchfiles.Targets() {
-		names = append(names, string(t))
-	}
 	section(into, "Files", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.dir, "save-dir", f.dir, "write the results and the files that run each row below this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run, and write files in which lint finds errors")
-		nargs.ListVar(fs, &f.targets, "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
-			"targets to write files for: "+strings.Join(names, ", ")+" (default all that can run the row)")
+		f.targets.define(fs, "the row")
 		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
-		fs.StringVar(&f.site.Namespace, "namespace", "", "Kubernetes namespace")
-		fs.StringVar(&f.site.ServedName, "served-model-name", "", "served model name (default the model)")
-		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default that of the engine version)")
-		fs.IntVar(&f.site.Port, "port", 0, "port of the server (default 8000)")
+		siteFlags(fs, &f.site)
 	})
 }
 
@@ -187,12 +177,7 @@ func (f *saveFlags) row(ctx context.Context, world *session.Session, s *session.
 		f.about(top, fmt.Sprintf("no files: %v", err))
 		return nil, nil
 	}
-	var targets []launchfiles.Target
-	for _, t := range f.targets {
-		t = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "-j2"), "-python"), "-helm")
-		targets = append(targets, launchfiles.Target(t))
-	}
-	made, err := deploy.Write(ctx, world, s, plan, f.force, targets...)
+	made, err := deploy.Write(ctx, world, s, plan, f.force, f.targets.targets()...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", top, err)
 	}

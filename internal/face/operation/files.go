@@ -43,8 +43,8 @@ func (f *Files) Data() []launch.File { return f.data }
 const filesCaution = "These files follow from a model of the deployment. Read them before you apply them, and measure under your own load."
 
 func filesOperation() Operation {
-	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, Dynamo,
-llm-d, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles)
+	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, KEDA, Dynamo
+and tables for its planner, llm-d, KServe, Slurm, SkyPilot, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles)
 	o.Writes = true
 	return o
 }

@@ -48,7 +48,7 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 	files := []launch.File{{Path: "kubernetes/deploy.yaml", Mode: plainFile, Data: data}}
 	if scaler := w.autoscaler(); scaler != nil {
 		heading := w.heading("Optional autoscaling") +
-			"# The target below is the predicted number of requests per worker; the metric comes from\n# the engine through a metrics adapter, which may use another name.\n"
+			"# The target is the predicted number of requests in flight on a worker, less the tenth that the autoscaler\n# tolerates; the metric comes from the engine through a metrics adapter, which may use another name.\n"
 		data, err := encode(heading, scaler)
 		if err != nil {
 			return nil, err
@@ -328,11 +328,10 @@ func (w *writer) autoscaler() *mapping {
 	if w.disaggregated() || v.Nodes > 1 || metric == "" || w.Concurrency == 0 {
 		return nil
 	}
-	each := max(1, w.Concurrency/v.Workers)
 	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.name).set("spec", fields(
 		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.name),
 		"minReplicas", 1, "maxReplicas", v.Workers,
 		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
-			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(each))))},
+			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(max(1, w.carried())))))},
 	))
 }

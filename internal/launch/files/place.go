@@ -62,11 +62,18 @@ func (w *writer) scripted() *writer {
 			return w
 		}
 	}
+	one := w.oneOf(units)
+	one.alike = units
+	return one
+}
+
+// oneOf is the writer of one of so many equal parts of the deployment.
+func (w *writer) oneOf(parts int) *writer {
 	one, plan := *w, *w.Plan
 	plan.Copies = 1
-	one.Plan, one.alike, one.pools = &plan, units, slices.Clone(w.pools)
+	one.Plan, one.pools = &plan, slices.Clone(w.pools)
 	for i := range one.pools {
-		one.pools[i].Workers /= units
+		one.pools[i].Workers /= parts
 	}
 	return &one
 }

@@ -59,7 +59,7 @@ var published = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 })
 
 // fits are the reasons why the documents of a YAML file are not what those who read it accept: objects of Kubernetes by their kind,
-// and Compose files. Another file is not looked at.
+// Compose files, values of llm-d's chart and services of SkyPilot. Another file is not looked at.
 func fits(t *testing.T, f launch.File) []string {
 	t.Helper()
 	all, err := published()
@@ -68,6 +68,11 @@ func fits(t *testing.T, f launch.File) []string {
 	}
 	if strings.HasSuffix(f.Path, "compose.yaml") {
 		return wrong(f.Path, all["compose"].Validate(plain(t, documents(t, f)[0])))
+	}
+	for end, name := range map[string]string{"llm-d/values.yaml": "llm-d-modelservice", "skypilot/service.yaml": "skypilot"} {
+		if strings.HasSuffix(f.Path, end) {
+			return wrong(f.Path, all[name].Validate(plain(t, documents(t, f)[0])))
+		}
 	}
 	var out []string
 	if !strings.HasSuffix(f.Path, ".yaml") {
@@ -222,6 +227,13 @@ func TestSchemasRefuse(t *testing.T) {
 		got := strings.Join(fits(t, launch.File{Path: "deploy.yaml", Data: []byte(text)}), "\n")
 		if !strings.Contains(got, want) {
 			t.Errorf("want %q in %q, of\n%s", want, got, text)
+		}
+	}
+	for path, text := range map[string]string{
+		"llm-d/values.yaml": "routing: {servicePrt: 8000}\n", "skypilot/service.yaml": "service: {replica: 1}\nrun: x\n",
+	} {
+		if got := fits(t, launch.File{Path: path, Data: []byte(text)}); len(got) != 1 {
+			t.Errorf("%s: an unknown key was not found: %v", path, got)
 		}
 	}
 	if got := fits(t, launch.File{Path: "compose.yaml", Data: []byte("services: {a: {image: x, comand: y}}\n")}); len(got) == 0 {

@@ -30,8 +30,8 @@ type Request struct {
 	Output      int                    `json:"osl,omitempty"`
 	Concurrency int                    `json:"concurrency,omitempty"`
 
-	// Targets are plain, compose, kubernetes, dynamo, llm-d and bench; nil = all that can
-	// run it.
+	// Targets are plain, compose, kubernetes, keda, dynamo, planner, llm-d, kserve, slurm, skypilot
+	// and bench; nil = all that can run it.
 	Targets []files.Target `json:"targets,omitempty"`
 	Site    Site           `json:"site,omitzero"`
 	// Force gives files in which lint finds errors, and lists those.

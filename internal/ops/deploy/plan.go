@@ -51,7 +51,19 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		longest, prompt = k.Longest, k.Prompt
 	}
 	return &launch.Plan{
-		Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
+		Capacity: capacity(e, o), Profile: profile(st, &run, max(longest, e.Input+e.Output)), Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
 		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
+}
+
+// capacity is the most load of all copies within the limits, the spare ones included. The cache in
+// use grows with the requests in flight.
+func capacity(e *experiment.Experiment, o *experiment.Option) launch.Capacity {
+	if !e.Limits.Any() || o.Concurrency == 0 {
+		return launch.Capacity{}
+	}
+	n := cmp.Or(o.Capacity.Concurrency, o.Concurrency)
+	return launch.Capacity{
+		Concurrency: n * max(1, o.Copies) / max(1, o.Copies-o.Spare), KV: min(1, o.KVPeak*float64(n)/float64(o.Concurrency)),
+	}
 }

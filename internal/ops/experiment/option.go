@@ -35,6 +35,9 @@ type Result struct {
 	Rejected []string `json:"rejected,omitempty"`
 	Notes    []string `json:"notes"`
 	Experts  bool     `json:"-"`
+	// Score is that of the best row; Beaten says that there is none because another experiment has a higher one.
+	Score  float64 `json:"-"`
+	Beaten bool    `json:"-"`
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency

@@ -37,7 +37,9 @@ type How struct {
 
 	search.Margin `json:"-"` // of a fleet for a load
 
-	Top int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	// Beat, if not nil, is the score of another experiment on the same devices: one that has less has no rows.
+	Beat *float64 `json:"-"`
+	Top  int      `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
 	// Fill adds the next best deployments of the same layouts where fewer layouts are within the limits than rows are asked for.
 	Fill bool `json:"-"`
 	Jobs int  `json:"-"` // workers, which no answer depends on; 0 = 8
@@ -148,7 +150,7 @@ func Best(ctx context.Context, w *session.Session, how *How, e Experiment, front
 	if err != nil {
 		return &x.out, err
 	}
-	if err := x.search(ctx); err != nil {
+	if err := x.search(ctx); err != nil || x.out.Beaten {
 		return &x.out, err
 	}
 	if err := x.summarize(ctx); err != nil || !frontier {
