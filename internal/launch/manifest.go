@@ -295,6 +295,12 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		if containers == nil || len(containers.Content) == 0 {
 			continue
 		}
+		if scalar(containers.Content[0], "modelCommand") != "vllmServe" { // a command of its own
+			if err := r.walk(file, pool, around{count: 1}); err != nil {
+				return err
+			}
+			continue
+		}
 		count, _ := number(cmp.Or(scalar(pool, "replicas"), "1"))
 		of := containers.Content[0]
 		around := r.environment(of, around{count: count}.at(of))

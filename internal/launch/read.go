@@ -156,6 +156,10 @@ func (r *reader) document(f File, root *yaml.Node) error {
 		return nil
 	case isLLMD(root):
 		return r.llmd(f.Path, root)
+	case scalar(root, "kind") == "LLMInferenceService":
+		return r.kserve(f.Path, child(root, "spec"))
+	case child(root, "resources") != nil && child(root, "run") != nil:
+		return r.skypilot(f.Path, root)
 	}
 	return r.walk(f.Path, root, around{count: 1})
 }

@@ -35,6 +35,7 @@ func (x *run) prepare() error {
 			Lengths:   simulate.Traffic{Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
 			Statistic: e.Statistic, Scale: e.scale(),
 		}
+		s.Whole = trial.Whole(x.stage, &s.Asked, s.Prompt())
 		if e.Goodput > 0 {
 			s.Together = e.Limits
 		}

@@ -38,6 +38,7 @@ type Request struct {
 	Limits      workload.Limits `json:"limits,omitzero"`
 	// Static leaves out what takes simulations: the prediction and better settings.
 	Static bool `json:"static,omitempty"`
+	Sources session.Sources `json:"-"` // of what the files name
 }
 
 // Severity is how bad a finding is.
@@ -202,7 +203,7 @@ func (x *inspection) read() error {
 	}
 	q := x.request(d, 1)
 	x.d = q.Deployment
-	x.stage, err = x.world.Stage(d, &session.Sources{})
+	x.stage, err = x.world.Stage(d, &r.Sources)
 	if err != nil {
 		return err
 	}

@@ -176,8 +176,8 @@ type promising struct {
 
 // Sweep simulates the candidates that should carry the most at each of some batches,
 // whatever the limits: the trade-off of speed and throughput. It ends where caches are
-// full: more requests only wait.
-func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formulas.Outcome, error) {
+// full: more requests only wait. Each result has one point.
+func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]Result, error) {
 	var todo []promising
 	most := 0.0
 	const largest = 512 // beyond it speed for a user is no choice any more
@@ -190,10 +190,11 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formu
 			most, todo = best.bound, append(todo, best)
 		}
 	}
-	out := make([]formulas.Outcome, len(todo))
+	out := make([]Result, len(todo))
 	errs := make([]error, len(todo))
 	err := pool.Each(ctx, len(todo), workers, func(i int) {
-		out[i], _, _, errs[i] = s.show(ctx, todo[i].c, todo[i].load, 1)
+		out[i] = Result{Candidate: todo[i].c, Points: make([]formulas.Outcome, 1)}
+		out[i].Points[0], _, _, errs[i] = s.show(ctx, todo[i].c, todo[i].load, 1)
 	})
 	return out, cmp.Or(err, errors.Join(errs...))
 }

@@ -286,8 +286,8 @@ func TestSweep(t *testing.T) {
 			t.Fatalf("%d points", len(points))
 		}
 		for i := 1; i < len(points); i++ {
-			if points[i].Batch <= points[i-1].Batch {
-				t.Fatalf("batches %d and %d", points[i-1].Batch, points[i].Batch)
+			if a, b := points[i-1].Points[0].Batch, points[i].Points[0].Batch; b <= a {
+				t.Fatalf("batches %d and %d", a, b)
 			}
 		}
 	})
