@@ -212,21 +212,7 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 			}
 		case e.Kind == yaml.SequenceNode:
 			for _, item := range e.Content {
-				if item = resolved(item); item.Kind == yaml.ScalarNode {
-					if name, value, ok := strings.Cut(item.Value, "="); ok {
-						set(name, value)
-					}
-					continue
-				}
-				ref := child(child(item, "valueFrom"), "configMapKeyRef")
-				switch {
-				case child(item, "value") != nil:
-					set(scalar(item, "name"), scalar(item, "value"))
-				case ref != nil:
-					if text, ok := r.configs[scalar(ref, "key")]; ok {
-						set(scalar(item, "name"), text)
-					}
-				}
+				r.variable(resolved(item), set)
 			}
 		}
 	}
@@ -240,6 +226,23 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 	maps.Copy(out, own)
 	a.env = out
 	return a
+}
+
+// variable sets one of a list: "NAME=value", a name and a value, or a name and a key of a ConfigMap.
+func (r *reader) variable(item *yaml.Node, set func(name, value string)) {
+	ref := child(child(item, "valueFrom"), "configMapKeyRef")
+	switch {
+	case item.Kind == yaml.ScalarNode:
+		if name, value, ok := strings.Cut(item.Value, "="); ok {
+			set(name, value)
+		}
+	case child(item, "value") != nil:
+		set(scalar(item, "name"), scalar(item, "value"))
+	case ref != nil:
+		if text, ok := r.configs[scalar(ref, "key")]; ok {
+			set(scalar(item, "name"), text)
+		}
+	}
 }
 
 // container is the command of a container: its own, or that of vLLM's image with its

@@ -217,17 +217,7 @@ func (l *Launch) flag(by Program, at Place) *Problem {
 	if by == OwnServer {
 		l.flags = append(l.flags, flag)
 	}
-	plain := strings.ReplaceAll(flag, "_", "-")
-	switch {
-	case plain == "--extra-llm-api-options" || plain == "--config" || flag == "--extra-engine-args":
-		l.config = strings.Join(values, "")
-		l.places["config"] = at
-		return nil
-	case flag == "--disaggregation-mode" && by == DynamoWorker && l.Engine != SGLang:
-		l.given["role"], l.set.Role = true, roleWord(strings.Join(values, ""))
-		return nil
-	case by == DynamoWorker && l.Engine == VLLM && (flag == "--is-prefill-worker" || flag == "--is-decode-worker"):
-		l.given["role"], l.set.Role = true, strings.TrimSuffix(strings.TrimPrefix(flag, "--is-"), "-worker")
+	if l.worker(by, at) {
 		return nil
 	}
 	key, negated := keyOf(l.profile, flag), false
@@ -240,7 +230,7 @@ func (l *Launch) flag(by Program, at Place) *Problem {
 	if key == "" {
 		l.Other = append(l.Other, append([]string{flag}, values...))
 		l.compilation(flag, values)
-		l.longer = l.longer || lengthens(plain, strings.Join(values, " "))
+		l.longer = l.longer || lengthens(flag, strings.Join(values, " "))
 		return l.unknown(by, at)
 	}
 	if strings.HasPrefix(key, "nodes.") {
@@ -248,6 +238,26 @@ func (l *Launch) flag(by Program, at Place) *Problem {
 	}
 	l.places[key] = at
 	return l.problem(at, l.take(key, flag, values, negated))
+}
+
+// worker reads a flag that names a file of settings, or the role of a worker of Dynamo, and reports whether it is one.
+func (l *Launch) worker(by Program, at Place) bool {
+	value := strings.Join(at.Words, "")
+	switch flag := strings.ReplaceAll(at.Flag, "_", "-"); {
+	case flag == "--extra-llm-api-options" || flag == "--config" || flag == "--extra-engine-args":
+		l.config = value
+		l.places["config"] = at
+		return true
+	case by != DynamoWorker || l.Engine == SGLang:
+		return false
+	case flag == "--disaggregation-mode":
+		l.given["role"], l.set.Role = true, roleWord(value)
+		return true
+	case flag == "--is-prefill-worker" || flag == "--is-decode-worker":
+		l.given["role"], l.set.Role = true, strings.TrimSuffix(strings.TrimPrefix(flag, "--is-"), "-worker")
+		return true
+	}
+	return false
 }
 
 // problem is an error of a value.
@@ -273,7 +283,7 @@ func (e *openError) Error() string {
 
 // lengthens reports a flag that gives a model more positions than its config says.
 func lengthens(flag, value string) bool {
-	switch flag {
+	switch strings.ReplaceAll(flag, "_", "-") {
 	case "--rope-scaling":
 		return true
 	case "--hf-overrides", "--json-model-override-args":
@@ -400,14 +410,15 @@ func (l *Launch) take(key, flag string, values []string, negated bool) error {
 	}
 	all := l.set.params(l.Engine)
 	i := slices.IndexFunc(all, func(p param) bool { return p.key == key })
+	_, isBool := toBool(all, i)
 	if len(values) > 0 && isOpen(values[0]) {
-		switch _, isBool := toBool(all, i); {
+		switch {
 		case isBool:
 			values = nil
 		case key == "model":
 			l.set.Model = values[0]
 			return nil // lint says that the model is not known
-		case !strings.HasPrefix(key, "nodes.") && key != "served_name" || key == "nodes.count" || key == "nodes.dp_local":
+		case counts(key):
 			delete(l.given, key)
 			return &openError{values[0]}
 		}
@@ -417,10 +428,8 @@ func (l *Launch) take(key, flag string, values []string, negated bool) error {
 		return nil
 	}
 	to := all[i].at
-	if _, isList := to.(*[]int); !isList && len(values) > 1 && key != "mtp.tokens" && key != "transfer" {
-		values = l.surplus(to, values)
-	}
-	if _, isBool := to.(*bool); isBool && (len(values) == 0 || negated || disables(key, flag)) {
+	values = l.surplus(to, key, values)
+	if isBool && (len(values) == 0 || negated || disables(key, flag)) {
 		*to.(*bool) = !negated && !disables(key, flag)
 		return nil
 	}
@@ -429,6 +438,11 @@ func (l *Launch) take(key, flag string, values []string, negated bool) error {
 		delete(l.given, key)
 	}
 	return err
+}
+
+// counts reports a setting that a deployment depends on, unlike names and addresses.
+func counts(key string) bool {
+	return !strings.HasPrefix(key, "nodes.") && key != "served_name" || key == "nodes.count" || key == "nodes.dp_local"
 }
 
 // toBool is the field of a parameter that is a switch.
@@ -442,12 +456,15 @@ func toBool(all []param, i int) (*bool, bool) {
 
 // surplus is what a flag takes of the words after it: one, or none for a switch. The rest is the model, where it
 // follows the flags.
-func (l *Launch) surplus(to any, values []string) []string {
+func (l *Launch) surplus(to any, key string, values []string) []string {
 	takes := 1
-	if _, isBool := to.(*bool); isBool {
-		if _, err := strconv.ParseBool(values[0]); err != nil {
+	if _, isBool := to.(*bool); isBool && len(values) > 0 {
+		if _, err := strconv.ParseBool(strings.ToLower(values[0])); err != nil {
 			takes = 0
 		}
+	}
+	if _, isList := to.(*[]int); isList || len(values) <= takes || key == "mtp.tokens" || key == "transfer" { // JSON may have blanks
+		return values
 	}
 	if l.set.Model == "" && l.Engine != SGLang {
 		l.set.Model = values[takes]

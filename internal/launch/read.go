@@ -195,7 +195,7 @@ func (r *reader) script(file, text string, line int, a around) error {
 }
 
 // hereDocument reads a text within a script: settings that it writes into a file, a manifest, or a script, as for ssh.
-// Others are data.
+// What is none of them is data, and no error.
 func (r *reader) hereDocument(file string, d document, a around) {
 	all, err := documents([]byte(d.text))
 	switch {
@@ -204,10 +204,10 @@ func (r *reader) hereDocument(file string, d document, a around) {
 			r.configs[path.Base(d.file)], r.starts[path.Base(d.file)] = d.text, Place{File: file, Line: d.line}
 		}
 		if child(all[0], "kind") != nil || child(all[0], "services") != nil {
-			_ = r.documents(File{Path: file, Data: []byte(d.text)}, all) //nolint:errcheck // data
+			_ = r.documents(File{Path: file, Data: []byte(d.text)}, all)
 		}
 	default:
-		_ = r.script(file, d.text, d.line, a) //nolint:errcheck // data
+		_ = r.script(file, d.text, d.line, a)
 	}
 }
 
@@ -333,10 +333,7 @@ func (r *reader) found() (*Found, error) {
 	out.Input, out.Output, out.Prefix, out.Copies = n.Input, n.Output, n.Prefix, n.Copies
 	d.System, d.AsFamily, d.Formats, d.Routing, d.Host, d.Modelling = n.System, n.AsFamily, n.Formats, n.Routing, n.Host, n.Modelling
 	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: cmp.Or(n.Version, r.launches[0].Version)}
-	for i := range r.launches {
-		out.Problems = append(out.Problems, r.launches[i].settle()...)
-	}
-	r.roles()
+	out.Problems = append(out.Problems, r.roles()...)
 	for i := range r.launches {
 		l := &r.launches[i]
 		d.Model, d.System = cmp.Or(d.Model, l.set.Model), cmp.Or(d.System, l.System)
@@ -373,11 +370,12 @@ func (r *reader) found() (*Found, error) {
 	return out, nil
 }
 
-// roles completes the roles of workers that the flags leave open: workers of TensorRT-LLM that only configure a transfer
+// roles settles the launches, and completes the roles of workers that the flags leave open: workers of TensorRT-LLM that only configure a transfer
 // and are all alike do both, and those beside prefill workers decode.
-func (r *reader) roles() {
+func (r *reader) roles() (problems []Problem) {
 	seen := map[deployment.Role]bool{}
 	for i := range r.launches {
+		problems = append(problems, r.launches[i].settle()...)
 		seen[r.launches[i].Role] = true
 	}
 	for i := range r.launches {
@@ -392,6 +390,7 @@ func (r *reader) roles() {
 			l.Role = deployment.Prefill
 		}
 	}
+	return problems
 }
 
 // another says that a launch belongs to another deployment than the first.

@@ -37,9 +37,9 @@ func (l *Launch) readFlags(n *yaml.Node, at Place) (problems []Problem) {
 		var words []string
 		switch {
 		case value.Kind == yaml.MappingNode:
-			var any any
-			if value.Decode(&any) == nil {
-				words = []string{compact(any)}
+			var fields any
+			if value.Decode(&fields) == nil {
+				words = []string{compact(fields)}
 			}
 		case value.Kind == yaml.SequenceNode:
 			words = list(value).words

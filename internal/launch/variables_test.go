@@ -31,6 +31,7 @@ func TestVariables(t *testing.T) {
 		"docker":          "docker run -e MODEL=Qwen/Qwen3-8B --gpus 2 image bash -c 'vllm serve $MODEL -tp 2'",
 		"image":           "docker run --gpus all vllm/vllm-openai:latest Qwen/Qwen3-8B -tp 2",
 		"model at end":    "vllm serve --enforce-eager -tp 2 Qwen/Qwen3-8B",
+		"model in middle": "vllm serve --enforce-eager Qwen/Qwen3-8B -tp 2",
 		"config":          "cat > /tmp/c.yaml <<EOF\ntensor-parallel-size: 2\nmodel: Qwen/Qwen3-8B\nEOF\nvllm serve --config /tmp/c.yaml",
 		"placeholder":     "export NIC=<network interface>\nvllm serve Qwen/Qwen3-8B -tp 2",
 		"lost line break": "export A=0 vllm serve Qwen/Qwen3-8B -tp 2",

@@ -344,10 +344,6 @@ func (s *script) statement(stmt *syntax.Stmt) error {
 		return s.list(c.Stmts)
 	case *syntax.Subshell:
 		return s.list(c.Stmts)
-	case *syntax.TimeClause:
-		if c.Stmt != nil {
-			return s.statement(c.Stmt)
-		}
 	case *syntax.IfClause:
 		return s.choose(c)
 	case *syntax.WhileClause:
@@ -465,42 +461,39 @@ func (s *script) positional(args []string) {
 // its default applies.
 func (s *script) assign(all []*syntax.Assign) {
 	for _, a := range all {
-		if a.Name == nil || a.Naked {
-			continue
-		}
-		name, old := a.Name.Value, s.vars[a.Name.Value]
-		if a.Array != nil {
-			var list []string
-			if a.Append {
-				list = slices.Clone(old.List)
-			}
-			for _, e := range a.Array.Elems {
-				if e.Value != nil {
-					list = append(list, s.words(e.Value).words...)
-				}
-			}
-			s.vars[name] = expand.Variable{Set: true, Kind: expand.Indexed, List: list}
-			continue
-		}
-		text := s.text(a.Value)
-		if a.Value != nil {
-			if w := s.words(a.Value); isOpenWord(wordText(a.Value)) || len(w.words) == 1 && isOpenWord(w.words[0]) {
-				if unset := len(w.words) == 1 && isOpenWord(w.words[0]); unset && !a.Append {
-					if strings.HasPrefix(w.words[0], "${") {
-						delete(s.vars, name)
-						continue
-					}
-					text = w.words[0]
-				}
-			} else {
+		switch {
+		case a.Name == nil || a.Naked:
+		case a.Array != nil:
+			s.assignList(a)
+		default:
+			text := ""
+			if a.Value != nil {
 				text = s.literal(a.Value)
 			}
+			switch {
+			case a.Append:
+				text = s.vars[a.Name.Value].String() + text
+			case strings.HasPrefix(text, "${") && isOpenWord(text):
+				delete(s.vars, a.Name.Value)
+				continue
+			}
+			s.vars[a.Name.Value] = expand.Variable{Set: true, Kind: expand.String, Str: text}
 		}
-		if a.Append {
-			text = old.String() + text
-		}
-		s.vars[name] = expand.Variable{Set: true, Kind: expand.String, Str: text}
 	}
+}
+
+// assignList sets an array.
+func (s *script) assignList(a *syntax.Assign) {
+	var list []string
+	if a.Append {
+		list = slices.Clone(s.vars[a.Name.Value].List)
+	}
+	for _, e := range a.Array.Elems {
+		if e.Value != nil {
+			list = append(list, s.words(e.Value).words...)
+		}
+	}
+	s.vars[a.Name.Value] = expand.Variable{Set: true, Kind: expand.Indexed, List: list}
 }
 
 // literal is a word without its quotes, not divided.
@@ -606,30 +599,37 @@ func (s *script) condition(cond []*syntax.Stmt) truthValue {
 		}
 	case *syntax.BinaryCmd:
 		x, y := s.condition([]*syntax.Stmt{c.X}), s.condition([]*syntax.Stmt{c.Y})
-		if c.Op == syntax.OrStmt {
+		switch c.Op {
+		case syntax.OrStmt:
 			out = either(x, y)
-		} else if c.Op == syntax.AndStmt {
+		case syntax.AndStmt:
 			out = either(x.not(), y.not()).not()
+		case syntax.Pipe, syntax.PipeAll:
 		}
 	case *syntax.CallExpr:
-		words := s.words(c.Args...).words
-		switch {
-		case len(words) == 0:
-		case words[0] == "true" || words[0] == ":":
-			out = holds
-		case words[0] == "false":
-			out = fails
-		case words[0] == "test" || words[0] == "[":
-			if words = words[1:]; len(words) > 0 && words[len(words)-1] == "]" {
-				words = words[:len(words)-1]
-			}
-			out = tested(words)
-		}
+		out = succeeds(s.words(c.Args...).words)
 	}
 	if stmt.Negated {
 		return out.not()
 	}
 	return out
+}
+
+// succeeds is the truth of a command.
+func succeeds(words []string) truthValue {
+	switch {
+	case len(words) == 0:
+	case words[0] == "true" || words[0] == ":":
+		return holds
+	case words[0] == "false":
+		return fails
+	case words[0] == "test" || words[0] == "[":
+		if words = words[1:]; len(words) > 0 && words[len(words)-1] == "]" {
+			words = words[:len(words)-1]
+		}
+		return tested(words)
+	}
+	return unknown
 }
 
 // either is "or".
@@ -671,10 +671,10 @@ func (s *script) test(x syntax.TestExpr) truthValue {
 			return compared(x.Op.String(), s.literal(w), "")
 		}
 	case *syntax.BinaryTest:
-		switch x.Op {
-		case syntax.AndTest:
+		if x.Op == syntax.AndTest {
 			return either(s.test(x.X).not(), s.test(x.Y).not()).not()
-		case syntax.OrTest:
+		}
+		if x.Op == syntax.OrTest {
 			return either(s.test(x.X), s.test(x.Y))
 		}
 		a, first := x.X.(*syntax.Word)

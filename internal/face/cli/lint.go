@@ -113,14 +113,15 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if f.explain != "" {
 		return explainRules(env, f.explain, f.json || f.format == "json")
 	}
-	if err := f.subject(cmd, args); err != nil {
-		return err
+	err := f.subject(cmd, args)
+	if err == nil {
+		err = zeros(cmd.Flags(), "input_length", "output_length", "concurrency", "isl", "osl")
 	}
-	if err := zeros(cmd.Flags(), "input_length", "output_length", "concurrency", "isl", "osl"); err != nil {
-		return err
+	if err == nil && f.each && f.Command != "" {
+		err = usagef("--each needs files, and a command was given")
 	}
-	if f.each && f.Command != "" {
-		return usagef("--each needs files, and a command was given")
+	if err != nil {
+		return err
 	}
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
 	if f.json {
@@ -133,26 +134,30 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		}
 		return f.print(env, []*lint.Response{r}, nil)
 	}
-	var all []*lint.Response
-	var unread []report.Unread
+	all, unread, err := f.checkedEach(cmd.Context(), env)
+	if err != nil || f.diff {
+		return err
+	}
+	return f.print(env, all, unread)
+}
+
+// checkedEach checks the files one by one.
+func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Response, unread []report.Unread, err error) {
 	for _, name := range f.Files {
 		request := f.Request
 		request.Files = []string{name}
-		r, err := f.checked(cmd.Context(), env, request)
+		r, err := f.checked(ctx, env, request)
 		switch {
 		case err == nil && r == nil:
 		case err == nil:
 			all = append(all, r)
-		case errors.Is(err, fs.ErrNotExist) || cmd.Context().Err() != nil:
-			return err
+		case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
+			return nil, nil, err
 		default:
 			unread = append(unread, report.Unread{File: name, Why: strings.TrimPrefix(err.Error(), name+": ")})
 		}
 	}
-	if f.diff {
-		return nil
-	}
-	return f.print(env, all, unread)
+	return all, unread, nil
 }
 
 // checked checks one target. With --fix it is corrected first; with --diff the corrections are printed, and there is no response.
@@ -264,7 +269,9 @@ func (f *lintFlags) print(env *Env, all []*lint.Response, unread []report.Unread
 		for _, u := range unread {
 			list = append(list, eachFile{File: u.File, Error: u.Why})
 		}
-		slices.SortFunc(list, func(a, b eachFile) int { return cmp.Compare(slices.Index(f.Files, a.File), slices.Index(f.Files, b.File)) })
+		slices.SortFunc(list, func(a, b eachFile) int {
+			return cmp.Compare(slices.Index(f.Files, a.File), slices.Index(f.Files, b.File))
+		})
 		err = env.JSON(list)
 	default:
 		for i, r := range all {

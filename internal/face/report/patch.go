@@ -7,115 +7,100 @@ import (
 	"strings"
 )
 
+// change is a line of a text: kept, removed or added.
+type change struct {
+	mark string // " ", "-" or "+"
+	line string
+}
+
 // Patch prints the differences of a file's lines in the unified form, which "patch -p1" applies.
 func Patch(w io.Writer, name, before, after string) {
-	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	fmt.Fprintf(w, "--- a/%s\n+++ b/%s\n", name, name)
 	const context = 3
-	keep := common(a, b)
-	i, j := 0, 0
-	for n := 0; n <= len(keep); {
-		// The next lines that differ: up to the next kept one, and further while less than two contexts are kept between.
-		for n < len(keep) && keep[n] == [2]int{i, j} {
-			i, j, n = i+1, j+1, n+1
+	all := changes(lines(before), lines(after))
+	near := func(i int) bool { // a change is not further than the context
+		return slices.ContainsFunc(all[max(0, i-context):min(len(all), i+context+1)], func(c change) bool { return c.mark != " " })
+	}
+	a, b := 1, 1 // line numbers
+	for i := 0; i < len(all); {
+		from, fromA, fromB := i, a, b
+		for ; i < len(all) && near(i); i++ {
+			a, b = a+counted(all[i], "-"), b+counted(all[i], "+")
 		}
-		if i == len(a) && j == len(b) {
-			return
+		if i > from {
+			fmt.Fprintf(w, "@@ -%d,%d +%d,%d @@\n", fromA, a-fromA, fromB, b-fromB)
+			for _, c := range all[from:i] {
+				fmt.Fprint(w, c.mark, c.line, "\n")
+			}
+			continue
 		}
-		fromA, fromB := max(0, i-context), max(0, j-min(i, context))
-		var lines []string
-		for _, l := range a[fromA:i] {
-			lines = append(lines, " "+l)
-		}
-		for equal := 0; i < len(a) || j < len(b); {
-			if n < len(keep) && keep[n] == [2]int{i, j} {
-				run := 0
-				for n+run < len(keep) && keep[n+run] == [2]int{i + run, j + run} {
-					run++
-				}
-				last := i+run == len(a) && j+run == len(b)
-				if run > 2*context || last {
-					for _, l := range a[i : i+min(run, context)] {
-						lines = append(lines, " "+l)
-					}
-					i, j, n, equal = i+min(run, context), j+min(run, context), n+min(run, context), 1
-				} else {
-					for range run {
-						lines = append(lines, " "+a[i])
-						i, j, n = i+1, j+1, n+1
-					}
-				}
-				if equal > 0 {
-					break
-				}
-				continue
-			}
-			next := [2]int{len(a), len(b)}
-			if n < len(keep) {
-				next = keep[n]
-			}
-			for ; i < next[0]; i++ {
-				lines = append(lines, "-"+a[i])
-			}
-			for ; j < next[1]; j++ {
-				lines = append(lines, "+"+b[j])
-			}
-		}
-		hunk(w, lines, fromA, i, fromB, j)
+		a, b, i = a+1, b+1, i+1
 	}
 }
 
-// hunk prints some lines with their numbers. The last part of a text that ends with a line break is no line.
-func hunk(w io.Writer, lines []string, fromA, toA, fromB, toB int) {
-	if l := len(lines); l > 0 && lines[l-1] == " " {
-		lines, toA, toB = lines[:l-1], toA-1, toB-1
+// lines are the lines of a text that ends with one.
+func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
+
+// counted is 1 for a line of the text that has kept lines and those with a mark.
+func counted(c change, mark string) int {
+	if c.mark == " " || c.mark == mark {
+		return 1
 	}
-	fmt.Fprintf(w, "@@ -%d,%d +%d,%d @@\n", fromA+1, toA-fromA, fromB+1, toB-fromB)
-	for _, l := range lines {
-		fmt.Fprint(w, l)
-		if !strings.HasSuffix(l, "\n") {
-			fmt.Fprint(w, "\n\\ No newline at end of file\n")
-		}
-	}
+	return 0
 }
 
-// common are the pairs of lines that two texts share, in order: the longest such list.
-func common(a, b []string) [][2]int {
-	var head, tail [][2]int
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		head = append(head, [2]int{i, i})
-		i++
+// changes lead from a text to another, with as many lines kept as possible.
+func changes(a, b []string) []change {
+	if len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		n := 1
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return slices.Concat(same(a[:n]), changes(a[n:], b[n:]))
 	}
-	x, y := len(a), len(b)
-	for x > i && y > i && a[x-1] == b[y-1] {
-		x, y = x-1, y-1
-		tail = append(tail, [2]int{x, y})
+	n := 0
+	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
 	}
-	slices.Reverse(tail)
-	length := make([][]int, x-i+1)
-	for k := range length {
-		length[k] = make([]int, y-i+1)
+	return slices.Concat(differing(a[:len(a)-n], b[:len(b)-n]), same(a[len(a)-n:]))
+}
+
+// same are lines that stay.
+func same(lines []string) []change {
+	out := make([]change, len(lines))
+	for i, l := range lines {
+		out[i] = change{" ", l}
 	}
-	for k := x - 1; k >= i; k-- {
-		for l := y - 1; l >= i; l-- {
-			if a[k] == b[l] {
-				length[k-i][l-i] = length[k-i+1][l-i+1] + 1
-			} else {
-				length[k-i][l-i] = max(length[k-i+1][l-i], length[k-i][l-i+1])
+	return out
+}
+
+// differing are the changes between the lines that are not common at the ends.
+func differing(a, b []string) []change {
+	kept := make([][]int, len(a)+1) // of the rests of both texts
+	for i := range kept {
+		kept[i] = make([]int, len(b)+1)
+	}
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			kept[i][j] = max(kept[i+1][j], kept[i][j+1])
+			if x == y {
+				kept[i][j] = kept[i+1][j+1] + 1
 			}
 		}
 	}
-	for k, l := i, i; k < x && l < y; {
+	var out []change
+	for i, j := 0, 0; i < len(a) || j < len(b); {
 		switch {
-		case a[k] == b[l]:
-			head = append(head, [2]int{k, l})
-			k, l = k+1, l+1
-		case length[k-i+1][l-i] >= length[k-i][l-i+1]:
-			k++
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			out = append(out, change{" ", a[i]})
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && kept[i+1][j] >= kept[i][j+1]:
+			out = append(out, change{"-", a[i]})
+			i++
 		default:
-			l++
+			out = append(out, change{"+", b[j]})
+			j++
 		}
 	}
-	return append(head, tail...)
+	return out
 }

@@ -29,18 +29,17 @@ func (x *inspection) add(code, key, what, better string) *Finding {
 }
 
 // at puts a finding where the files set something for workers with a role.
-func (x *inspection) at(f *Finding, role deployment.Role, key string) *Finding {
+func (x *inspection) at(f *Finding, role deployment.Role, key string) {
 	for i := range x.found.Launches {
 		l := &x.found.Launches[i]
 		if place, ok := l.At(key); ok && l.Role == role {
 			f.File, f.Line, f.Where, f.place = place.File, place.Line, cmp.Or(flagAt(place), f.Where), place
-			return f
+			return
 		}
 	}
 	if len(x.found.Launches) > 0 && f.File == "" {
 		f.File, f.Line = x.found.Launches[0].File, x.found.Launches[0].Line
 	}
-	return f
 }
 
 // flagAt is the flag as it is written, "" for a model without a flag.
@@ -302,7 +301,7 @@ func (x *inspection) lists(p *deployment.Served) bool {
 }
 
 // set puts a finding where a setting is, and says its better value.
-func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) *Finding {
+func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) {
 	f.Better = x.say(p, key, n)
 	where := f.Where
 	x.at(f, p.Role, key)
@@ -310,7 +309,6 @@ func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) *F
 	if x.given(p, key) {
 		f.words = []string{launch.Value(p, key, strconv.Itoa(n))}
 	}
-	return f
 }
 
 // graphWords is the engine's name for captured batches and how to set their maximum: by a

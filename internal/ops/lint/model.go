@@ -52,7 +52,12 @@ func (x *inspection) model(d *deployment.Deployment) (bool, error) {
 	default:
 		return false, err // a folder that is there, with a config.json that cannot be read
 	}
-	first := err
+	return x.alike(d, err), nil
+}
+
+// alike takes the model that the name of a path means, if that is one.
+func (x *inspection) alike(d *deployment.Deployment, err error) bool {
+	name := d.Model
 	for i, like := range names(name) {
 		m, other := model.Source{}.Open(like)
 		if other == nil {
@@ -61,15 +66,14 @@ func (x *inspection) model(d *deployment.Deployment) (bool, error) {
 			if strings.EqualFold(path.Base(m.ID), path.Base(like)) {
 				d.Model = m.ID
 			}
-			return true, nil
+			return true
 		}
 		if i == 0 {
-			first = other
+			err = other
 		}
 	}
-	err = first
 	x.aboutModel("PL017", fmt.Sprintf("%s is not there: %s; memory and speed are not checked", name, err), "--model FOLDER with its config.json")
-	return false, nil
+	return false
 }
 
 // aboutModel adds a finding where the files name the model.

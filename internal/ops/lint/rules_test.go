@@ -38,7 +38,8 @@ func cases() map[string]broken {
 		"PL003": {broken: "vllm serve Qwen/Qwen3-8B --mem-fraction-static 0.9", mended: "vllm serve Qwen/Qwen3-8B --gpu-memory-utilization 0.9"},
 		"PL004": {lint.Request{Files: []string{"e.yaml"}, Model: "Qwen/Qwen3-8B"}, "max_num_tokens: 4096\nmax_batch_sise: 64\n", "max_num_tokens: 4096\nmax_batch_size: 64\n"},
 		"PL005": {
-			lint.Request{Files: []string{"e.yaml"}, Model: "Qwen/Qwen3-8B", Version: "1.2.0rc8"}, "max_num_tokens: 4096\nenable_trtllm_sampler: true\n",
+			lint.Request{Files: []string{"e.yaml"}, Model: "Qwen/Qwen3-8B", Version: "1.2.0rc8"},
+			"max_num_tokens: 4096\nenable_trtllm_sampler: true\n",
 			"max_num_tokens: 4096\nsampler_type: TRTLLMSampler\n",
 		},
 		"PL006": {broken: "vllm serve Qwen/Qwen3-8B --max-num-seqs many", mended: "vllm serve Qwen/Qwen3-8B --max-num-seqs 9"},
