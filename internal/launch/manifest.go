@@ -8,7 +8,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
 
 // child is the value of a key in a mapping, nil if there is none.
@@ -67,6 +66,7 @@ type around struct {
 	nodes   int    // of a worker
 	devices int    // on each node
 	version string // of the engine in the image
+	dynamo  string // of Dynamo in it
 }
 
 // at is the settings inside a mapping.
@@ -79,7 +79,9 @@ func (a around) at(n *yaml.Node) around {
 			a.nodes = k
 		}
 	}
-	a.version = cmp.Or(imageVersion(scalar(n, "image")), a.version)
+	if release, dynamo := imageReleases(scalar(n, "image")); release != "" {
+		a.version, a.dynamo = release, dynamo
+	}
 	limits := child(child(n, "resources"), "limits")
 	for _, resource := range []string{"gpu", "nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend910"} {
 		if k, ok := number(scalar(limits, resource)); ok {
@@ -129,10 +131,10 @@ func container(n *yaml.Node) []string {
 	start, rest := arguments(child(n, "command")), arguments(child(n, "args"))
 	if entry := child(n, "entrypoint"); entry != nil {
 		start = slices.Concat(arguments(entry), start)
-	} else if child(n, "services") == nil && len(rest) == 0 && strings.Contains(scalar(n, "image"), vllmImage) && len(start) > 0 && start[0] != "vllm" {
+	} else if child(n, "services") == nil && len(rest) == 0 && strings.Contains(scalar(n, "image"), VLLMImage) && len(start) > 0 && start[0] != "vllm" {
 		return append([]string{"vllm", "serve"}, start...) // Compose calls arguments a command
 	}
-	if len(start) == 0 && strings.Contains(scalar(n, "image"), vllmImage) {
+	if len(start) == 0 && strings.Contains(scalar(n, "image"), VLLMImage) {
 		start = []string{"vllm", "serve"}
 	}
 	return slices.Concat(start, rest)
@@ -169,25 +171,6 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		}
 	}
 	return nil
-}
-
-// vllmImage starts "vllm serve" with the container's arguments.
-const vllmImage = "vllm/vllm-openai"
-
-// imageVersion is the release of an engine in the name of its project's image, "" for
-// other images and for tags like "latest".
-func imageVersion(image string) string {
-	colon := max(0, strings.LastIndexByte(image, ':')) // a registry may have a port
-	name, tag := image[:colon], strings.TrimPrefix(image[colon:], ":")
-	own := []string{vllmImage, vllmImage + "-rocm", "lmsysorg/sglang", "nvcr.io/nvidia/tensorrt-llm/release"}
-	if !slices.ContainsFunc(own, func(s string) bool { return name == s || strings.HasSuffix(name, "/"+s) }) {
-		return ""
-	}
-	release, _, _ := strings.Cut(strings.TrimPrefix(tag, "v"), "-") // "v0.5.9-rocm700-mi30x"
-	if version.Check(release) != nil {
-		return ""
-	}
-	return release
 }
 
 // number reads a number; false if it is a variable.

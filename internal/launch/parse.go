@@ -24,8 +24,8 @@ type Launch struct {
 	// Requested is the number of devices that a manifest requests for one worker on all its
 	// nodes; 0 if it does not.
 	Requested int
-	// Version is the engine version of the container image, "" if unknown.
-	Version string
+	// Version is the engine version of the container image, and Dynamo that of Dynamo; "" if unknown.
+	Version, Dynamo string
 	// Other are flags that are not part of a deployment, with their values.
 	Other [][]string
 
@@ -33,8 +33,10 @@ type Launch struct {
 	given  map[string]bool // keys that the command sets
 	extras map[string]string
 	config string   // the file with TensorRT-LLM's settings
-	flags  []string // of the engine's own server, as written
+	by     Program
+	flags  []string // as written
 	keys   []string // of the config file, as paths
+	values []string // of both: "--kv-cache-dtype=fp8"
 
 	profile *engine.Profile // of the newest release, with the names of all
 }
@@ -150,8 +152,9 @@ func isNumber(word string) bool {
 
 // flag reads one flag.
 func (l *Launch) flag(by Program, flag string, values []string) *Problem {
-	if by == OwnServer {
-		l.flags = append(l.flags, flag)
+	l.by, l.flags = by, append(l.flags, flag)
+	if len(values) == 1 {
+		l.values = append(l.values, strings.ReplaceAll(flag, "_", "-")+"="+values[0])
 	}
 	switch {
 	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == TRTLLM || flag == "--extra-engine-args":
@@ -159,6 +162,9 @@ func (l *Launch) flag(by Program, flag string, values []string) *Problem {
 		return nil
 	case flag == "--disaggregation-mode" && by == DynamoWorker && l.Engine != SGLang:
 		l.given["role"], l.set.Role = true, strings.Join(values, "")
+		return nil
+	case by == DynamoWorker && workerRoles()[flag] != "":
+		l.given["role"], l.set.Role = true, string(workerRoles()[flag])
 		return nil
 	}
 	key, negated := keyOf(l.profile, flag), false

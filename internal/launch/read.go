@@ -151,8 +151,10 @@ func (r *reader) command(file string, words []string, a around) error {
 		return r.script(file, words[i+1], a)
 	}
 	for i, w := range words { // "docker run", whose image starts the server
-		a.version = cmp.Or(a.version, imageVersion(w))
-		if strings.Contains(w, vllmImage) && i+1 < len(words) && strings.HasPrefix(words[i+1], "-") {
+		if release, dynamo := imageReleases(w); a.version == "" {
+			a.version, a.dynamo = release, dynamo
+		}
+		if strings.Contains(w, VLLMImage) && i+1 < len(words) && strings.HasPrefix(words[i+1], "-") {
 			words = slices.Concat([]string{VLLM, "serve"}, words[i+1:])
 			break
 		}
@@ -166,7 +168,7 @@ func (r *reader) command(file string, words []string, a around) error {
 		return err
 	}
 	r.problems = append(r.problems, l.parse(by, rest)...)
-	l.Requested, l.Version = a.devices*cmp.Or(a.nodes, l.nodes()), a.version
+	l.Requested, l.Version, l.Dynamo = a.devices*cmp.Or(a.nodes, l.nodes()), a.version, a.dynamo
 	if !l.follows() {
 		r.launches = append(r.launches, *l)
 	}

@@ -46,6 +46,7 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node) error {
 		words := list(value)
 		if value.Kind == yaml.ScalarNode {
 			words = []string{value.Value}
+			l.values = append(l.values, name+"="+value.Value)
 		}
 		if err := l.take(key, name, words, false); err != nil {
 			return fmt.Errorf("line %d: %s %w", value.Line, name, err)
