@@ -39,6 +39,10 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node) error {
 			continue
 		}
 		key := configKey(l.profile, name)
+		if last := name[strings.LastIndexByte(name, '.')+1:]; last == "use_cuda_graph" { // before cuda_graph_config
+			l.set.NoGraphs = value.Value == "false"
+			continue
+		}
 		if key == "" {
 			l.Other = append(l.Other, append([]string{name}, list(value)...))
 			continue

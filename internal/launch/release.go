@@ -21,7 +21,7 @@ func (l *Launch) Lacks(release string) []Problem {
 		plain := strings.ReplaceAll(flag, "_", "-")
 		list, at := l.Engine, release
 		if own := dynamoList(l.Engine); l.by == DynamoWorker && len(engine.Spans(own, plain)) > 0 {
-			list, at = own, l.Dynamo
+			list, at = own, cmp.Or(l.Dynamo, engine.Carrier(l.Engine, release).Version)
 		}
 		if text, unsure := lacks(list, plain, at, "flag"); text != "" {
 			p := Problem{File: l.File, Flag: flag, Text: text, Unsure: unsure}

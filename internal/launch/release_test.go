@@ -49,7 +49,9 @@ func TestImageVersion(t *testing.T) {
 		"vllm/vllm-openai:latest":                           "",
 		"vllm/vllm-openai":                                  "",
 		"lmsysorg/sglang:v0.5.9-rocm700-mi30x":              "0.5.9",
-		"nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0":       "",
+		"nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0":       "0.23.0",
+		"nvcr.io/nvidia/ai-dynamo/sglang-runtime:0.9.0":     "0.5.8",
+		"nvcr.io/nvidia/ai-dynamo/vllm-runtime:my-build":    "",
 		"nvcr.io/nvidia/tensorrt-llm/release:1.2.0rc6":      "1.2.0rc6",
 		"registry.example.com:5000/vllm/vllm-openai:v0.9.2": "0.9.2",
 	} {

@@ -117,7 +117,7 @@ class Sources:
     def called(self, node, add, derived, is_bool):
         """A call that makes a flag: argparse, click, and helpers of Dynamo."""
         call = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if call not in ("add_argument", "add_negatable_bool_argument", "option"):
+        if call not in ("add_argument", "add_negatable_bool_argument", "option", "stability_option"):
             return
         keywords = {k.arg: k.value for k in node.keywords if k.arg}
         flags = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
@@ -138,7 +138,7 @@ class Sources:
 
     def annotated(self, name, annotation, add):
         """A field that SGLang makes a flag of: A[type, "help"] or A[type, Arg(...)]."""
-        flags, choices = ["--" + name], []
+        flags = ["--" + name]
         for node in ast.walk(annotation):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Arg":
                 keywords = {k.arg: k.value for k in node.keywords}
@@ -149,11 +149,11 @@ class Sources:
                 if "aliases" in keywords:
                     flags += constants(keywords["aliases"])
                 negatable = "BooleanOptionalAction" in ast.dump(keywords.get("action", ast.Pass()))
-                choices = self.words(keywords["choices"]) if "choices" in keywords else []
+                choices = self.words(keywords["choices"]) if "choices" in keywords else self.words(annotation)
                 for f in flags:
                     add("--" + f.lstrip("-"), negatable, choices)
                 return
-        add(flags[0])
+        add(flags[0], choices=self.words(annotation))
 
     def keys(self, roots):
         """The keys of a settings file as paths. One that ends with ".*" takes anything."""

@@ -65,11 +65,13 @@ func projects() []project {
 		},
 		{
 			name: "dynamo", pack: "ai-dynamo", oldest: "0.4.0", carries: true,
-			sources: `^dynamo/((vllm|sglang|trtllm)/(args|backend_args|constants|utils/trtllm_utils)|common/(configuration/groups/(runtime_args|frontend_decoding_args)|constants)|frontend/(main|frontend_args))\.py$`,
+			sources: `^dynamo/((vllm|sglang|trtllm)/(args|backend_args|constants|utils/trtllm_utils)|common/(configuration/groups/(runtime|frontend_decoding|router|kv_router|ais_perf)_args|constants)|frontend/(main|frontend_args))\.py$`,
 			valued:  []string{"--disaggregation-mode"},
 			parts: map[string]string{
-				"dynamo.vllm": `dynamo/(vllm|common)/`, "dynamo.sglang": `dynamo/(sglang|common)/`,
-				"dynamo.trtllm": `dynamo/(trtllm|common)/`, "dynamo.frontend": `dynamo/frontend/`,
+				"dynamo.vllm":     `dynamo/vllm/|/(runtime|frontend_decoding)_args|common/constants`,
+				"dynamo.sglang":   `dynamo/sglang/|/(runtime|frontend_decoding)_args|common/constants`,
+				"dynamo.trtllm":   `dynamo/trtllm/|/(runtime|frontend_decoding)_args|common/constants`,
+				"dynamo.frontend": `dynamo/frontend/|/(router|kv_router|ais_perf)_args`,
 			},
 		},
 		{name: "vllm-ascend", pack: "vllm-ascend", oldest: "0.7.3"},

@@ -102,6 +102,30 @@ func (t *table) list(p *project, files map[string]string, at int, cache string) 
 	return nil
 }
 
+// free lets a release whose allowed values of a flag or key are not written out as a list have all that are known.
+func free(names map[string][]bool) {
+	values := map[string][]string{}
+	for name := range names {
+		if base, _, ok := strings.Cut(name, "="); ok {
+			values[base] = append(values[base], name)
+		}
+	}
+	at := func(name string, i int) bool { return i < len(names[name]) && names[name][i] }
+	for base, all := range values {
+		for i := range names[base] {
+			if !at(base, i) || slices.ContainsFunc(all, func(v string) bool { return at(v, i) }) {
+				continue
+			}
+			for _, v := range all {
+				for len(names[v]) <= i {
+					names[v] = append(names[v], false)
+				}
+				names[v][i] = true
+			}
+		}
+	}
+}
+
 // imagesDiffer are the engines in images of Dynamo that its wheel does not require (the pins of releases on its page of
 // compatibility).
 func imagesDiffer() map[string]map[string]string {
@@ -173,6 +197,7 @@ func (t *table) encode() []byte {
 				versions = append(versions, r.Version)
 			}
 		}
+		free(t.names[list])
 		line(`%s: {`, word(list))
 		for j, name := range slices.Sorted(maps.Keys(t.names[list])) {
 			line(`%s: %s%s`, word(name), word(ranges(t.names[list][name], versions)), comma(j, len(t.names[list])))
