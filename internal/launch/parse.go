@@ -32,7 +32,7 @@ type Launch struct {
 	set    native
 	given  map[string]bool // keys that the command sets
 	extras map[string]string
-	config string   // the file with TensorRT-LLM's settings
+	config string // the file with TensorRT-LLM's settings
 	by     Program
 	flags  []string // as written
 	keys   []string // of the config file, as paths

@@ -138,7 +138,7 @@ class Sources:
 
     def annotated(self, name, annotation, add):
         """A field that SGLang makes a flag of: A[type, "help"] or A[type, Arg(...)]."""
-        flags = ["--" + name]
+        flags, of = ["--" + name], annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
         for node in ast.walk(annotation):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Arg":
                 keywords = {k.arg: k.value for k in node.keywords}
@@ -149,11 +149,11 @@ class Sources:
                 if "aliases" in keywords:
                     flags += constants(keywords["aliases"])
                 negatable = "BooleanOptionalAction" in ast.dump(keywords.get("action", ast.Pass()))
-                choices = self.words(keywords["choices"]) if "choices" in keywords else self.words(annotation)
+                choices = self.words(keywords["choices"]) if "choices" in keywords else self.words(of)
                 for f in flags:
                     add("--" + f.lstrip("-"), negatable, choices)
                 return
-        add(flags[0], choices=self.words(annotation))
+        add(flags[0], choices=self.words(of))
 
     def keys(self, roots):
         """The keys of a settings file as paths. One that ends with ".*" takes anything."""

@@ -47,8 +47,20 @@ func full(release string) string {
 	return release
 }
 
+// unpublished says that no image has the release's tag, "" if one has, or may have since the table of releases was made.
+func (w *writer) unpublished() string {
+	v := &w.pools[0]
+	all := engine.Releases(v.Engine)
+	if w.Site.Image != "" || len(all) == 0 || engine.Published(v.Engine, v.Version) != nil || version.Compare(v.Version, all[len(all)-1].Version) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("No release %s of %s is known to be published; the newest before it is %s.", v.Version, v.Engine, engine.Upto(v.Engine, v.Version))
+}
+
 // dynamoRelease is the release of Dynamo whose image runs the workers.
-func (w *writer) dynamoRelease() string { return engine.Carrier(w.engine(), w.pools[0].Version).Version }
+func (w *writer) dynamoRelease() string {
+	return engine.Carrier(w.engine(), w.pools[0].Version).Version
+}
 
 // dynamoImage is the image of Dynamo with an engine.
 func (w *writer) dynamoImage() string {

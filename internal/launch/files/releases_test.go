@@ -35,20 +35,24 @@ func text(all []launch.File) string {
 	return b.String()
 }
 
-// TestEveryRelease: for every release in the table each flag and key that is written is one that the release has. Those
-// that cannot transfer KV caches between workers are refused, with the release that can.
+// TestEveryRelease: for every release in the table each flag and key that is written is one that the release has. What a
+// release has no name for is refused, with the first that has one.
 func TestEveryRelease(t *testing.T) {
+	refused := map[string]struct{ until, option string }{
+		"vllm": {"0.8.3", "--data-parallel-size"}, "trtllm": {"1.0.0rc4", "cache_transceiver_config.backend"},
+	}
 	for _, name := range []string{"vllm", "sglang", "trtllm"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, r := range engine.Releases(name) {
 				p := rich(t, name, r.Version, true)
 				all, _, err := files.Write(p, files.Plain)
-				if name == "trtllm" && version.Compare(r.Version, "1.0.0rc4") < 0 {
-					if want := "has no cache_transceiver_config.backend; 1.0.0rc4 and later have it"; err == nil || !strings.Contains(err.Error(), want) {
+				if c := refused[name]; version.Compare(r.Version, c.until) < 0 {
+					if want := "has no " + c.option + "; " + c.until + " and later have it"; err == nil || !strings.Contains(err.Error(), want) {
 						t.Errorf("%s: want %q, got %v", r.Version, want, err)
 					}
-					all, _, err = files.Write(rich(t, name, r.Version, false), files.Plain)
+					p = planned(t, name, r.Version, "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(1, tp(4)))
+					all, _, err = files.Write(p, files.Plain)
 				}
 				if err != nil {
 					t.Errorf("%s: %v", r.Version, err)
@@ -60,11 +64,14 @@ func TestEveryRelease(t *testing.T) {
 	}
 }
 
-// TestEveryDynamo: files for the engines in the images of every release of Dynamo have flags that it has, and name its
-// image, or that of a later one with the same engine.
+// TestEveryDynamo: files for the engines in the images of every release of Dynamo that is written have flags that it has,
+// and name its image.
 func TestEveryDynamo(t *testing.T) {
 	for _, r := range engine.Releases("dynamo") {
 		for name, has := range r.Carries {
+			if engine.Carrier(name, has).Version != r.Version {
+				continue // a later one has the same engine
+			}
 			all, _, err := files.Write(rich(t, name, has, true), files.Dynamo)
 			if err != nil {
 				t.Errorf("%s %s: %v", name, has, err)
@@ -72,7 +79,7 @@ func TestEveryDynamo(t *testing.T) {
 			}
 			allowed(t, has, "Dynamo "+r.Version, all)
 			got, _ := launch.Read(all[slices.IndexFunc(all, func(f launch.File) bool { return f.Path == "k8s_deploy.yaml" })])
-			if l := &got.Launches[0]; l.Version != has || version.Compare(l.Dynamo, r.Version) < 0 && !strings.Contains(r.Version, "post") {
+			if l := &got.Launches[0]; l.Version != has || l.Dynamo != r.Version {
 				t.Errorf("Dynamo %s with %s %s: an image with %s %s", r.Version, name, has, l.Dynamo, l.Version)
 			}
 		}
@@ -105,6 +112,7 @@ func TestGuides(t *testing.T) {
 			[]string{"tensorrtllm-runtime:0.9.0", "backend: DEFAULT", "No image of Dynamo has trtllm 1.2.0: these files are for trtllm 1.3.0rc1 in that of Dynamo 0.9.0."}, nil,
 		},
 		{"trtllm", "", files.Compose, false, []string{"tensorrt-llm/release:" + engine.Upto("trtllm", "1.3.0") + "\n"}, []string{"release:1.3.0\n"}},
+		{"trtllm", "1.3.0", files.Compose, false, []string{"No release 1.3.0 of trtllm is known to be published; the newest before it is 1.3.0rc"}, nil},
 		{"vllm", "0.11.0", files.Plain, true, []string{"--cuda-graph-sizes 1 2 4"}, []string{"--max-cudagraph-capture-size", "--cudagraph-capture-sizes"}},
 		{"vllm", "0.10.2", files.Plain, true, []string{"--cuda-graph-sizes 1 2 4"}, []string{"--max-cudagraph-capture-size"}},
 		{"vllm", "0.14.1", files.Dynamo, true, []string{"vllm-runtime:0.9.1", "--is-prefill-worker", "--is-decode-worker"}, []string{"--disaggregation-mode"}},
