@@ -160,11 +160,8 @@ func (l *Launch) flag(by Program, flag string, values []string) *Problem {
 	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == TRTLLM || flag == "--extra-engine-args":
 		l.config = strings.Join(values, "")
 		return nil
-	case flag == "--disaggregation-mode" && by == DynamoWorker && l.Engine != SGLang:
-		l.given["role"], l.set.Role = true, strings.Join(values, "")
-		return nil
-	case by == DynamoWorker && workerRoles()[flag] != "":
-		l.given["role"], l.set.Role = true, string(workerRoles()[flag])
+	case by == DynamoWorker && l.workerRole(flag, values) != "":
+		l.given["role"], l.set.Role = true, l.workerRole(flag, values)
 		return nil
 	}
 	key, negated := keyOf(l.profile, flag), false

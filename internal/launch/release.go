@@ -56,6 +56,14 @@ func workerRoles() map[string]deployment.Role {
 	return map[string]deployment.Role{"--is-prefill-worker": deployment.Prefill, "--is-decode-worker": deployment.Decode}
 }
 
+// workerRole is the role that a flag of Dynamo's own tells a worker, "" if it is another flag.
+func (l *Launch) workerRole(flag string, values []string) string {
+	if flag == "--disaggregation-mode" && l.Engine != SGLang {
+		return strings.Join(values, "")
+	}
+	return string(workerRoles()[flag])
+}
+
 // roleFlags tell a worker of Dynamo its role; decode workers with vLLM needed none at first.
 func (v *Values) roleFlags() []string {
 	has := func(flag string) bool {

@@ -44,7 +44,7 @@ type releaseTable struct {
 	Names    map[string]map[string]ranges
 }
 
-var releases = sync.OnceValue(func() *releaseTable {
+var releases = sync.OnceValue(func() *releaseTable { //nolint:gochecknoglobals // read once, never changed
 	t := &releaseTable{}
 	if err := json.Unmarshal(releasesJSON, t); err != nil {
 		panic("engine: releases.json: " + err.Error()) // embedded, and tested

@@ -101,15 +101,18 @@ func TestGuides(t *testing.T) {
 		},
 		{
 			"trtllm", "1.0.0rc3", files.Plain, false,
-			[]string{"\nkv_cache_dtype: fp8", "  padding_enabled: true"}, []string{"enable_padding", "  dtype: fp8", "pytorch_backend_config"},
+			[]string{"\nkv_cache_dtype: fp8", "  padding_enabled: true"},
+			[]string{"enable_padding", "  dtype: fp8", "pytorch_backend_config"},
 		},
 		{
 			"trtllm", "1.0.0rc6", files.Dynamo, true,
-			[]string{"tensorrtllm-runtime:0.5.0", "backend: default", "  enable_padding: true", "--model-path"}, []string{"DEFAULT", "No image of Dynamo"},
+			[]string{"tensorrtllm-runtime:0.5.0", "backend: default", "  enable_padding: true", "--model-path"},
+			[]string{"DEFAULT", "No image of Dynamo"},
 		},
 		{
 			"trtllm", "1.2.0", files.Dynamo, true,
-			[]string{"tensorrtllm-runtime:0.9.0", "backend: DEFAULT", "No image of Dynamo has trtllm 1.2.0: these files are for trtllm 1.3.0rc1 in that of Dynamo 0.9.0."}, nil,
+			[]string{"tensorrtllm-runtime:0.9.0", "backend: DEFAULT", "No image of Dynamo has trtllm 1.2.0: these files are for trtllm 1.3.0rc1 in that of Dynamo 0.9.0."},
+			nil,
 		},
 		{"trtllm", "", files.Compose, false, []string{"tensorrt-llm/release:" + engine.Upto("trtllm", "1.3.0") + "\n"}, []string{"release:1.3.0\n"}},
 		{"trtllm", "1.3.0", files.Compose, false, []string{"No release 1.3.0 of trtllm is known to be published; the newest before it is 1.3.0rc"}, nil},
