@@ -247,6 +247,9 @@ func (v *Values) nativeTRTLLM(t *native) error {
 		if !engine.Has(TRTLLM+"-keys", "cache_transceiver_config.backend="+t.Transfer, v.Version) { // written in lower case before
 			t.Transfer = "default"
 		}
+		if v.Option("transfer") == "" { // a variable instead
+			t.Transfer = ""
+		}
 		// The overlap scheduler does not run in workers that only prefill.
 		t.NoOverlap = v.Role == deployment.Prefill
 	}

@@ -255,7 +255,7 @@ func (l *Launch) settle() error {
 		if r, ok := map[string]deployment.Role{"kv_producer": deployment.Prefill, "kv_consumer": deployment.Decode}[x.Role]; ok {
 			l.Role = r
 		}
-	case l.Engine == TRTLLM && t.Transfer != "":
+	case l.Engine == TRTLLM && (t.Transfer != "" || t.TransferTokens > 0):
 		l.Role = deployment.Decode
 		if t.NoOverlap {
 			l.Role = deployment.Prefill

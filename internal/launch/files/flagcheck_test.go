@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
@@ -43,9 +42,7 @@ func TestDump(t *testing.T) {
 				"two-nodes":    planned(t, e, v, dense, on, []int{64}, both(1, tp(16))),
 			} {
 				all, _, err := files.Write(p, files.Plain)
-				lacks := name == "two-nodes" && e == "vllm" && version.Compare(v, "0.11.1") < 0 ||
-					strings.HasPrefix(name, "disagg") && e == "trtllm" && version.Compare(v, "1.0.0rc4") < 0
-				if lacks == (err == nil) {
+				if lacks := name == "two-nodes" && e == "vllm" && version.Compare(v, "0.11.1") < 0; lacks == (err == nil) {
 					t.Errorf("%s %s, %s: %v", e, v, name, err)
 				}
 				if err == nil {

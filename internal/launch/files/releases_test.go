@@ -38,9 +38,7 @@ func text(all []launch.File) string {
 // TestEveryRelease: for every release in the table each flag and key that is written is one that the release has. What a
 // release has no name for is refused, with the first that has one.
 func TestEveryRelease(t *testing.T) {
-	refused := map[string]struct{ until, option string }{
-		"vllm": {"0.8.3", "--data-parallel-size"}, "trtllm": {"1.0.0rc4", "cache_transceiver_config.backend"},
-	}
+	refused := map[string]struct{ until, option string }{"vllm": {"0.8.3", "--data-parallel-size"}}
 	for _, name := range []string{"vllm", "sglang", "trtllm"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,13 +93,13 @@ func TestGuides(t *testing.T) {
 		has, hasNot     []string
 	}{
 		{
-			"trtllm", "0.20.0", files.Plain, false,
-			[]string{"pytorch_backend_config:", "  use_cuda_graph: true", "  kv_cache_dtype: fp8", "  cuda_graph_padding_enabled: true"},
+			"trtllm", "0.20.0", files.Plain, true,
+			[]string{"TRTLLM_USE_UCX_KVCACHE=1", "  max_num_tokens: 3768", "pytorch_backend_config:", "  use_cuda_graph: true", "  kv_cache_dtype: fp8", "  cuda_graph_padding_enabled: true"},
 			[]string{"cuda_graph_config", "  dtype: fp8", "\nkv_cache_dtype"},
 		},
 		{
-			"trtllm", "1.0.0rc3", files.Plain, false,
-			[]string{"\nkv_cache_dtype: fp8", "  padding_enabled: true"},
+			"trtllm", "1.0.0rc3", files.Plain, true,
+			[]string{"TRTLLM_USE_UCX_KVCACHE=1", "\nkv_cache_dtype: fp8", "  padding_enabled: true"},
 			[]string{"enable_padding", "  dtype: fp8", "pytorch_backend_config"},
 		},
 		{

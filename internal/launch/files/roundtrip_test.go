@@ -43,7 +43,7 @@ func layouts(name string, experts bool) []parallel.Layout {
 // releases of the engines, with different names of flags.
 func releases(name string) []string {
 	return map[string][]string{
-		"vllm": {"", "0.26.0", "0.19.1", "0.12.0", "0.11.0", "0.10.2"}, "sglang": {"", "0.5.23", "0.5.16", "0.5.12", "0.5.9"}, "trtllm": {"", "1.3.0rc23", "1.2.0", "1.0.0", "1.0.0rc6"},
+		"vllm": {"", "0.26.0", "0.19.1", "0.12.0", "0.11.0", "0.10.2"}, "sglang": {"", "0.5.23", "0.5.16", "0.5.12", "0.5.9"}, "trtllm": {"", "1.3.0rc23", "1.2.0", "1.0.0", "1.0.0rc6", "1.0.0rc3", "0.20.0"},
 	}[name]
 }
 
