@@ -127,7 +127,7 @@ type (
 	Lint = lint.Response
 
 	// FilesRequest asks for the files that run a plan's contender, the best by default, or a given deployment. Targets are
-	// plain, compose, kubernetes, dynamo, llm-d and bench.
+	// plain, compose, kubernetes, keda, dynamo, planner, llm-d, kserve, slurm, skypilot and bench.
 	FilesRequest = deploy.Request
 	// Target is a way to run a deployment that files are made for.
 	Target = files.Target

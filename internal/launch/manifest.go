@@ -2,11 +2,17 @@ package launch
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"mvdan.cc/sh/v3/expand"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
 // child is the value of a key in a mapping, nil if there is none.
@@ -16,7 +22,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
-			return n.Content[i+1]
+			return resolved(n.Content[i+1])
 		}
 	}
 	return nil
@@ -30,31 +36,55 @@ func scalar(n *yaml.Node, key string) string {
 	return ""
 }
 
+// isJSON reports a text that is JSON.
+func isJSON(text string) bool { return json.Valid([]byte(text)) }
+
+// textLine is the line on which the text of a node begins.
+func textLine(n *yaml.Node) int {
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		return n.Line + 1
+	}
+	return n.Line
+}
+
 // list are the texts of a list, or the words of a text as a shell splits it; a text that is
 // no shell command is split at its blanks.
-func list(n *yaml.Node) []string {
-	var out []string
+func list(n *yaml.Node) call {
+	var out call
 	switch {
 	case n == nil:
 	case n.Kind == yaml.SequenceNode:
 		for _, c := range n.Content {
-			out = append(out, c.Value)
+			out.add(textLine(resolved(c)), resolved(c).Value)
 		}
 	case n.Kind == yaml.ScalarNode:
-		all, err := commands(n.Value)
+		words, err := split(n.Value, textLine(n))
 		if err != nil {
-			return strings.Fields(n.Value)
+			out.add(n.Line, strings.Fields(n.Value)...)
+			return out
 		}
-		out = slices.Concat(all...)
+		out = words
 	}
 	return out
 }
 
-// arguments are the words of a command in a manifest, in which "$$" is a "$".
-func arguments(n *yaml.Node) []string {
+// resolved follows an alias.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+// arguments are the words of a command in a manifest, in which "$$" is a "$" and "$(NAME)" a
+// variable of the container.
+func (r *reader) arguments(n *yaml.Node, a around) call {
 	out := list(n)
-	for i := range out {
-		out[i] = strings.ReplaceAll(out[i], "$$", "$")
+	for i, w := range out.words {
+		for name, v := range a.env {
+			w = strings.ReplaceAll(w, "$("+name+")", v.String())
+		}
+		out.words[i] = strings.ReplaceAll(w, "$$", "$")
 	}
 	return out
 }
@@ -66,6 +96,10 @@ type around struct {
 	devices int    // on each node
 	version string // of the engine in the image
 	dynamo  string // of Dynamo in it
+	asked   Place  // where the devices are
+	system  string // the device that the pod selects
+	object  string // the Kubernetes object, of which a file may have several
+	env     map[string]expand.Variable
 }
 
 // at is the settings inside a mapping.
@@ -81,17 +115,21 @@ func (a around) at(n *yaml.Node) around {
 	if release, dynamo := imageReleases(scalar(n, "image")); release != "" {
 		a.version, a.dynamo = release, dynamo
 	}
+	if kind, name := scalar(n, "kind"), scalar(child(n, "metadata"), "name"); kind != "" && name != "" {
+		a.object = kind + " " + name
+	}
+	a.system = cmp.Or(selected(n), a.system)
 	limits := child(child(n, "resources"), "limits")
 	for _, resource := range []string{"gpu", "nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend910"} {
 		if k, ok := number(scalar(limits, resource)); ok {
-			a.devices = k
+			a.devices, a.asked = k, Place{Line: child(limits, resource).Line, Flag: resource, Words: []string{strconv.Itoa(k)}}
 		}
 	}
 	reserved := child(child(child(child(n, "deploy"), "resources"), "reservations"), "devices")
 	if reserved != nil && len(reserved.Content) > 0 {
-		a.devices = len(list(child(reserved.Content[0], "device_ids")))
+		a.devices = len(list(child(reserved.Content[0], "device_ids")).words)
 		if k, ok := number(scalar(reserved.Content[0], "count")); ok {
-			a.devices = k
+			a.devices, a.asked = k, Place{Line: child(reserved.Content[0], "count").Line, Flag: "count", Words: []string{strconv.Itoa(k)}}
 		}
 	}
 	return a
@@ -109,8 +147,8 @@ func (r *reader) walk(file string, n *yaml.Node, a around) error {
 	if n.Kind != yaml.MappingNode {
 		return nil
 	}
-	a = a.at(n)
-	if err := r.command(file, container(n), a); err != nil {
+	a = r.environment(n, a.at(n))
+	if err := r.command(file, r.container(n, a), a); err != nil {
 		return err
 	}
 	if leader := child(n, "leaderTemplate"); leader != nil {
@@ -124,19 +162,117 @@ func (r *reader) walk(file string, n *yaml.Node, a around) error {
 	return nil
 }
 
+// selected is the device that a pod asks for by its product or accelerator, "" if it does not.
+func selected(n *yaml.Node) string {
+	product := ""
+	spec := child(n, "nodeSelector")
+	for _, label := range []string{"nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "amd.com/gpu.product-name"} {
+		product = cmp.Or(product, scalar(spec, label))
+		if scalar(n, "key") == label {
+			if values := child(n, "values"); values != nil && len(values.Content) == 1 {
+				product = cmp.Or(product, values.Content[0].Value)
+			}
+		}
+	}
+	if terms := child(n, "affinity"); terms != nil && product == "" {
+		var search func(*yaml.Node)
+		search = func(n *yaml.Node) {
+			if n.Kind == yaml.MappingNode && child(n, "key") != nil && product == "" {
+				product = selected(n)
+				return
+			}
+			for _, c := range n.Content {
+				search(c)
+			}
+		}
+		search(terms)
+		return product
+	}
+	return deviceOf(product)
+}
+
+// environment adds the variables of a container: Kubernetes has a list of names and values, which may be in a
+// ConfigMap of the same files, and Compose a list or a mapping.
+func (r *reader) environment(n *yaml.Node, a around) around {
+	own := map[string]expand.Variable{}
+	set := func(name, value string) {
+		if name != "" {
+			own[name] = expand.Variable{Set: true, Kind: expand.String, Str: value}
+		}
+	}
+	if size := scalar(n, "size"); size != "" && child(n, "workerTemplate") != nil { // a LeaderWorkerSet tells its pods
+		set("LWS_GROUP_SIZE", size)
+		set("LWS_WORKER_INDEX", "0")
+	}
+	for _, from := range []string{"env", "envs", "environment"} {
+		e := child(n, from)
+		switch {
+		case e == nil:
+		case e.Kind == yaml.MappingNode:
+			for i := 0; i+1 < len(e.Content); i += 2 {
+				set(e.Content[i].Value, e.Content[i+1].Value)
+			}
+		case e.Kind == yaml.SequenceNode:
+			for _, item := range e.Content {
+				if item = resolved(item); item.Kind == yaml.ScalarNode {
+					if name, value, ok := strings.Cut(item.Value, "="); ok {
+						set(name, value)
+					}
+					continue
+				}
+				ref := child(child(item, "valueFrom"), "configMapKeyRef")
+				switch {
+				case child(item, "value") != nil:
+					set(scalar(item, "name"), scalar(item, "value"))
+				case ref != nil:
+					if text, ok := r.configs[scalar(ref, "key")]; ok {
+						set(scalar(item, "name"), text)
+					}
+				}
+			}
+		}
+	}
+	if len(own) == 0 {
+		return a
+	}
+	out := maps.Clone(a.env)
+	if out == nil {
+		out = map[string]expand.Variable{}
+	}
+	maps.Copy(out, own)
+	a.env = out
+	return a
+}
+
 // container is the command of a container: its own, or that of vLLM's image with its
 // arguments.
-func container(n *yaml.Node) []string {
-	start, rest := arguments(child(n, "command")), arguments(child(n, "args"))
+func (r *reader) container(n *yaml.Node, a around) call {
+	start, rest := r.arguments(child(n, "command"), a), r.arguments(child(n, "args"), a)
+	join := func(c call, more call) call {
+		return call{slices.Concat(c.words, more.words), slices.Concat(c.lines, more.lines)}
+	}
+	serve := call{[]string{VLLM, "serve"}, []int{n.Line, n.Line}}
+	own := strings.Contains(scalar(n, "image"), VLLMImage)
 	if entry := child(n, "entrypoint"); entry != nil {
-		start = slices.Concat(arguments(entry), start)
-	} else if child(n, "services") == nil && len(rest) == 0 && strings.Contains(scalar(n, "image"), VLLMImage) && len(start) > 0 && start[0] != "vllm" {
-		return append([]string{"vllm", "serve"}, start...) // Compose calls arguments a command
+		start = join(r.arguments(entry, a), start)
+	} else if child(n, "services") == nil && len(rest.words) == 0 && own && len(start.words) > 0 && !isProgram(start.words[0]) {
+		return join(serve, start) // Compose calls arguments a command
 	}
-	if len(start) == 0 && strings.Contains(scalar(n, "image"), VLLMImage) {
-		start = []string{"vllm", "serve"}
+	if len(start.words) == 0 && own {
+		start = serve
 	}
-	return slices.Concat(start, rest)
+	return join(start, rest)
+}
+
+// isProgram reports a word that starts a command, and is no argument of an image's server.
+func isProgram(word string) bool {
+	base := path.Base(word)
+	return base == VLLM || base == "exec" || base == "env" || base == "uv" || base == "ray" || isShell(word) || strings.HasPrefix(base, "python") || strings.Contains(word, "=")
+}
+
+// isShell reports a shell.
+func isShell(word string) bool {
+	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash"}, path.Base(word))
 }
 
 // isLLMD reports whether a document is values of llm-d's chart.
@@ -158,14 +294,25 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		if containers == nil || len(containers.Content) == 0 {
 			continue
 		}
+		if scalar(containers.Content[0], "modelCommand") != "vllmServe" { // a command of its own
+			if err := r.walk(file, pool, around{count: 1}); err != nil {
+				return err
+			}
+			continue
+		}
 		count, _ := number(cmp.Or(scalar(pool, "replicas"), "1"))
-		words := append([]string{"vllm", "serve", model}, arguments(child(containers.Content[0], "args"))...)
+		of := containers.Content[0]
+		around := r.environment(of, around{count: count}.at(of))
+		var words call
+		words.add(of.Line, VLLM, "serve", model)
+		args := r.arguments(child(of, "args"), around)
+		words.words, words.lines = append(words.words, args.words...), append(words.lines, args.lines...)
 		for _, p := range [][2]string{{"tensor", "--tensor-parallel-size"}, {"data", "--data-parallel-size"}} {
 			if n := scalar(child(pool, "parallelism"), p[0]); n != "" {
-				words = append(words, p[1], n)
+				words.add(child(child(pool, "parallelism"), p[0]).Line, p[1], n)
 			}
 		}
-		if err := r.command(file, words, around{count: count}.at(containers.Content[0])); err != nil {
+		if err := r.command(file, words, around); err != nil {
 			return err
 		}
 	}
@@ -176,4 +323,23 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 func number(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil
+}
+
+// deviceOf is the profile of a product as Kubernetes labels nodes with it ("NVIDIA-H100-80GB-HBM3"), "" if none is called so.
+func deviceOf(product string) string {
+	name := strings.ToLower(product)
+	for _, maker := range []string{"nvidia-", "amd-", "tesla-"} {
+		name = strings.TrimPrefix(name, maker)
+	}
+	for name != "" {
+		if p, err := device.Lookup(name); err == nil {
+			return p.Name
+		}
+		i := strings.LastIndexAny(name, "-_")
+		if i < 0 || strings.HasSuffix(name, "40gb") {
+			return ""
+		}
+		name = name[:i]
+	}
+	return ""
 }

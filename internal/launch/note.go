@@ -90,7 +90,7 @@ func (l *Launch) formats(said *deployment.Formats) deployment.Formats {
 	if l.Engine == MindIE {
 		return *said
 	}
-	runs := deployment.Formats{Checkpoint: l.set.Checkpoint}
+	runs := deployment.Formats{Checkpoint: OnTheFly(l.set.Checkpoint)} // other words name the format of the checkpoint
 	if l.given["kv_format"] || said.KV != "fp8" && said.KV != "int8" {
 		runs.KV = said.KV
 	}
@@ -101,7 +101,7 @@ func (l *Launch) formats(said *deployment.Formats) deployment.Formats {
 func (l *Launch) contradicts(said *deployment.Formats) []Problem {
 	var out []Problem
 	wrong := func(format string, args ...any) {
-		out = append(out, Problem{File: l.File, Flag: strings.TrimSpace(mark), Text: fmt.Sprintf(format, args...)})
+		out = append(out, Problem{Kind: WrongComment, File: l.File, Flag: strings.TrimSpace(mark), Text: fmt.Sprintf(format, args...)})
 	}
 	runs := l.formats(said)
 	var weights []string

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -141,8 +142,12 @@ func extraWord(name, key, text string) string {
 	return text
 }
 
-// extraText inverts extraWord.
+// extraText inverts extraWord. Number formats have the names of PyTorch too.
 func extraText(name, key, word string) string {
+	if strings.HasSuffix(key, "_format") {
+		word = strings.TrimPrefix(word, "torch.")
+		return cmp.Or(map[string]string{"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}[word], word)
+	}
 	if name == TRTLLM && key == "reserve" {
 		for text, w := range policies() {
 			if w == word {

@@ -3,6 +3,7 @@ package launch
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -26,24 +27,60 @@ type Launch struct {
 	Requested int
 	// Version is the engine version of the container image, and Dynamo that of Dynamo; "" if unknown.
 	Version, Dynamo string
+	// System is the device that a manifest selects, "" if it does not.
+	System string
+	// Line is where the command begins, 0 if that is unknown.
+	Line int
 	// Other are flags that are not part of a deployment, with their values.
 	Other [][]string
 
 	set    native
 	given  map[string]bool // keys that the command sets
+	places map[string]Place
 	extras map[string]string
-	config string // the file with TensorRT-LLM's settings
-	by     Program
+	config string   // the file with settings
 	flags  []string // as written
 	keys   []string // of the config file, as paths
 	values []string // of both: "--kv-cache-dtype=fp8"
 
-	profile *engine.Profile // of the newest release, with the names of all
+	object  string // the Kubernetes object
+	by      Program
+	longer  bool                      // the model has more positions than its config says
+	fields  map[string]map[string]any // of flags that take JSON
+	profile *engine.Profile           // of the newest release, with the names of all
+}
+
+// Kind is what sort of problem a Problem is.
+type Kind int
+
+// The kinds of problems that reading finds.
+const (
+	UnknownFlag Kind = iota
+	UnknownKey
+	ForeignFlag // of another engine
+	LackedFlag  // that a release does not have
+	BadValue
+	MissingConfig
+	OpenVariable // without a value in the files
+	LostQuotes   // around JSON
+	WrongComment
+	SeveralDeployments
+)
+
+// Place is a line of a file: 0 if it is unknown.
+type Place struct {
+	File string
+	Line int
+	// Flag is what is written there, and Words its values.
+	Flag  string
+	Words []string
 }
 
 // Problem is something in a file that the engine does not accept.
 type Problem struct {
+	Kind    Kind
 	File    string
+	Line    int
 	Flag    string
 	Nearest string // the closest known flag
 	Text    string
@@ -52,31 +89,31 @@ type Problem struct {
 }
 
 // starts finds the engine that a command starts and where its arguments begin.
-func starts(words []string) (name string, by Program, rest []string) {
+func starts(c call) (name string, by Program, rest call) {
 	modules := map[string]string{
-		"vllm.entrypoints.openai.api_server": VLLM, "sglang.launch_server": SGLang,
+		"vllm.entrypoints.openai.api_server": VLLM, "vllm.entrypoints.api_server": VLLM, "sglang.launch_server": SGLang,
 		"dynamo.vllm": VLLM, "dynamo.sglang": SGLang, "dynamo.trtllm": TRTLLM,
 	}
-	for i, w := range words {
+	for i, w := range c.words {
 		next := ""
-		if i+1 < len(words) {
-			next = words[i+1]
+		if i+1 < len(c.words) {
+			next = c.words[i+1]
 		}
 		switch base := path.Base(w); {
 		case w == "-m" && modules[next] != "":
 			if strings.HasPrefix(next, "dynamo.") {
-				return modules[next], DynamoWorker, words[i+2:]
+				return modules[next], DynamoWorker, c.from(i + 2)
 			}
-			return modules[next], OwnServer, words[i+2:]
-		case base == "vllm" && next == "serve", base == "sglang" && next == "serve":
-			return base, OwnServer, words[i+2:]
+			return modules[next], OwnServer, c.from(i + 2)
+		case (base == "vllm" || base == "sglang" || base == "vllm.entrypoints.cli.main") && next == "serve":
+			return strings.SplitN(base, ".", 2)[0], OwnServer, c.from(i + 2)
 		case base == "trtllm-serve" && next == "serve":
-			return TRTLLM, OwnServer, words[i+2:]
+			return TRTLLM, OwnServer, c.from(i + 2)
 		case base == "trtllm-serve" && next != "disaggregated" && next != "":
-			return TRTLLM, OwnServer, words[i+1:]
+			return TRTLLM, OwnServer, c.from(i + 1)
 		}
 	}
-	return "", "", nil
+	return "", "", call{}
 }
 
 // other spellings that the engines' parsers accept.
@@ -119,13 +156,15 @@ func keyOf(p *engine.Profile, flag string) string {
 }
 
 // parse reads the arguments of an engine.
-func (l *Launch) parse(by Program, words []string) (problems []Problem) {
+func (l *Launch) parse(by Program, c call) (problems []Problem) {
+	words := c.words
 	for i := 0; i < len(words); {
-		flag := words[i]
+		flag, line := words[i], c.lines[i]
 		i++
 		if !strings.HasPrefix(flag, "-") {
-			if l.set.Model == "" && l.Engine != SGLang {
+			if l.set.Model == "" && l.Engine != SGLang && !isOutput(flag) {
 				l.set.Model = flag
+				l.places["model"] = Place{File: l.File, Line: line, Flag: flag}
 			}
 			continue
 		}
@@ -137,12 +176,34 @@ func (l *Launch) parse(by Program, words []string) (problems []Problem) {
 			values = append(values, words[i])
 			i++
 		}
-		if problem := l.flag(by, flag, values); problem != nil {
+		if base, field, dotted := strings.Cut(flag, "."); dotted && l.Engine == VLLM && len(values) == 1 {
+			flag, values = base, []string{l.nested(base, field, values[0])}
+		}
+		if problem := l.flag(by, Place{l.File, line, flag, values}); problem != nil {
 			problems = append(problems, *problem)
 		}
 	}
 	return problems
 }
+
+// nested is the JSON of a flag with one more field: vLLM takes "--speculative-config.method mtp" for {"method":"mtp"}.
+func (l *Launch) nested(flag, field, value string) string {
+	if l.fields == nil {
+		l.fields = map[string]map[string]any{}
+	}
+	if l.fields[flag] == nil {
+		l.fields[flag] = map[string]any{}
+	}
+	var typed any = value
+	if isJSON(value) {
+		typed = json.RawMessage(value)
+	}
+	l.fields[flag][strings.ReplaceAll(field, "-", "_")] = typed
+	return compact(l.fields[flag])
+}
+
+// isOutput reports what another program prints: words that the file does not tell.
+func isOutput(word string) bool { return strings.HasPrefix(word, "$(") }
 
 // isNumber reports a negative number, which is a value and not a flag.
 func isNumber(word string) bool {
@@ -151,14 +212,18 @@ func isNumber(word string) bool {
 }
 
 // flag reads one flag.
-func (l *Launch) flag(by Program, flag string, values []string) *Problem {
-	l.by, l.flags = by, append(l.flags, flag)
+func (l *Launch) flag(by Program, at Place) *Problem {
+	at.Flag = l.abbreviated(at.Flag)
+	flag, values := at.Flag, at.Words
+	l.flags = append(l.flags, flag)
 	if len(values) == 1 {
 		l.values = append(l.values, strings.ReplaceAll(flag, "_", "-")+"="+values[0])
 	}
+	plain := strings.ReplaceAll(flag, "_", "-")
 	switch {
-	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == TRTLLM || flag == "--extra-engine-args":
+	case plain == "--extra-llm-api-options" || plain == "--config" || flag == "--extra-engine-args":
 		l.config = strings.Join(values, "")
+		l.places["config"] = at
 		return nil
 	case by == DynamoWorker && l.workerRole(flag, values) != "":
 		l.given["role"], l.set.Role = true, l.workerRole(flag, values)
@@ -168,48 +233,192 @@ func (l *Launch) flag(by Program, flag string, values []string) *Problem {
 	if rest, ok := strings.CutPrefix(flag, "--no-"); ok && key == "" {
 		key, negated = keyOf(l.profile, "--"+rest), true
 	}
+	if _, seen := l.places[flag]; !seen {
+		l.places[flag] = at
+	}
 	if key == "" {
 		l.Other = append(l.Other, append([]string{flag}, values...))
-		return l.unknown(by, flag)
+		l.compilation(flag, values)
+		l.longer = l.longer || lengthens(plain, strings.Join(values, " "))
+		return l.unknown(by, at)
 	}
 	if strings.HasPrefix(key, "nodes.") {
 		l.Other = append(l.Other, append([]string{flag}, values...))
 	}
-	if err := l.take(key, flag, values, negated); err != nil {
-		return &Problem{File: l.File, Flag: flag, Text: err.Error()}
+	l.places[key] = at
+	return l.problem(at, l.take(key, flag, values, negated))
+}
+
+// problem is an error of a value.
+func (l *Launch) problem(at Place, err error) *Problem {
+	p := &Problem{Kind: BadValue, File: l.File, Line: at.Line, Flag: at.Flag}
+	var open *openError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &open):
+		p.Kind, p.Unsure = OpenVariable, true
 	}
-	return nil
+	p.Text = err.Error()
+	return p
+}
+
+// openError reports a value that the files do not tell.
+type openError struct{ text string }
+
+func (e *openError) Error() string {
+	return fmt.Sprintf("the files set no value for %s: the default is taken", e.text)
+}
+
+// lengthens reports a flag that gives a model more positions than its config says.
+func lengthens(flag, value string) bool {
+	switch flag {
+	case "--rope-scaling":
+		return true
+	case "--hf-overrides", "--json-model-override-args":
+		return strings.Contains(value, "rope_") || strings.Contains(value, "max_position")
+	}
+	return false
+}
+
+// Longer reports whether the command gives the model more positions than its config says, or lets users ask for more.
+func (l *Launch) Longer() bool { return l.longer }
+
+// roleWord is a role; workers that do both are called so by Dynamo, or by one of its names.
+func roleWord(word string) string {
+	if word == "agg" || word == "prefill_and_decode" {
+		return ""
+	}
+	return word
+}
+
+// compilation reads the sizes of captured graphs in vLLM's --compilation-config.
+func (l *Launch) compilation(flag string, values []string) {
+	if l.Engine != VLLM || flag != "--compilation-config" && flag != "-O" && flag != "-cc" {
+		return
+	}
+	var x struct {
+		Sizes []int `json:"cudagraph_capture_sizes"`
+		Most  int   `json:"max_cudagraph_capture_size"`
+	}
+	if json.Unmarshal([]byte(strings.Join(values, " ")), &x) != nil {
+		return
+	}
+	switch {
+	case len(x.Sizes) > 0 && !l.given["graph.sizes"]:
+		l.given["graph.sizes"], l.set.Graphs = true, x.Sizes
+	case x.Most > 0:
+		if _, ok := l.extras["graph.max_batch"]; !ok {
+			l.given["graph.max_batch"], l.extras["graph.max_batch"] = true, strconv.Itoa(x.Most)
+		}
+	}
 }
 
 // unknown reports a flag that no release of the engine has. Dynamo's workers have more flags
-// than the engine's own server and are not checked.
-func (l *Launch) unknown(by Program, flag string) *Problem {
-	if by == DynamoWorker || !strings.HasPrefix(flag, "--") {
+// than the engine's own server, so only other engines' flags are reported.
+func (l *Launch) unknown(by Program, at Place) *Problem {
+	if !strings.HasPrefix(at.Flag, "--") || isOpen(at.Flag) {
+		return nil
+	}
+	plain := strings.ReplaceAll(at.Flag, "_", "-")
+	base, _, _ := strings.Cut(plain, ".") // "--kv-transfer-config.kv_role" sets a field of JSON
+	if l.has(base) {
+		return nil
+	}
+	out := &Problem{Kind: UnknownFlag, File: l.File, Line: at.Line, Flag: at.Flag, Text: "unknown flag of " + l.Engine}
+	if other := l.foreign(base); other != nil {
+		out.Kind, out.Text = ForeignFlag, "a flag of "+other.Name+", not of "+l.Engine
+		key := keyOf(other, base)
+		if key == "" && by == DynamoWorker {
+			return nil // perhaps one of Dynamo's
+		}
+		out.Nearest = l.profile.Option(key, "")
+		return out
+	}
+	if by == DynamoWorker {
 		return nil
 	}
 	var known []string
 	for _, f := range engine.Flags(l.Engine) {
 		known = append(known, f.Name)
 	}
-	plain := strings.ReplaceAll(flag, "_", "-")
-	base, _, _ := strings.Cut(plain, ".") // "--kv-transfer-config.kv_role" sets a field of JSON
-	if len(known) == 0 || slices.Contains(known, base) || slices.Contains(known, "--"+strings.TrimPrefix(base, "--no-")) {
+	if len(known) == 0 {
 		return nil
 	}
-	near, _ := nearest.Match(flag, known)
-	return &Problem{File: l.File, Flag: flag, Nearest: near, Text: "unknown flag of " + l.Engine}
+	out.Nearest, _ = nearest.Match(at.Flag, known)
+	return out
+}
+
+// has reports whether a release of the engine has a flag, or its opposite.
+func (l *Launch) has(flag string) bool {
+	return slices.ContainsFunc(engine.Flags(l.Engine), func(f engine.Named) bool {
+		return f.Name == flag || f.Name == "--"+strings.TrimPrefix(flag, "--no-")
+	})
+}
+
+// abbreviated is the flag that Python's parser takes a shortened one for: the only one that begins so.
+func (l *Launch) abbreviated(flag string) string {
+	if l.Engine == TRTLLM || !strings.HasPrefix(flag, "--") || keyOf(l.profile, flag) != "" || l.has(strings.ReplaceAll(flag, "_", "-")) {
+		return flag
+	}
+	out := ""
+	for _, f := range engine.Flags(l.Engine) {
+		if strings.HasPrefix(f.Name, flag) {
+			if out != "" {
+				return flag
+			}
+			out = f.Name
+		}
+	}
+	return cmp.Or(out, flag)
+}
+
+// foreign is the engine that has a flag which this one does not have.
+func (l *Launch) foreign(flag string) *engine.Profile {
+	for _, name := range []string{VLLM, SGLang, TRTLLM} {
+		if name == l.Engine {
+			continue
+		}
+		p, err := engine.LookupVersion(name, "")
+		if err != nil {
+			continue
+		}
+		other := Launch{Engine: name, profile: p}
+		if other.has(flag) && keyOf(l.profile, flag) == "" {
+			return p
+		}
+	}
+	return nil
 }
 
 // take sets a parameter.
 func (l *Launch) take(key, flag string, values []string, negated bool) error {
 	l.given[key] = true
+	if i := slices.IndexFunc(values, isOutput); i > 0 {
+		values = values[:i] // more flags that another program prints
+	}
 	all := l.set.params(l.Engine)
 	i := slices.IndexFunc(all, func(p param) bool { return p.key == key })
+	if len(values) > 0 && isOpen(values[0]) {
+		switch _, isBool := toBool(all, i); {
+		case isBool:
+			values = nil
+		case key == "model":
+			l.set.Model = values[0]
+			return nil // lint says that the model is not known
+		case !strings.HasPrefix(key, "nodes.") && key != "served_name" || key == "nodes.count" || key == "nodes.dp_local":
+			delete(l.given, key)
+			return &openError{values[0]}
+		}
+	}
 	if i < 0 || slices.Contains(extraKeys(l.profile), key) {
 		l.extras[key] = extraText(l.Engine, key, strings.Join(values, " "))
 		return nil
 	}
 	to := all[i].at
+	if _, isList := to.(*[]int); !isList && len(values) > 1 && key != "mtp.tokens" && key != "transfer" {
+		values = l.surplus(to, values)
+	}
 	if _, isBool := to.(*bool); isBool && (len(values) == 0 || negated || disables(key, flag)) {
 		*to.(*bool) = !negated && !disables(key, flag)
 		return nil
@@ -219,6 +428,30 @@ func (l *Launch) take(key, flag string, values []string, negated bool) error {
 		delete(l.given, key)
 	}
 	return err
+}
+
+// toBool is the field of a parameter that is a switch.
+func toBool(all []param, i int) (*bool, bool) {
+	if i < 0 {
+		return nil, false
+	}
+	to, ok := all[i].at.(*bool)
+	return to, ok
+}
+
+// surplus is what a flag takes of the words after it: one, or none for a switch. The rest is the model, where it
+// follows the flags.
+func (l *Launch) surplus(to any, values []string) []string {
+	takes := 1
+	if _, isBool := to.(*bool); isBool {
+		if _, err := strconv.ParseBool(values[0]); err != nil {
+			takes = 0
+		}
+	}
+	if l.set.Model == "" && l.Engine != SGLang {
+		l.set.Model = values[takes]
+	}
+	return values[:takes]
 }
 
 // plainNumbers are values with vLLM's short forms of large numbers written out: "32k" is
@@ -241,7 +474,7 @@ func plainNumbers(name, key string, values []string) []string {
 }
 
 // settle derives the role, and reads settings in JSON.
-func (l *Launch) settle() error {
+func (l *Launch) settle() (problems []Problem) {
 	t := &l.set
 	l.Role = deployment.Both
 	switch {
@@ -250,7 +483,7 @@ func (l *Launch) settle() error {
 	case l.Engine == VLLM && t.Transfer != "":
 		var x transfer
 		if err := json.Unmarshal([]byte(t.Transfer), &x); err != nil {
-			return fmt.Errorf("the KV transfer is not JSON: %w", err)
+			problems = append(problems, l.notJSON("transfer", err))
 		}
 		if r, ok := map[string]deployment.Role{"kv_producer": deployment.Prefill, "kv_consumer": deployment.Decode}[x.Role]; ok {
 			l.Role = r
@@ -264,15 +497,21 @@ func (l *Launch) settle() error {
 	if l.Engine == VLLM && t.Speculative != "" {
 		var x speculative
 		if err := json.Unmarshal([]byte(t.Speculative), &x); err != nil {
-			return fmt.Errorf("the speculation is not JSON: %w", err)
+			problems = append(problems, l.notJSON("mtp.tokens", err))
 		}
-		t.MTP, t.MTPMethod = x.Tokens, string(x.Method)
+		t.MTP, t.MTPMethod = max(0, x.Tokens), string(x.Method)
 		for i := range t.Graphs {
 			t.Graphs[i] /= 1 + t.MTP
 		}
 	}
 	l.settleDrafts()
-	return nil
+	return problems
+}
+
+// notJSON is a value that should be JSON.
+func (l *Launch) notJSON(key string, err error) Problem {
+	at := l.places[key]
+	return Problem{Kind: BadValue, File: l.File, Line: at.Line, Flag: at.Flag, Text: "not JSON: " + err.Error()}
 }
 
 // settleDrafts finds the number of drafts where it has another name than that of MTP modules.
@@ -380,4 +619,37 @@ func (l *Launch) budget(set func(string, any)) {
 	if l.given["chunked_prefill"] || l.Engine == SGLang && l.given["token_budget"] {
 		set("chunked_prefill", l.Engine == SGLang || t.ChunkedPrefill)
 	}
+}
+
+// At is where a command sets an option, by its key or its flag.
+func (l *Launch) At(key string) (Place, bool) {
+	p, ok := l.places[key]
+	return p, ok
+}
+
+// Model is what the command names as its model, "" if nothing.
+func (l *Launch) Model() string { return l.set.Model }
+
+// OpenLayout reports a parallel size that is a variable without a value.
+func (l *Launch) OpenLayout() bool {
+	for _, key := range []string{"layout.tp", "layout.pp", "layout.dp", "layout.attention_dp"} {
+		if _, written := l.places[key]; written && !l.given[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// Written are the settings of the command as they are written.
+func (l *Launch) Written() []string {
+	out := []string{}
+	for _, s := range l.Pool().Settings {
+		key, value, _ := strings.Cut(s, "=")
+		if at, ok := l.places[key]; ok {
+			out = append(out, strings.TrimSpace(at.Flag+" "+strings.Join(at.Words, " ")))
+		} else if _, known := l.places["graph.sizes"]; key == "graph.max_batch" && known {
+			out = append(out, "graphs up to "+value)
+		}
+	}
+	return out
 }

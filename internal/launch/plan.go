@@ -21,10 +21,11 @@ type Plan struct {
 	// Models are the checkpoints of the pools, where they differ; nil = the deployment's model.
 	Models []string
 	// Input and Output are the lengths of a request in tokens, on average where they
-	// differ; Longest is then the most tokens of a request, 0 = their sum.
-	Input, Output int
-	Longest       int
-	Prefix        int // tokens that all prompts begin with
+	// differ; Longest is then the most tokens of a request, 0 = their sum, and Prompt those of
+	// a prompt, 0 = Input.
+	Input, Output   int
+	Longest, Prompt int
+	Prefix          int // tokens that all prompts begin with
 	// Concurrency is the number of requests in flight in all copies.
 	Concurrency int
 	// Batch is the most sequences on a rank, for each pool; 0 or none is the engine's
@@ -34,6 +35,8 @@ type Plan struct {
 	// workers that share nothing. 0 = 1.
 	Copies    int
 	Predicted Predicted
+	Capacity  Capacity
+	Profile   *Profile // of a worker of each role, nil where nobody computed it
 	Remarks   []string // on what the files run otherwise than predicted, for their comments
 	Site      Site
 }
@@ -42,6 +45,34 @@ type Plan struct {
 type Predicted struct {
 	TTFT, TPOT units.Seconds
 	Throughput float64 // output tokens per second of all copies
+}
+
+// Capacity is the most load of the deployment within the limits; zero without limits.
+type Capacity struct {
+	Concurrency int     // requests in flight in all copies
+	KV          float64 // share of the KV cache in use, of the fullest worker that generates
+}
+
+// Profile is the speed of one prefill and one decode worker over lengths and loads.
+type Profile struct {
+	Prefill  []PrefillPoint
+	Decode   []DecodePoint
+	KVTokens int // that a decode worker holds
+}
+
+// PrefillPoint is a prompt alone on a prefill worker.
+type PrefillPoint struct {
+	Tokens    int
+	TTFT      units.Seconds
+	PerDevice float64 // prompt tokens per second and device
+}
+
+// DecodePoint is a load of a decode worker: the share of its cache in use, and the mean context of
+// the sequences that use it.
+type DecodePoint struct {
+	KV, Context float64
+	TPOT        units.Seconds
+	PerDevice   float64 // output tokens per second and device
 }
 
 // File is a file of a launch.

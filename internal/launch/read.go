@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"mvdan.cc/sh/v3/expand"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -53,7 +54,7 @@ func Read(files ...File) (*Found, error) {
 // ReadCommand reads one command line, as typed in a shell.
 func ReadCommand(line string) (*Found, error) {
 	r := newReader()
-	if err := r.script("", line, around{count: 1}); err != nil {
+	if err := r.script("", line, 1, around{count: 1}); err != nil {
 		return nil, err
 	}
 	return r.found()
@@ -66,12 +67,14 @@ type reader struct {
 	configs  map[string]string // config files by name
 	problems []Problem
 	missing  []string
+	starts   map[string]Place           // where the text of a config file is
+	depth    int                        // of shells in shells
 	profiles map[string]*engine.Profile // by engine
 }
 
 // newReader is an empty reader.
 func newReader() *reader {
-	return &reader{configs: map[string]string{}, profiles: map[string]*engine.Profile{}}
+	return &reader{configs: map[string]string{}, starts: map[string]Place{}, profiles: map[string]*engine.Profile{}}
 }
 
 // launch begins a launch of an engine.
@@ -83,83 +86,174 @@ func (r *reader) launch(file, name string, count int) (*Launch, error) {
 		}
 		r.profiles[name] = p
 	}
-	return &Launch{File: file, Engine: name, Count: count, given: map[string]bool{}, extras: map[string]string{}, profile: r.profiles[name]}, nil
+	return &Launch{
+		File: file, Engine: name, Count: count, given: map[string]bool{}, places: map[string]Place{}, extras: map[string]string{}, profile: r.profiles[name],
+	}, nil
 }
 
 // file reads one file, a script or YAML documents, by its content.
 func (r *reader) file(f File) error {
 	text := string(f.Data)
 	if strings.HasPrefix(text, "#!") || strings.HasSuffix(f.Path, ".sh") {
-		return r.script(f.Path, text, around{count: 1})
+		return r.script(f.Path, text, 1, around{count: 1})
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(f.Data))
+	all, err := documents(f.Data)
+	switch {
+	case err != nil && strings.HasSuffix(f.Path, "ml"):
+		return err
+	case err != nil || slices.ContainsFunc(all, func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }):
+		return r.script(f.Path, text, 1, around{count: 1}) // a script without a shell suffix
+	}
+	return r.documents(f, all)
+}
+
+// documents are the documents of a YAML file that are not empty.
+func documents(data []byte) ([]*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var out []*yaml.Node
 	for {
 		var document yaml.Node
 		err := decoder.Decode(&document)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return out, nil
 		}
-		switch {
-		case err != nil && strings.HasSuffix(f.Path, "ml"):
-			return err
-		case err != nil || len(document.Content) > 0 && document.Content[0].Kind == yaml.ScalarNode:
-			return r.script(f.Path, text, around{count: 1}) // a script without a shell suffix
-		case len(document.Content) > 0:
-			if err := r.document(f, document.Content[0]); err != nil {
-				return err
+		if err != nil {
+			return nil, err
+		}
+		if len(document.Content) > 0 {
+			out = append(out, document.Content[0])
+		}
+	}
+}
+
+// documents reads the documents of a file: ConfigMaps first, as others name their keys.
+func (r *reader) documents(f File, all []*yaml.Node) error {
+	for _, root := range all {
+		if data := child(root, "data"); data != nil && scalar(root, "kind") == "ConfigMap" {
+			for i := 0; i+1 < len(data.Content); i += 2 {
+				r.configs[data.Content[i].Value] = data.Content[i+1].Value
+				r.starts[data.Content[i].Value] = Place{File: f.Path, Line: textLine(data.Content[i+1])}
 			}
 		}
 	}
-}
-
-// document reads a YAML document: settings of TensorRT-LLM, a ConfigMap with such, values
-// of llm-d's chart, or anything with containers.
-func (r *reader) document(f File, root *yaml.Node) error {
-	if child(root, "tensor_parallel_size") != nil || child(root, "max_num_tokens") != nil || child(root, "kv_cache_config") != nil {
-		r.configs[path.Base(f.Path)] = string(f.Data)
-		return nil
-	}
-	if data := child(root, "data"); data != nil && scalar(root, "kind") == "ConfigMap" {
-		for i := 0; i+1 < len(data.Content); i += 2 {
-			r.configs[data.Content[i].Value] = data.Content[i+1].Value
-		}
-		return nil
-	}
-	if isLLMD(root) {
-		return r.llmd(f.Path, root)
-	}
-	return r.walk(f.Path, root, around{count: 1})
-}
-
-// script reads the commands of a shell script.
-func (r *reader) script(file, text string, a around) error {
-	all, err := commands(text)
-	if err != nil {
-		return fmt.Errorf("not a shell script: %w", err)
-	}
-	for _, words := range all {
-		if err := r.command(file, words, a); err != nil {
+	for _, root := range all {
+		if err := r.document(f, root); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// command reads a command that may start an engine.
-func (r *reader) command(file string, words []string, a around) error {
-	if i := slices.Index(words, "-c"); i > 0 && i+1 < len(words) && strings.HasSuffix(words[i-1], "sh") {
-		return r.script(file, words[i+1], a)
+// document reads a YAML document: settings of an engine, values
+// of llm-d's chart, or anything with containers.
+func (r *reader) document(f File, root *yaml.Node) error {
+	switch {
+	case isSettings(root):
+		name := path.Base(f.Path)
+		r.configs[name], r.starts[name] = string(f.Data), Place{File: f.Path, Line: 1}
+		return nil
+	case scalar(root, "kind") == "ConfigMap":
+		return nil
+	case isLLMD(root):
+		return r.llmd(f.Path, root)
+	case scalar(root, "kind") == "LLMInferenceService":
+		return r.kserve(f.Path, child(root, "spec"))
+	case child(root, "resources") != nil && child(root, "run") != nil:
+		return r.skypilot(f.Path, root)
 	}
-	for i, w := range words { // "docker run", whose image starts the server
+	return r.walk(f.Path, root, around{count: 1})
+}
+
+// isSettings reports the settings of TensorRT-LLM, or flags of another engine.
+func isSettings(root *yaml.Node) bool {
+	return slices.ContainsFunc([]string{"tensor_parallel_size", "max_num_tokens", "kv_cache_config", "tensor-parallel-size", "model-path"}, func(key string) bool {
+		return child(root, key) != nil
+	})
+}
+
+// script reads the commands of a shell script, which begins at a line.
+func (r *reader) script(file, text string, line int, a around) error {
+	vars := maps.Clone(a.env)
+	if vars == nil {
+		vars = map[string]expand.Variable{}
+	}
+	s := &script{vars: vars, first: line - 1}
+	s.run = func(c call, vars map[string]expand.Variable) error {
+		a.env = vars
+		return r.command(file, c, a)
+	}
+	s.data = func(d document) { r.hereDocument(file, d, a) }
+	if err := s.follow(text); err != nil {
+		return fmt.Errorf("not a shell script: %w", err)
+	}
+	for _, at := range s.unquoted {
+		r.problems = append(r.problems, Problem{
+			Kind: LostQuotes, File: file, Line: at.Line, Flag: "JSON", Nearest: "'" + at.Flag + "'", Text: "no quotes around it: a shell takes it apart", Unsure: true,
+		})
+	}
+	return nil
+}
+
+// hereDocument reads a text within a script: settings that it writes into a file, a manifest, or a script, as for ssh.
+// Others are data.
+func (r *reader) hereDocument(file string, d document, a around) {
+	all, err := documents([]byte(d.text))
+	switch {
+	case err == nil && len(all) > 0 && all[0].Kind == yaml.MappingNode:
+		if d.file != "" {
+			r.configs[path.Base(d.file)], r.starts[path.Base(d.file)] = d.text, Place{File: file, Line: d.line}
+		}
+		if child(all[0], "kind") != nil || child(all[0], "services") != nil {
+			_ = r.documents(File{Path: file, Data: []byte(d.text)}, all) //nolint:errcheck // data
+		}
+	default:
+		_ = r.script(file, d.text, d.line, a) //nolint:errcheck // data
+	}
+}
+
+// inner is the script that a command gives to a shell: "bash -lc 'script'".
+func inner(c call) (text string, line int, ok bool) {
+	for i, w := range c.words {
+		if !isShell(w) && w != "--entrypoint" {
+			continue
+		}
+		for j := i + 1; j+1 < len(c.words); j++ {
+			if o := c.words[j]; strings.HasPrefix(o, "-") && !strings.HasPrefix(o, "--") && strings.HasSuffix(o, "c") {
+				if c.words[j+1] == "--" && j+2 < len(c.words) {
+					j++
+				}
+				return c.words[j+1], c.lines[j+1], true
+			}
+			if isShell(w) && !strings.HasPrefix(c.words[j], "-") && !strings.HasPrefix(c.words[j], "+") && c.words[j] != "pipefail" {
+				break
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// command reads a command that may start an engine.
+func (r *reader) command(file string, c call, a around) error {
+	a = dockerRun(c, a)
+	if text, line, ok := inner(c); ok {
+		if r.depth++; r.depth > mostDepth {
+			return nil
+		}
+		defer func() { r.depth-- }()
+		return r.script(file, text, line, a)
+	}
+	for i, w := range c.words { // "docker run", whose image starts the server
 		if release, dynamo := imageReleases(w); a.version == "" {
 			a.version, a.dynamo = release, dynamo
 		}
-		if strings.Contains(w, VLLMImage) && i+1 < len(words) && strings.HasPrefix(words[i+1], "-") {
-			words = slices.Concat([]string{VLLM, "serve"}, words[i+1:])
+		if strings.Contains(w, VLLMImage) && i > 0 && i+1 < len(c.words) && !isProgram(c.words[i+1]) {
+			var serve call
+			serve.add(c.lines[i], VLLM, "serve")
+			c = call{slices.Concat(serve.words, c.words[i+1:]), slices.Concat(serve.lines, c.lines[i+1:])}
 			break
 		}
 	}
-	name, by, rest := starts(words)
+	name, by, rest := starts(c)
 	if name == "" {
 		return nil
 	}
@@ -167,12 +261,61 @@ func (r *reader) command(file string, words []string, a around) error {
 	if err != nil {
 		return err
 	}
+	l.Line, l.System, l.object = c.lines[0], a.system, a.object
 	r.problems = append(r.problems, l.parse(by, rest)...)
+	l.by = by
+	for _, name := range []string{"VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"} {
+		l.longer = l.longer || a.env[name].IsSet() && a.env[name].String() != "0"
+	}
 	l.Requested, l.Version, l.Dynamo = a.devices*cmp.Or(a.nodes, l.nodes()), a.version, a.dynamo
+	if a.asked.Line > 0 {
+		a.asked.File = file
+		l.places["devices"] = a.asked
+	}
 	if !l.follows() {
 		r.launches = append(r.launches, *l)
 	}
 	return nil
+}
+
+// dockerRun takes the devices and variables of "docker run".
+func dockerRun(c call, a around) around {
+	i := slices.Index(c.words, "run")
+	if i < 1 || path.Base(c.words[i-1]) != "docker" && path.Base(c.words[i-1]) != "podman" {
+		return a
+	}
+	own := maps.Clone(a.env)
+	if own == nil {
+		own = map[string]expand.Variable{}
+	}
+	for j := i + 1; j+1 < len(c.words); j++ {
+		value := c.words[j+1]
+		switch flag, joined, ok := strings.Cut(c.words[j], "="); {
+		case flag == "--gpus" && ok:
+			a.devices = max(a.devices, gpus(joined))
+		case flag == "--gpus":
+			a.devices = max(a.devices, gpus(value))
+		case flag == "-e" || flag == "--env":
+			if ok {
+				value = joined
+			}
+			if name, text, found := strings.Cut(value, "="); found {
+				own[name] = expand.Variable{Set: true, Kind: expand.String, Str: text}
+			}
+		}
+	}
+	a.env = own
+	return a
+}
+
+// gpus is the number of devices of docker's --gpus, 0 for all.
+func gpus(value string) int {
+	value = strings.Trim(value, `"'`)
+	if ids, ok := strings.CutPrefix(value, "device="); ok {
+		return len(strings.Split(ids, ","))
+	}
+	n, _ := number(value)
+	return n
 }
 
 // found combines all launches into a deployment.
@@ -193,14 +336,16 @@ func (r *reader) found() (*Found, error) {
 	d.System, d.AsFamily, d.Formats, d.Routing, d.Host, d.Modelling = n.System, n.AsFamily, n.Formats, n.Routing, n.Host, n.Modelling
 	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: cmp.Or(n.Version, r.launches[0].Version)}
 	for i := range r.launches {
+		out.Problems = append(out.Problems, r.launches[i].settle()...)
+	}
+	r.roles()
+	for i := range r.launches {
 		l := &r.launches[i]
-		if err := l.settle(); err != nil {
-			return nil, err
+		d.Model, d.System = cmp.Or(d.Model, l.set.Model), cmp.Or(d.System, l.System)
+		if l.Engine != d.Engine.Name || l.set.Model != d.Model && r.note == nil {
+			out.Problems = append(out.Problems, l.another(&r.launches[0]))
+			continue
 		}
-		if l.Engine != d.Engine.Name {
-			return nil, fmt.Errorf("the files start both %s and %s", d.Engine.Name, l.Engine)
-		}
-		d.Model = cmp.Or(d.Model, l.set.Model)
 		at := slices.IndexFunc(d.Pools, func(p deployment.Pool) bool { return p.Role == l.Role })
 		if at < 0 {
 			pool := l.Pool()
@@ -230,10 +375,40 @@ func (r *reader) found() (*Found, error) {
 	return out, nil
 }
 
+// roles completes the roles of workers that the flags leave open: workers of TensorRT-LLM that only configure a transfer
+// and are all alike do both, and those beside prefill workers decode.
+func (r *reader) roles() {
+	seen := map[deployment.Role]bool{}
+	for i := range r.launches {
+		seen[r.launches[i].Role] = true
+	}
+	for i := range r.launches {
+		l := &r.launches[i]
+		switch {
+		case l.given["role"]:
+		case len(seen) == 1 && l.Engine == TRTLLM:
+			l.Role = deployment.Both
+		case len(seen) == 2 && seen[deployment.Prefill] && l.Role == deployment.Both:
+			l.Role = deployment.Decode
+		case len(seen) == 2 && seen[deployment.Decode] && l.Role == deployment.Both:
+			l.Role = deployment.Prefill
+		}
+	}
+}
+
+// another says that a launch belongs to another deployment than the first.
+func (l *Launch) another(first *Launch) Problem {
+	text := fmt.Sprintf("starts %s with %s as well as %s with %s: only the first is predicted", l.Engine, l.set.Model, first.Engine, first.set.Model)
+	return Problem{Kind: SeveralDeployments, File: l.File, Line: l.Line, Flag: "deployment", Text: text, Unsure: true}
+}
+
 // readConfigs reads the config files that commands refer to, or all of them without commands.
 func (r *reader) readConfigs() error {
 	if len(r.launches) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(r.configs)) {
+			if all, err := documents([]byte(r.configs[name])); err != nil || len(all) == 0 || !isSettings(all[0]) {
+				continue
+			}
 			l, err := r.launch(name, TRTLLM, 1)
 			if err != nil {
 				return err
@@ -244,21 +419,24 @@ func (r *reader) readConfigs() error {
 	}
 	for i := range r.launches {
 		l := &r.launches[i]
-		text, ok := r.configs[path.Base(l.config)]
 		if l.config == "" {
 			continue
 		}
+		name := path.Base(l.config)
+		text, ok := r.configs[name]
 		if !ok {
-			r.problems = append(r.problems, Problem{File: l.File, Flag: l.config, Text: "referenced config file missing", Unsure: true})
-			if !slices.Contains(r.missing, l.config) {
+			at := l.places["config"]
+			r.problems = append(r.problems, Problem{Kind: MissingConfig, File: l.File, Line: at.Line, Flag: l.config, Text: "referenced config file missing", Unsure: true})
+			if !slices.Contains(r.missing, l.config) && !isOpen(l.config) {
 				r.missing = append(r.missing, l.config)
 			}
 			continue
 		}
-		if err := l.readConfig(text); err != nil {
+		found, err := l.readConfig(text, r.starts[name])
+		if err != nil {
 			return fmt.Errorf("%s: %w", l.config, err)
 		}
-		for _, p := range l.unknownKeys() {
+		for _, p := range slices.Concat(found, l.unknownKeys()) {
 			if !slices.Contains(r.problems, p) {
 				r.problems = append(r.problems, p)
 			}

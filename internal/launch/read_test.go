@@ -65,7 +65,7 @@ func TestUnknownFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []launch.Problem{{Flag: "--max-num-sequs", Nearest: "--max-num-seqs", Text: "unknown flag of vllm"}}
+	want := []launch.Problem{{Line: 1, Flag: "--max-num-sequs", Nearest: "--max-num-seqs", Text: "unknown flag of vllm"}}
 	if d := cmp.Diff(want, found.Problems); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -83,7 +83,7 @@ func TestBadValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Problems) != 1 || found.Problems[0] != (launch.Problem{Flag: "--tensor-parallel-size", Text: `needs a number, got "two"`}) {
+	if len(found.Problems) != 1 || found.Problems[0] != (launch.Problem{Kind: launch.BadValue, Line: 1, Flag: "--tensor-parallel-size", Text: `needs a number, got "two"`}) {
 		t.Errorf("%v", found.Problems)
 	}
 	if _, err := launch.ReadCommand("echo hello"); !errors.Is(err, launch.ErrNoLaunch) {

@@ -1,7 +1,7 @@
 package launch
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,52 +11,91 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
-// readConfig reads TensorRT-LLM's settings from a file.
-func (l *Launch) readConfig(text string) error {
+// readConfig reads the settings in a file that begins at a place: TensorRT-LLM's, or flags of another engine without
+// their dashes. Flags of the command count before those.
+func (l *Launch) readConfig(text string, at Place) ([]Problem, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		return err
+		return nil, err
 	}
 	if len(document.Content) == 0 {
-		return nil
+		return nil, nil
 	}
-	return l.readMapping("", document.Content[0])
+	if l.Engine == TRTLLM {
+		return l.readMapping("", document.Content[0], at), nil
+	}
+	return l.readFlags(document.Content[0], at), nil
+}
+
+// readFlags reads a mapping of flags.
+func (l *Launch) readFlags(n *yaml.Node, at Place) (problems []Problem) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		flag, value := "--"+n.Content[i].Value, resolved(n.Content[i+1])
+		if key := keyOf(l.profile, flag); key != "" && l.given[key] {
+			continue
+		}
+		var words []string
+		switch {
+		case value.Kind == yaml.MappingNode:
+			var any any
+			if value.Decode(&any) == nil {
+				words = []string{compact(any)}
+			}
+		case value.Kind == yaml.SequenceNode:
+			words = list(value).words
+		case value.ShortTag() == "!!bool":
+			if value.Value == "false" {
+				continue
+			}
+		default:
+			words = []string{value.Value}
+		}
+		at := Place{at.File, at.Line + n.Content[i].Line - 1, flag, words}
+		if p := l.flag(l.by, at); p != nil {
+			p.File = at.File
+			problems = append(problems, *p)
+		}
+	}
+	return problems
 }
 
 // readMapping reads a mapping and those inside it.
-func (l *Launch) readMapping(prefix string, n *yaml.Node) error {
+func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place) (problems []Problem) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, value := prefix+n.Content[i].Value, n.Content[i+1]
+		name, value := prefix+n.Content[i].Value, resolved(n.Content[i+1])
 		l.keys = append(l.keys, name)
+		l.places[name] = Place{File: at.File, Line: at.Line + n.Content[i].Line - 1, Flag: name}
 		if value.Kind == yaml.MappingNode {
-			if err := l.readMapping(name+".", value); err != nil {
-				return err
-			}
+			problems = append(problems, l.readMapping(name+".", value, at)...)
 			continue
 		}
 		if name == "cuda_graph_config" && value.ShortTag() == "!!null" {
 			l.set.NoGraphs = true
 			continue
 		}
-		key := configKey(l.profile, name)
 		if last := name[strings.LastIndexByte(name, '.')+1:]; last == "use_cuda_graph" { // before cuda_graph_config
 			l.set.NoGraphs = value.Value == "false"
 			continue
 		}
-		if key == "" {
-			l.Other = append(l.Other, append([]string{name}, list(value)...))
-			continue
-		}
-		words := list(value)
+		words := list(value).words
 		if value.Kind == yaml.ScalarNode {
 			words = []string{value.Value}
 			l.values = append(l.values, name+"="+value.Value)
 		}
-		if err := l.take(key, name, words, false); err != nil {
-			return fmt.Errorf("line %d: %s %w", value.Line, name, err)
+		here := Place{at.File, at.Line + n.Content[i].Line - 1, name, words}
+		l.places[name] = here
+		key := configKey(l.profile, name)
+		if key == "" {
+			l.Other = append(l.Other, append([]string{name}, words...))
+			continue
+		}
+		l.places[key] = here
+		if p := l.problem(here, l.take(key, name, words, false)); p != nil {
+			p.File = at.File
+			problems = append(problems, *p)
 		}
 	}
-	return nil
+	return problems
 }
 
 // configKey finds the setting of a path in the file.
@@ -88,7 +127,8 @@ func (l *Launch) unknownKeys() []Problem {
 		}
 		wrong = append(wrong, key)
 		near, ok := nearest.Match(key, beside(all, above))
-		out = append(out, Problem{File: l.config, Flag: key, Nearest: near, Text: "unknown key of " + l.Engine, Unsure: !ok})
+		at := l.places[key]
+		out = append(out, Problem{Kind: UnknownKey, File: cmp.Or(at.File, l.config), Line: at.Line, Flag: key, Nearest: near, Text: "unknown key of " + l.Engine, Unsure: !ok})
 	}
 	return out
 }

@@ -24,7 +24,7 @@ func (l *Launch) Lacks(release string) []Problem {
 			list, at = own, cmp.Or(l.Dynamo, engine.Carrier(l.Engine, release).Version)
 		}
 		if text, unsure := lacks(list, plain, at, "flag"); text != "" {
-			p := Problem{File: l.File, Flag: flag, Text: text, Unsure: unsure}
+			p := Problem{Kind: LackedFlag, File: l.File, Line: l.places[flag].Line, Flag: flag, Text: text, Unsure: unsure}
 			if now := l.profile.Option(keyOf(l.profile, flag), release); now != plain {
 				p.Nearest = now
 			}
@@ -33,7 +33,8 @@ func (l *Launch) Lacks(release string) []Problem {
 	}
 	for _, key := range l.keys {
 		if text, unsure := lacks(l.Engine+"-keys", key, release, "key"); text != "" {
-			out = append(out, Problem{File: l.config, Flag: key, Text: text, Unsure: unsure})
+			at := l.places[key]
+			out = append(out, Problem{Kind: LackedFlag, File: cmp.Or(at.File, l.config), Line: at.Line, Flag: key, Text: text, Unsure: unsure})
 		}
 	}
 	for _, value := range l.values {
@@ -175,6 +176,9 @@ func valueWord(p *deployment.Served, key, value string) string {
 	}
 	return extraWord(p.Engine.Name, key, value)
 }
+
+// Value is the value of a setting of a pool in the syntax of its engine.
+func Value(p *deployment.Served, key, value string) string { return valueWord(p, key, value) }
 
 // shortened is a list of sizes without its middle.
 func shortened(sizes []string) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
@@ -27,6 +28,7 @@ type Values struct {
 	// Checkpoint is a conversion of the model that the engine makes while loading:
 	// "fp8"; "" is none.
 	Checkpoint string
+	Stored     units.Bytes // of the model on disk
 
 	// Layout is complete; Experts says whether the model has any.
 	Layout  parallel.Layout
@@ -87,7 +89,7 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	v := Values{
 		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, engine.Upto(e.Name, e.Known)),
-		Model: p.loads(i), Checkpoint: p.Deployment.Formats.Checkpoint, Device: s.Device,
+		Model: p.loads(i), Checkpoint: p.Deployment.Formats.Checkpoint, Stored: stored(p.Resolved.Model), Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
@@ -119,7 +121,7 @@ func (p *Plan) pool(i int) (Values, error) {
 	if most := p.reach(); most > 0 && p.longest() > most {
 		return v, fmt.Errorf("requests of %d tokens are longer than the maximum of %d of %s", p.longest(), most, p.Resolved.Model.Name())
 	}
-	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
+	return v, errors.Join(v.place(s.Device.Node), v.check(max(p.Prompt, p.Input)))
 }
 
 // loads is the checkpoint of a pool.
@@ -129,6 +131,15 @@ func (p *Plan) loads(i int) string {
 		own = p.Models[i]
 	}
 	return cmp.Or(p.Site.ModelPath, own, p.Deployment.Model)
+}
+
+// stored is the size of a checkpoint: the weights, and MTP modules in the format of most of them.
+func stored(m *model.Model) units.Bytes {
+	most := m.Quant.Dense
+	if m.HasExperts() {
+		most = m.Quant.Experts
+	}
+	return m.WeightBytes(m.Quant) + most.WeightBytes(m.Parameters().MTP, 1)
 }
 
 // assumed are the settings that a preset gives workers with a role.
@@ -145,13 +156,15 @@ func (p *Plan) assumed(role deployment.Role) []string {
 // length is the longest request to serve: prompt, output, and room for a chat template, up
 // to the maximum of the model. Without that room a server refuses the predicted requests.
 func (p *Plan) length() int {
-	const template = 256
 	all := p.longest()
 	if most := p.reach(); most > 0 {
-		return max(all, min(all+template, most))
+		return max(all, min(all+ChatTemplate, most))
 	}
-	return all + template
+	return all + ChatTemplate
 }
+
+// ChatTemplate is room for the tokens that a chat template adds to a prompt.
+const ChatTemplate = 256
 
 // longest is the most tokens of a request.
 func (p *Plan) longest() int { return max(p.Longest, p.Input+p.Output) }
@@ -209,7 +222,7 @@ func (v *Values) drafts(s *deployment.Served, m *model.Model) {
 func (v *Values) wholePrompts() bool { return v.Engine == VLLM && !v.ChunkedPrefill }
 
 // check reports values that the engine would refuse or could not serve.
-func (v *Values) check(input int) error {
+func (v *Values) check(prompt int) error {
 	var errs []error
 	if v.KV == dtype.INT8.String() && v.Engine != MindIE {
 		errs = append(errs, fmt.Errorf("%s has no KV cache in int8", v.Engine))
@@ -217,8 +230,8 @@ func (v *Values) check(input int) error {
 	if need := v.Batch * (1 + v.MTP); v.TokenBudget < need && v.Role != deployment.Prefill && v.Engine != SGLang {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than the %d tokens of a decode step: %d sequences with %d drafts each", v.TokenBudget, need, v.Batch, v.MTP))
 	}
-	if v.Role != deployment.Decode && !v.ChunkedPrefill && v.TokenBudget < input {
-		errs = append(errs, fmt.Errorf("token_budget %d is less than a prompt of %d tokens, and chunked_prefill is off", v.TokenBudget, input))
+	if v.Role != deployment.Decode && !v.ChunkedPrefill && v.TokenBudget < prompt {
+		errs = append(errs, fmt.Errorf("token_budget %d is less than a prompt of %d tokens, and chunked_prefill is off", v.TokenBudget, prompt))
 	}
 	if v.wholePrompts() && v.TokenBudget < v.MaxLength {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than the longest request of %d tokens, and chunked_prefill is off", v.TokenBudget, v.MaxLength))

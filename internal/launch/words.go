@@ -1,88 +1,811 @@
 package launch
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/pattern"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// commands are the commands of a shell script in the order of the text, each a list of
-// words without quotes, assignments and redirections. Variables stay as they are written.
-// Here-documents that are scripts, as for ssh, are searched too.
-func commands(script string) ([][]string, error) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
-	if err != nil {
-		return nil, err
+// call is a command: its words without quotes, and the line of each in its file.
+type call struct {
+	words []string
+	lines []int
+}
+
+// add appends words of one line.
+func (c *call) add(line int, words ...string) {
+	for _, w := range words {
+		c.words, c.lines = append(c.words, w), append(c.lines, line)
 	}
-	var out [][]string
-	syntax.Walk(file, func(n syntax.Node) bool {
+}
+
+// from is the call without its first words.
+func (c call) from(i int) call { return call{c.words[i:], c.lines[i:]} }
+
+// document is a text that a script passes to a command or writes into a file.
+type document struct {
+	file string // "" for the input of a command
+	text string
+	line int // of its first line
+}
+
+// script follows a shell script without running it: which commands it runs, in which order and with
+// which words. Variables that the script does not set, and what other programs print, stay in the words
+// as "${NAME}" and "$(program)". A condition that depends on one is neither true nor false: both ways are
+// followed, and the first sets what was not set before.
+type script struct {
+	vars      map[string]expand.Variable
+	functions map[string]*syntax.Stmt
+	open      map[string]bool // unset variables that are to stay in the word that is expanded
+	steps     int             // commands that may still be followed
+	depth     int             // of functions that call functions
+	first     int             // the line before the first
+	unquoted  []Place         // JSON that a shell takes apart
+
+	run  func(call, map[string]expand.Variable) error
+	data func(document)
+}
+
+// mostSteps and mostWords bound what is followed of scripts that loop.
+const mostSteps, mostWords, mostDepth = 2000, 512, 8
+
+// follow reads a script.
+func (s *script) follow(text string) error {
+	file, err := parsed(text)
+	if err != nil {
+		return err
+	}
+	if s.functions == nil {
+		s.functions, s.steps = map[string]*syntax.Stmt{}, mostSteps
+	}
+	return s.list(file.Stmts)
+}
+
+// parsed is the syntax of a script. Documentation has "<name>" where a value is to be written, which a shell
+// reads as a redirection: a script that is none otherwise is read with them quoted.
+func parsed(text string) (*syntax.File, error) {
+	parse := func(text string) (*syntax.File, error) {
+		return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	}
+	file, err := parse(text)
+	if err == nil {
+		return file, nil
+	}
+	quoted := placeholder.ReplaceAllStringFunc(text, strings.NewReplacer("<", `\<`, ">", `\>`, " ", `\ `).Replace)
+	if again, failed := parse(quoted); failed == nil {
+		return again, nil
+	}
+	return nil, err
+}
+
+var placeholder = regexp.MustCompile(`<([A-Za-z][\w ./:-]*)>`)
+
+// environment gives the variables of a script to the package that expands words.
+type environment struct{ s *script }
+
+// Get is a variable.
+func (e environment) Get(name string) expand.Variable {
+	text := func(s string) expand.Variable { return expand.Variable{Set: true, Kind: expand.String, Str: s} }
+	if v, ok := e.s.vars[name]; ok {
+		return v
+	}
+	switch {
+	case name == "#":
+		return text("0")
+	case name == "HOME" || strings.HasPrefix(name, "HOME "):
+		return text("~" + strings.TrimPrefix(strings.TrimPrefix(name, "HOME"), " "))
+	case e.s.open[name]:
+		return text("${" + name + "}")
+	}
+	return expand.Variable{}
+}
+
+// Each lists the variables.
+func (e environment) Each(f func(string, expand.Variable) bool) {
+	for _, name := range slices.Sorted(maps.Keys(e.s.vars)) {
+		if !f(name, e.s.vars[name]) {
+			return
+		}
+	}
+}
+
+// Set changes one: "${X:=value}" and arithmetic do.
+func (e environment) Set(name string, v expand.Variable) error {
+	e.s.vars[name] = v
+	return nil
+}
+
+// config is how words are expanded. No file is looked at and no program runs.
+func (s *script) config() *expand.Config {
+	return &expand.Config{Env: environment{s}, CmdSubst: s.printed, ProcSubst: func(*syntax.ProcSubst) (string, error) { return "$(file)", nil }}
+}
+
+// opens finds the unset variables of a node that have no default, and reports whether arithmetic depends on one: to a
+// shell it is 0 there.
+func (s *script) opens(n syntax.Node) (arithmetic bool) {
+	s.open = map[string]bool{}
+	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
-		case *syntax.CallExpr:
-			var words []string
-			for _, w := range n.Args {
-				if text := wordText(w.Parts); text != "$@" { // the script's own arguments are unknown
-					words = append(words, text)
-				}
+		case *syntax.ParamExp:
+			if n.Param != nil && n.Exp == nil && n.Index == nil && !n.Length && !n.Excl && !strings.ContainsAny(n.Param.Value, "@*#?$!-") {
+				s.open[n.Param.Value] = true
 			}
-			if len(words) > 0 {
-				out = append(out, words)
-			}
-		case *syntax.Redirect:
-			if n.Hdoc != nil {
-				if inner, err := commands(wordText(n.Hdoc.Parts)); err == nil { // other documents are data
-					out = append(out, inner...)
-				}
-			}
+		case *syntax.ArithmExp:
+			arithmetic = arithmetic || s.unset(n.X)
 		}
 		return true
 	})
-	return out, nil
+	return arithmetic
 }
 
-// wordText is the text of a word without its quotes.
-func wordText(parts []syntax.WordPart) string {
-	var b strings.Builder
-	for _, p := range parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			b.WriteString(unescape(p.Value, ""))
-		case *syntax.SglQuoted:
-			text := p.Value
-			if p.Dollar { // $'…' has escapes
-				if plain, _, err := expand.Format(nil, text, nil); err == nil {
-					text = plain
-				}
+// unset reports whether an expression has a variable without a value.
+func (s *script) unset(x syntax.ArithmExpr) bool {
+	out := false
+	syntax.Walk(x, func(n syntax.Node) bool {
+		name := ""
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			if n.Param != nil && n.Exp == nil {
+				name = n.Param.Value
 			}
-			b.WriteString(text)
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				if lit, ok := inner.(*syntax.Lit); ok {
-					b.WriteString(unescape(lit.Value, "\"\\$`\n"))
-				} else {
-					b.WriteString(wordText([]syntax.WordPart{inner}))
-				}
+		case *syntax.Word:
+			if lit := n.Lit(); syntax.ValidName(lit) {
+				name = lit
 			}
-		default: // an expansion, as it is written
-			// Printing a node into a builder cannot fail.
-			_ = syntax.NewPrinter().Print(&b, &syntax.Word{Parts: []syntax.WordPart{p}})
+		}
+		out = out || name != "" && !environment{s}.Get(name).IsSet()
+		return true
+	})
+	return out
+}
+
+// printed is the output of a command substitution, if it can be told from the text.
+func (s *script) printed(w io.Writer, c *syntax.CmdSubst) error {
+	if len(c.Stmts) == 1 {
+		if text, ok := s.output(c.Stmts[0]); ok {
+			_, err := io.WriteString(w, text)
+			return err
 		}
 	}
-	return b.String()
+	name := "…"
+	if len(c.Stmts) > 0 {
+		if call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() != "" {
+			name = path.Base(call.Args[0].Lit())
+		}
+	}
+	_, err := io.WriteString(w, "$("+name+")")
+	return err
 }
 
-// unescape removes backslashes: before any character, or only before some as between
-// double quotes. A line goes on after one at its end.
-func unescape(text, only string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if c := text[i]; c != '\\' || i+1 == len(text) || only != "" && !strings.Contains(only, text[i+1:i+2]) {
-			b.WriteByte(c)
+// output is what a command prints, for the few whose output is in their text.
+func (s *script) output(stmt *syntax.Stmt) (string, bool) {
+	c, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return "", false
+	}
+	if c.Args[0].Lit() == "cat" && len(c.Args) == 1 && len(stmt.Redirs) == 1 && stmt.Redirs[0].Hdoc != nil {
+		return s.text(stmt.Redirs[0].Hdoc), true
+	}
+	words := s.words(c.Args...).words
+	if len(words) == 0 || len(stmt.Redirs) > 0 {
+		return "", false
+	}
+	switch rest := words[1:]; words[0] {
+	case "echo":
+		return strings.Join(slices.DeleteFunc(rest, func(w string) bool { return w == "-n" || w == "-e" }), " "), true
+	case "seq":
+		return sequence(rest)
+	case "basename":
+		return path.Base(slices.Concat(rest, []string{""})[0]), len(rest) > 0
+	}
+	return "", false
+}
+
+// sequence is the output of "seq".
+func sequence(args []string) (string, bool) {
+	at := []int{1, 1, 0}
+	for i, a := range args {
+		n, ok := number(a)
+		if !ok || i > 2 {
+			return "", false
+		}
+		at[map[int][]int{1: {2}, 2: {0, 2}, 3: {0, 1, 2}}[len(args)][i]] = n
+	}
+	if len(args) == 0 || at[1] == 0 || (at[2]-at[0])/at[1] > mostWords {
+		return "", false
+	}
+	var out []string
+	for n := at[0]; at[1] > 0 && n <= at[2] || at[1] < 0 && n >= at[2]; n += at[1] {
+		out = append(out, strconv.Itoa(n))
+	}
+	return strings.Join(out, "\n"), true
+}
+
+// words expands words as a shell does, but file names.
+func (s *script) words(all ...*syntax.Word) call {
+	var out call
+	for _, w := range all {
+		line := s.first + int(w.Pos().Line())
+		if text, ok := s.json(w); ok {
+			_, object, _ := strings.Cut(text, "{")
+			s.unquoted = append(s.unquoted, Place{Line: line, Flag: "{" + object})
+			out.add(line, text)
 			continue
 		}
-		if i++; text[i] != '\n' {
-			b.WriteByte(text[i])
+		if s.opens(w) {
+			out.add(line, strings.Join(strings.Fields(wordText(w)), ""))
+			continue
+		}
+		if p := onlyParameter(w); p == "@" || p == "*" {
+			if _, ok := s.vars["@"]; !ok {
+				continue // the script's own arguments are unknown
+			}
+		}
+		n := 0
+		for text, err := range expand.FieldsSeq(s.config(), w) {
+			if n++; err != nil || n > mostWords {
+				out.add(line, wordText(w))
+				break
+			}
+			out.add(line, text)
 		}
 	}
+	return out
+}
+
+// onlyParameter is the name of the parameter that a word consists of.
+func onlyParameter(w *syntax.Word) string {
+	parts := w.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+	}
+	if len(parts) == 1 {
+		if p, ok := parts[0].(*syntax.ParamExp); ok && p.Param != nil {
+			return p.Param.Value
+		}
+	}
+	return ""
+}
+
+// json is a word of JSON that is not quoted. A shell would remove the quotes inside it.
+func (s *script) json(w *syntax.Word) (string, bool) {
+	lit, ok := w.Parts[0].(*syntax.Lit)
+	if !ok || !strings.HasPrefix(lit.Value, "{") && !strings.Contains(lit.Value, "={") || len(w.Parts) < 2 {
+		return "", false
+	}
+	text := wordText(w)
+	_, object, _ := strings.Cut(text, "{")
+	return text, isJSON("{" + object)
+}
+
+// wordText is a word as it is written.
+func wordText(w *syntax.Word) string {
+	var b strings.Builder
+	// Printing a node into a builder cannot fail.
+	_ = syntax.NewPrinter().Print(&b, w)
 	return b.String()
+}
+
+// text expands a word that stays whole.
+func (s *script) text(w *syntax.Word) string {
+	if w == nil {
+		return ""
+	}
+	arithmetic := s.opens(w)
+	out, err := expand.Document(s.config(), w)
+	if err != nil || arithmetic {
+		return wordText(w)
+	}
+	return out
+}
+
+// isOpen reports a text with something that the file does not tell.
+func isOpen(text string) bool { return strings.Contains(text, "${") || strings.Contains(text, "$(") }
+
+// list follows statements in order.
+func (s *script) list(all []*syntax.Stmt) error {
+	for _, stmt := range all {
+		if err := s.statement(stmt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errSteps is the end of a script that loops too often.
+var errSteps = errors.New("the script loops too often to be followed")
+
+// statement follows one statement.
+func (s *script) statement(stmt *syntax.Stmt) error {
+	if s.steps--; s.steps < 0 {
+		return errSteps
+	}
+	s.redirects(stmt)
+	switch c := stmt.Cmd.(type) {
+	case *syntax.CallExpr:
+		return s.call(c)
+	case *syntax.DeclClause:
+		return s.declare(c)
+	case *syntax.BinaryCmd:
+		return s.list([]*syntax.Stmt{c.X, c.Y})
+	case *syntax.Block:
+		return s.list(c.Stmts)
+	case *syntax.Subshell:
+		return s.list(c.Stmts)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return s.statement(c.Stmt)
+		}
+	case *syntax.IfClause:
+		return s.choose(c)
+	case *syntax.WhileClause:
+		if s.holds(c.Cond) == !c.Until {
+			return s.maybe(c.Do)
+		}
+	case *syntax.ForClause:
+		return s.loop(c)
+	case *syntax.CaseClause:
+		return s.match(c)
+	case *syntax.FuncDecl:
+		if c.Name != nil {
+			s.functions[c.Name.Value] = c.Body
+		}
+	}
+	return nil
+}
+
+// redirects finds the texts that a command is given, and those that it writes into files.
+func (s *script) redirects(stmt *syntax.Stmt) {
+	into := ""
+	for _, r := range stmt.Redirs {
+		if (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrClob) && r.Word != nil {
+			into = s.text(r.Word)
+		}
+	}
+	if c, ok := stmt.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 1 && c.Args[0].Lit() == "tee" {
+		into = s.text(c.Args[len(c.Args)-1])
+	}
+	for _, r := range stmt.Redirs {
+		if r.Hdoc != nil && s.data != nil {
+			s.data(document{into, s.text(r.Hdoc), s.first + int(r.Hdoc.Pos().Line())})
+		}
+	}
+	if out, ok := s.output(stmt0(stmt)); ok && into != "" && s.data != nil {
+		s.data(document{into, out, s.first + int(stmt.Pos().Line())})
+	}
+}
+
+// stmt0 is a statement without its redirections.
+func stmt0(stmt *syntax.Stmt) *syntax.Stmt {
+	return &syntax.Stmt{Position: stmt.Position, Cmd: stmt.Cmd}
+}
+
+// call follows a command: assignments, a function of the script, or a program.
+func (s *script) call(c *syntax.CallExpr) error {
+	if len(c.Args) == 0 {
+		s.assign(c.Assigns)
+		return nil
+	}
+	words := s.words(c.Args...)
+	if len(words.words) == 0 {
+		return nil
+	}
+	switch words.words[0] {
+	case "set":
+		if i := slices.Index(words.words, "--"); i > 0 {
+			s.positional(words.words[i+1:])
+		}
+		return nil
+	case "shift", "exit", "return", "cd", "source", ".", "unset":
+		return nil
+	}
+	if body, ok := s.functions[words.words[0]]; ok {
+		if s.depth++; s.depth > mostDepth {
+			return errSteps
+		}
+		defer func(was map[string]expand.Variable) {
+			s.depth--
+			for _, name := range positionalNames(s.vars, was) {
+				delete(s.vars, name)
+				if v, ok := was[name]; ok {
+					s.vars[name] = v
+				}
+			}
+		}(maps.Clone(s.vars))
+		s.positional(words.words[1:])
+		return s.statement(body)
+	}
+	if s.run == nil {
+		return nil
+	}
+	own := maps.Clone(s.vars)
+	inner := script{vars: own}
+	inner.assign(c.Assigns)
+	return s.run(words, own)
+}
+
+// positionalNames are the names of arguments in two sets of variables.
+func positionalNames(sets ...map[string]expand.Variable) []string {
+	var out []string
+	for _, set := range sets {
+		for name := range set {
+			if _, isNumber := number(name); isNumber || name == "@" || name == "#" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// positional sets the arguments "$1" and so on.
+func (s *script) positional(args []string) {
+	for _, name := range positionalNames(s.vars) {
+		delete(s.vars, name)
+	}
+	for i, a := range args {
+		s.vars[strconv.Itoa(i+1)] = expand.Variable{Set: true, Kind: expand.String, Str: a}
+	}
+	s.vars["@"] = expand.Variable{Set: true, Kind: expand.Indexed, List: args}
+	s.vars["#"] = expand.Variable{Set: true, Kind: expand.String, Str: strconv.Itoa(len(args))}
+}
+
+// assign sets variables. One that is set to nothing but what the file does not tell stays unset, so that
+// its default applies.
+func (s *script) assign(all []*syntax.Assign) {
+	for _, a := range all {
+		if a.Name == nil || a.Naked {
+			continue
+		}
+		name, old := a.Name.Value, s.vars[a.Name.Value]
+		if a.Array != nil {
+			var list []string
+			if a.Append {
+				list = slices.Clone(old.List)
+			}
+			for _, e := range a.Array.Elems {
+				if e.Value != nil {
+					list = append(list, s.words(e.Value).words...)
+				}
+			}
+			s.vars[name] = expand.Variable{Set: true, Kind: expand.Indexed, List: list}
+			continue
+		}
+		text := s.text(a.Value)
+		if a.Value != nil {
+			if w := s.words(a.Value); isOpenWord(wordText(a.Value)) || len(w.words) == 1 && isOpenWord(w.words[0]) {
+				if unset := len(w.words) == 1 && isOpenWord(w.words[0]); unset && !a.Append {
+					if strings.HasPrefix(w.words[0], "${") {
+						delete(s.vars, name)
+						continue
+					}
+					text = w.words[0]
+				}
+			} else {
+				text = s.literal(a.Value)
+			}
+		}
+		if a.Append {
+			text = old.String() + text
+		}
+		s.vars[name] = expand.Variable{Set: true, Kind: expand.String, Str: text}
+	}
+}
+
+// literal is a word without its quotes, not divided.
+func (s *script) literal(w *syntax.Word) string {
+	arithmetic := s.opens(w)
+	out, err := expand.Literal(s.config(), w)
+	if err != nil || arithmetic {
+		return strings.Join(strings.Fields(wordText(w)), "")
+	}
+	return out
+}
+
+// isOpenWord reports a text that is one unknown and nothing else.
+func isOpenWord(text string) bool {
+	return openWord.MatchString(text)
+}
+
+var openWord = regexp.MustCompile(`^(\$\{\w+\}|\$\([^()]*\))$`)
+
+// declare follows "export" and the like. A command after the assignments lost its line break.
+func (s *script) declare(c *syntax.DeclClause) error {
+	s.assign(c.Args)
+	var words call
+	for _, a := range c.Args {
+		switch {
+		case a.Name != nil && a.Naked:
+			words.add(s.first+int(a.Pos().Line()), a.Name.Value)
+		case a.Name == nil && a.Value != nil:
+			more := s.words(a.Value)
+			words.words, words.lines = append(words.words, more.words...), append(words.lines, more.lines...)
+		}
+	}
+	if name, _, _ := starts(words); name == "" || s.run == nil {
+		return nil
+	}
+	return s.run(words, maps.Clone(s.vars))
+}
+
+// truth is true, false, or unknown.
+type truthValue int
+
+const (
+	unknown truthValue = iota
+	holds
+	fails
+)
+
+func truthOf(b bool) truthValue {
+	if b {
+		return holds
+	}
+	return fails
+}
+
+// not is the opposite.
+func (t truthValue) not() truthValue { return map[truthValue]truthValue{holds: fails, fails: holds}[t] }
+
+// choose follows the branch that is taken, or all if that cannot be told.
+func (s *script) choose(c *syntax.IfClause) error {
+	for ; c != nil; c = c.Else {
+		when := holds
+		if len(c.Cond) > 0 {
+			when = s.condition(c.Cond)
+		}
+		switch when {
+		case holds:
+			return s.list(c.Then)
+		case unknown:
+			if err := s.maybe(c.Then); err != nil {
+				return err
+			}
+		case fails:
+		}
+	}
+	return nil
+}
+
+// maybe follows statements that may not run: they set only what is not set.
+func (s *script) maybe(all []*syntax.Stmt) error {
+	was := maps.Clone(s.vars)
+	err := s.list(all)
+	maps.Copy(s.vars, was)
+	return err
+}
+
+// holds reports whether a condition is not known to fail.
+func (s *script) holds(cond []*syntax.Stmt) bool { return s.condition(cond) != fails }
+
+// condition is the truth of the last of some statements.
+func (s *script) condition(cond []*syntax.Stmt) truthValue {
+	if len(cond) == 0 {
+		return unknown
+	}
+	stmt := cond[len(cond)-1]
+	out := unknown
+	switch c := stmt.Cmd.(type) {
+	case *syntax.TestClause:
+		out = s.test(c.X)
+	case *syntax.ArithmCmd:
+		s.opens(c)
+		if n, err := expand.Arithm(s.config(), c.X); err == nil {
+			out = truthOf(n != 0)
+		}
+	case *syntax.BinaryCmd:
+		x, y := s.condition([]*syntax.Stmt{c.X}), s.condition([]*syntax.Stmt{c.Y})
+		if c.Op == syntax.OrStmt {
+			out = either(x, y)
+		} else if c.Op == syntax.AndStmt {
+			out = either(x.not(), y.not()).not()
+		}
+	case *syntax.CallExpr:
+		words := s.words(c.Args...).words
+		switch {
+		case len(words) == 0:
+		case words[0] == "true" || words[0] == ":":
+			out = holds
+		case words[0] == "false":
+			out = fails
+		case words[0] == "test" || words[0] == "[":
+			if words = words[1:]; len(words) > 0 && words[len(words)-1] == "]" {
+				words = words[:len(words)-1]
+			}
+			out = tested(words)
+		}
+	}
+	if stmt.Negated {
+		return out.not()
+	}
+	return out
+}
+
+// either is "or".
+func either(x, y truthValue) truthValue {
+	switch {
+	case x == holds || y == holds:
+		return holds
+	case x == fails && y == fails:
+		return fails
+	}
+	return unknown
+}
+
+// tested is the truth of the words of "[ … ]".
+func tested(words []string) truthValue {
+	switch {
+	case len(words) > 1 && words[0] == "!":
+		return tested(words[1:]).not()
+	case len(words) == 1:
+		return compared("-n", words[0], "")
+	case len(words) == 2:
+		return compared(words[0], words[1], "")
+	case len(words) == 3:
+		return compared(words[1], words[0], words[2])
+	}
+	return unknown
+}
+
+// test is the truth of "[[ … ]]".
+func (s *script) test(x syntax.TestExpr) truthValue {
+	switch x := x.(type) {
+	case *syntax.ParenTest:
+		return s.test(x.X)
+	case *syntax.UnaryTest:
+		if x.Op == syntax.TsNot {
+			return s.test(x.X).not()
+		}
+		if w, ok := x.X.(*syntax.Word); ok {
+			return compared(x.Op.String(), s.literal(w), "")
+		}
+	case *syntax.BinaryTest:
+		switch x.Op {
+		case syntax.AndTest:
+			return either(s.test(x.X).not(), s.test(x.Y).not()).not()
+		case syntax.OrTest:
+			return either(s.test(x.X), s.test(x.Y))
+		}
+		a, first := x.X.(*syntax.Word)
+		b, second := x.Y.(*syntax.Word)
+		if first && second {
+			return compared(x.Op.String(), s.literal(a), s.literal(b))
+		}
+	case *syntax.Word:
+		return compared("-n", s.literal(x), "")
+	}
+	return unknown
+}
+
+// compared is the truth of a comparison.
+func compared(op, a, b string) truthValue {
+	if isOpen(a) || isOpen(b) {
+		return unknown
+	}
+	x, first := number(a)
+	y, second := number(b)
+	switch op {
+	case "-z":
+		return truthOf(a == "")
+	case "-n":
+		return truthOf(a != "")
+	case "=", "==", "!=":
+		if strings.ContainsAny(b, "*?[") {
+			return unknown
+		}
+		return truthOf((a == b) == (op != "!="))
+	}
+	if !first || !second {
+		return unknown
+	}
+	switch op {
+	case "-eq":
+		return truthOf(x == y)
+	case "-ne":
+		return truthOf(x != y)
+	case "-gt":
+		return truthOf(x > y)
+	case "-ge":
+		return truthOf(x >= y)
+	case "-lt":
+		return truthOf(x < y)
+	case "-le":
+		return truthOf(x <= y)
+	}
+	return unknown
+}
+
+// loop follows the turns of a "for".
+func (s *script) loop(c *syntax.ForClause) error {
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		for _, item := range s.words(l.Items...).words {
+			if l.Name != nil && !isOpenWord(item) {
+				s.vars[l.Name.Value] = expand.Variable{Set: true, Kind: expand.String, Str: item}
+			}
+			if err := s.list(c.Do); err != nil {
+				return err
+			}
+		}
+	case *syntax.CStyleLoop:
+		for turns, more := 0, s.arithmetic(l.Init, 1) != nil || l.Init == nil; more && turns < mostWords; turns++ {
+			n := s.arithmetic(l.Cond, 1)
+			if n == nil || l.Cond != nil && s.unset(l.Cond) {
+				return s.maybe(c.Do)
+			}
+			if *n == 0 {
+				return nil
+			}
+			if err := s.list(c.Do); err != nil {
+				return err
+			}
+			more = s.arithmetic(l.Post, 1) != nil
+		}
+	}
+	return nil
+}
+
+// arithmetic is the value of an expression, nil if it cannot be told.
+func (s *script) arithmetic(x syntax.ArithmExpr, none int) *int {
+	if x == nil {
+		return &none
+	}
+	s.open = nil
+	n, err := expand.Arithm(s.config(), x)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// match follows the arm of a "case" that matches, or all if that cannot be told.
+func (s *script) match(c *syntax.CaseClause) error {
+	value := s.literal(c.Word)
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			s.opens(p)
+			glob, err := expand.Pattern(s.config(), p)
+			if err != nil {
+				continue
+			}
+			expression, err := pattern.Regexp(glob, pattern.EntireString)
+			if err != nil {
+				continue
+			}
+			if isOpen(value) {
+				if err := s.maybe(item.Stmts); err != nil {
+					return err
+				}
+				break
+			}
+			if ok, err := regexp.MatchString(expression, value); err == nil && ok {
+				return s.list(item.Stmts)
+			}
+		}
+	}
+	return nil
+}
+
+// split are the words of a text as a shell divides it, of all its commands.
+func split(text string, line int) (call, error) {
+	var out call
+	s := &script{vars: map[string]expand.Variable{}, first: line - 1, run: func(c call, _ map[string]expand.Variable) error {
+		out.words, out.lines = append(out.words, c.words...), append(out.lines, c.lines...)
+		return nil
+	}}
+	if err := s.follow(text); err != nil {
+		return call{}, fmt.Errorf("not a command: %w", err)
+	}
+	return out, nil
 }

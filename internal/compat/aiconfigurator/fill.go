@@ -136,6 +136,9 @@ func (b *blockReader) patching() {
 			b.notes = append(b.notes, b.name+": profiles have no effect with mode: replace")
 		}
 	}
+	if preset := b.word("quant_preset", slices.Sorted(maps.Keys(profiles()))); preset != "" {
+		b.presets = profiles()[preset].over(b.presets)
+	}
 	word := plain(b.word("use_specific_quant_mode", weightWords()))
 	specific := precision{gemm: word, moe: word}
 	if word == "w4afp8" { // a format of experts

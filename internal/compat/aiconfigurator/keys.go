@@ -94,6 +94,7 @@ func flatKeys() []string {
 		"serving_mode", "total_gpus", "nextn", "nextn_accepted", "nextn_accept_rates", "enable_wideep",
 		"free_gpu_memory_fraction", "max_seq_len", "enable_chunked_prefill",
 		"rate_match_prefill_degradation", "rate_match_decode_degradation",
+		"quant_preset",
 		// not the tool's
 		"percentile", "confidence", "engine_settings", "nextn_kept_rates", "agg_max_batch_size", "agg_correction_scale",
 	})
@@ -151,13 +152,17 @@ func sectionKeys(section string) map[string]string {
 			out[key] = role + key
 		}
 		out["enable_wide_ep"] = role + "enable_wideep"
+		out["enable_eplb"] = strings.TrimPrefix(role, "agg_") + "enable_eplb"
 	}
 	return out
 }
 
 // configKeys are the keys of "config", besides sections.
 func configKeys() []string {
-	return []string{"model_name", "model_path", "serving_mode", "is_moe", "nextn", "nextn_accept_rates", "nextn_accepted", "enable_wide_ep", "enable_wideep"}
+	return []string{
+		"model_name", "model_path", "serving_mode", "is_moe", "nextn", "nextn_accept_rates", "nextn_accepted", "enable_wide_ep", "enable_wideep",
+		"enable_eplb", "moe_backend", "attention_backend", "wideep_num_slots",
+	}
 }
 
 // idle are keys without effect here, with the value that the tool writes into its files by
@@ -167,6 +172,7 @@ func idle() map[string]string {
 		"database_mode": "SILICON", "transfer_policy": "", "engine_step_backend": "", "forward_model": "op_level",
 		"pareto_sweep": "true", "enable_encoder_dp": "true", "num_images_per_request": "1",
 		"moe_backend": "", "attention_backend": "", "wideep_num_slots": "", "is_moe": "",
+		"prefill_quant_preset": "", "decode_quant_preset": "",
 		"rate_match_encoder_degradation": "0.9", "autoscale_ttft_correction_factor": "1.8",
 		"encoder_tp_candidates": "", "encoder_batch_candidates": "", "max_encoder_workers": "",
 		"encoder_latency_correction": "1.0", "encoder_system_name": "",

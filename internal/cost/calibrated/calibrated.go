@@ -37,7 +37,7 @@ type source struct {
 // kernels were measured, but no deployment: engines are as unknown there as with a
 // relative's kernels. Of cdna3 and cdna4 deployments were measured, but no kernel. Cards of turing, ampere-ga102 and blackwell-rtx exchange over
 // PCIe, which was measured with ada. RTX Blackwell runs the kernels of Ada, without
-// the tensor memory that those of blackwell need. TPUs, NeuronCores and Apple's GPUs
+// the tensor memory that those of blackwell need. Of ascend-a3 kernels and collectives were measured. TPUs, NeuronCores and Apple's GPUs
 // have no relative here: they are priced by their data sheets.
 func fitted(generation string) (source, bool) {
 	switch generation {
@@ -45,6 +45,10 @@ func fitted(generation string) (source, bool) {
 		return source{generation, generation, device.Calibrated}, true
 	case "blackwell-ultra", "ampere", "ada", "cdna3", "cdna4":
 		return source{generation, generation, device.Transferred}, true
+	case "ascend-a3":
+		return source{generation, generation, device.Transferred}, true
+	case "ascend-a2", "ascend-350":
+		return source{"ascend-a3", "ascend-a3", device.Transferred}, true
 	case "volta":
 		return source{"ampere", "ampere", device.Transferred}, true
 	case "turing", "ampere-ga102":

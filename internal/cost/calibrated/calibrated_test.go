@@ -24,8 +24,8 @@ func gpus(t *testing.T) map[string]*calibrated.Model {
 			t.Fatal(err)
 		}
 		m, ok := calibrated.New(p)
-		gpu := p.Vendor == device.NVIDIA || p.Vendor == device.AMD || p.Vendor == device.Intel
-		if ok != gpu {
+		known := p.Vendor == device.NVIDIA || p.Vendor == device.AMD || p.Vendor == device.Intel || p.Vendor == device.Ascend
+		if ok != known {
 			t.Errorf("%s (%s): constants known: %v", name, p.Generation, ok)
 		}
 		if ok {
@@ -39,7 +39,7 @@ func TestTiers(t *testing.T) {
 	for name, want := range map[string]device.Tier{
 		"h100_sxm": device.Calibrated, "h200_nvl": device.Calibrated, "b200_sxm": device.Calibrated,
 		"a100_sxm": device.Transferred, "mi300x": device.Transferred, "b300_sxm": device.Transferred,
-		"t4": device.Transferred, "v100_sxm_16gb": device.Transferred, "rtx_5090": device.Transferred,
+		"ATLAS_800_A3_752T_128G_DIE": device.Transferred, "t4": device.Transferred, "v100_sxm_16gb": device.Transferred, "rtx_5090": device.Transferred,
 	} {
 		if got := gpus(t)[name].Tier(); got != want {
 			t.Errorf("%s: want tier %s, got %s", name, want, got)
@@ -56,7 +56,7 @@ func TestNearestRelatives(t *testing.T) {
 	for generation, want := range map[string]struct{ kernels, links string }{
 		"hopper": {"hopper", "hopper"}, "blackwell-ultra": {"blackwell-ultra", "blackwell-ultra"}, "volta": {"ampere", "ampere"},
 		"turing": {"ampere", "ada"}, "ampere-ga102": {"ampere", "ada"}, "blackwell-rtx": {"ada", "ada"}, "cdna2": {"cdna3", "cdna3"},
-		"cdna4": {"cdna4", "cdna4"}, "gaudi3": {"hopper", "hopper"},
+		"cdna4": {"cdna4", "cdna4"}, "gaudi3": {"hopper", "hopper"}, "ascend-a2": {"ascend-a3", "ascend-a3"},
 	} {
 		got, ok := calibrated.Nearest(generation)
 		expected := own[want.kernels]
@@ -65,7 +65,7 @@ func TestNearestRelatives(t *testing.T) {
 			t.Errorf("%s: not the kernels of %s and the links of %s", generation, want.kernels, want.links)
 		}
 	}
-	for _, none := range []string{"tpu-v7", "neuron-v3", "apple-m4", "ascend-a3", ""} {
+	for _, none := range []string{"tpu-v7", "neuron-v3", "apple-m4", "test", ""} {
 		if _, ok := calibrated.Nearest(none); ok {
 			t.Errorf("%q has constants", none)
 		}
@@ -147,7 +147,7 @@ func TestWire(t *testing.T) {
 func TestSpeedOfLight(t *testing.T) {
 	all := gpus(t)
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.SampledFrom([]string{"h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm", "mi300x", "l40s"}).Draw(t, "device")
+		name := rapid.SampledFrom([]string{"h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm", "mi300x", "l40s", "ATLAS_800_A3_752T_128G_DIE"}).Draw(t, "device")
 		p, err := device.Lookup(name)
 		if err != nil {
 			t.Fatal(err)

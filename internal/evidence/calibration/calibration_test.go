@@ -27,7 +27,7 @@ func served(t *testing.T) calibration.Case {
 	model, weights, _ := strings.Cut(strings.TrimSuffix(checkpoints[0], ")"), " (")
 	return calibration.Case{
 		Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense, Model: model, Weights: weights, System: system, Engine: "vllm"},
-		Tier:    device.Calibrated, Vendor: device.NVIDIA, Devices: 1, Concurrency: 16, Input: 1024,
+		Tier:    device.Calibrated, Vendor: device.NVIDIA, Devices: 1, Concurrency: 16, Input: 1024, Familiar: true,
 	}
 }
 
@@ -52,6 +52,10 @@ func TestWiderWithLessKnown(t *testing.T) {
 		{"more requests than measured", func(s *calibration.Case) { s.Concurrency = 64 * o.Reach.Concurrency }},
 		{"longer prompts than measured", func(s *calibration.Case) { s.Input = 4 * o.Reach.Input }},
 		{"more devices than measured", func(s *calibration.Case) { s.Devices = 4 * o.Reach.Devices }},
+		{"a source outside the fit", func(s *calibration.Case) { s.Familiar = false }},
+		{"one on Ascend", func(s *calibration.Case) {
+			s.Familiar, s.Generation, s.Vendor, s.System = false, "ascend-a3", device.Ascend, "ATLAS_800_A3_752T_128G_DIE"
+		}},
 		{"lengths not given", func(s *calibration.Case) { s.Defaulted = []string{"num_prompts", "length_ratio_low"} }},
 	} {
 		far := near

@@ -24,6 +24,7 @@ type Case struct {
 	Steady      bool     // of the formulas: the vendor's later accounting
 	TensorCast  bool     // with the assumptions of Ascend's model
 	Defaulted   []string // columns of a measured row that were left to defaults
+	Familiar    bool     // a measured row from a source that the fit has rows of
 }
 
 // Method is how a prediction was made.
@@ -83,18 +84,22 @@ func (o *Overlay) seen(s *Subject) bool {
 // Path names the residuals of a case from the widest to the narrowest: each
 // divides the one before by what moves the errors most.
 func (s *Case) Path(k Kind) []string {
+	vendor := s.vendor()
+	if vendor == ascend { // of which the fit has no rows
+		vendor = nvidia
+	}
 	switch k {
 	case KindDisaggregated, KindDisaggregatedSeen:
-		return []string{string(k), s.vendor(), s.Engine}
+		return []string{string(k), vendor, s.Engine}
 	case KindFormulas, KindSteady:
 		return []string{string(k), s.load()}
 	case KindUncalibrated:
-		return []string{string(k), s.vendor(), s.pressure(), s.load()}
+		return []string{string(k), vendor, s.pressure(), s.load()}
 	case KindUnseen: // a class has too few cells to be a group
-		return []string{string(k), s.vendor(), s.pressure(), s.load(), s.Engine}
+		return []string{string(k), vendor, s.pressure(), s.load(), s.Engine}
 	case KindSeen, KindOwn:
 	}
-	return []string{string(k), s.vendor(), s.pressure(), string(s.Class), s.load(), s.Engine}
+	return []string{string(k), vendor, s.pressure(), string(s.Class), s.load(), s.Engine}
 }
 
 // fullCache is the share of the KV cache in use above which requests may have

@@ -29,6 +29,8 @@ type Overlay struct {
 	Reach Reach
 	// Residuals are those of held-out rows, by kind.
 	Residuals map[string]Residuals
+	// Outside is how far deployments of sources outside the fit err beyond that, by vendor or load.
+	Outside map[string]Outside
 }
 
 // Reach is the largest load among measured rows.
@@ -55,7 +57,7 @@ func Shipped() *Overlay { return shipped() }
 // without a fit.
 func Uncalibrated() *Overlay {
 	fit := Shipped()
-	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals}
+	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals, Outside: fit.Outside}
 }
 
 // Elsewhere is the overlay as it applies to cells without rows.

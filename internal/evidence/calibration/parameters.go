@@ -145,16 +145,20 @@ func (s *Subject) alike() []Group {
 	return out
 }
 
-// The vendors that groups distinguish; all but AMD's devices count as NVIDIA's, whose
-// rows are the most.
+// The vendors that groups distinguish; all but AMD's and Ascend's devices count as NVIDIA's,
+// whose rows are the most.
 const (
 	amd    = "amd"
+	ascend = "ascend"
 	nvidia = "nvidia"
 )
 
 func (s *Subject) vendor() string {
-	if strings.HasPrefix(s.Generation, "cdna") {
+	switch {
+	case strings.HasPrefix(s.Generation, "cdna"):
 		return amd
+	case strings.HasPrefix(s.Generation, "ascend"):
+		return ascend
 	}
 	return nvidia
 }

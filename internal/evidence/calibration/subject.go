@@ -23,6 +23,8 @@ type Subject struct {
 	Weights string
 	// Disaggregated says that prefill and decode run on separate workers.
 	Disaggregated bool
+	// Drafts says that tokens are drafted.
+	Drafts bool
 	// Size is the class of the number of parameters.
 	Size string
 	// Release is the engine's version, in three numbers, or the name of a build that is no
@@ -34,7 +36,7 @@ type Subject struct {
 func SubjectOf(s *graph.Spec, engineName string, d *device.Profile) Subject {
 	out := Subject{
 		Engine: engineName, Generation: d.Generation, System: d.Name, Model: s.Model.ID,
-		Class: engine.Classify(s.Model), Size: size(s.Model.Parameters().Total()), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(),
+		Class: engine.Classify(s.Model), Size: size(s.Model.Parameters().Total()), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(), Drafts: s.MTP > 0,
 	}
 	most := s.Quant.Attention
 	if s.Model.HasExperts() {

@@ -38,6 +38,11 @@ func (o *Overlay) Write(w io.Writer) error {
 		residuals[kind] = r.text()
 	}
 	writeSection(&b, "residuals", residuals)
+	outside := map[string]string{}
+	for load, s := range o.Outside {
+		outside[load] = s.Text()
+	}
+	writeSection(&b, "outside", outside)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

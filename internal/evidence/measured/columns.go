@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // measureColumns are the columns of measurements; a file has at least one.
@@ -120,4 +121,18 @@ func (c *cells) sides() Sides {
 		}
 	}
 	return s
+}
+
+// linear reads the format of linear layers on Ascend devices, from the quantization that AIConfigurator's columns name or
+// from the name of the checkpoint.
+func (c *cells) linear() dtype.Action {
+	name := strings.ToLower(c.text("checkpoint"))
+	switch mode := c.text("gemm_quant_mode"); {
+	case !strings.HasPrefix(strings.ToUpper(c.text("system")), "ATLAS"):
+	case mode == "bf16" || mode == "bfloat16":
+		return dtype.Disabled
+	case mode == "" && strings.Contains(name, "w4a8"):
+		return dtype.W4A8Dynamic
+	}
+	return ""
 }

@@ -17,7 +17,7 @@ func (r *Row) Deployment() deployment.Deployment {
 	d := deployment.Deployment{
 		Model: r.Model, System: r.System,
 		Engine:    deployment.Engine{Name: r.Engine, Version: r.Version, Settings: r.settings()},
-		Formats:   deployment.Formats{Checkpoint: r.Precision, KV: r.KV},
+		Formats:   deployment.Formats{Checkpoint: r.Precision, Linear: r.Linear, KV: r.KV},
 		Modelling: deployment.Modelling{Policy: "physical", Fusion: deployment.Compiled},
 	}
 	roles := []deployment.Role{deployment.Both}
@@ -43,11 +43,11 @@ func (r *Row) pools() []*Workers {
 
 // layout is how a worker is cut.
 func (w *Workers) layout() parallel.Layout {
-	return parallel.Layout{Devices: w.devices(), TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}
+	return parallel.Layout{Devices: w.devices(), TP: w.TP, PP: w.PP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}
 }
 
 // devices is the number of devices of one worker.
-func (w *Workers) devices() int { return w.TP * w.DP }
+func (w *Workers) devices() int { return w.TP * max(1, w.PP) * w.DP }
 
 // acceptanceRates spreads the share of drafts that is kept evenly; without one they
 // are those of the model.
@@ -72,13 +72,16 @@ func (a *assignments) add(key string, value float64) {
 	}
 }
 
-// settings are the engine settings a row gives for all workers. Benchmarks send random
-// prompts, so nothing is found in a prefix cache; and launch scripts of data-parallel
+// settings are the engine settings a row gives for all workers. The laboratories of the fit
+// switch prefix caches off, and nothing of random prompts is found in one; and launch scripts of data-parallel
 // attention give every rank a whole budget: dividing the default makes the
 // published rows less like themselves. A budget in a file that tells the sides apart is
 // what the engine was passed, and the engine's own rule holds for it.
 func (r *Row) settings() []string {
-	out := assignments{"prefix_caching=false"}
+	var out assignments
+	if r.Source == "" || r.Familiar() {
+		out = append(out, "prefix_caching=false")
+	}
 	if !r.Sides.Own || r.TokenBudget == 0 {
 		out = append(out, "attention_dp.splits_budget=false")
 	}

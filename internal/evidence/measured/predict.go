@@ -382,11 +382,11 @@ func (p *Predictor) multipliers(r *Prepared) replica.Multipliers {
 
 // caseOf is what the expected error of a row depends on, without its subject.
 func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) calibration.Case {
-	out := calibration.Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input, Defaulted: row.Defaulted}
+	out := calibration.Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input, Defaulted: row.Defaulted, Familiar: row.Familiar()}
 	if fitted, ok := prices.(interface{ Tier() device.Tier }); ok {
 		out.Tier = fitted.Tier()
 	}
-	out.On(w.TP*w.DP, row.Concurrency, w.DP, m.HasExperts())
+	out.On(w.devices(), row.Concurrency, w.DP, m.HasExperts())
 	return out
 }
 

@@ -62,10 +62,10 @@ func (r *Row) describe(d *deployment.Resolved) {
 // workersOf are the workers of a pool.
 func workersOf(p *deployment.Served) Workers {
 	l := &p.Spec.Layout
-	return Workers{Count: p.Replicas, TP: l.TP, DP: l.DP, MoETP: l.MoETP, MoEEP: l.EP}
+	return Workers{Count: p.Replicas, TP: l.TP, PP: l.PP, DP: l.DP, MoETP: l.MoETP, MoEEP: l.EP}
 }
 
 // Cut reports whether the columns of a row can say how a worker is cut.
 func Cut(l *parallel.Layout) bool {
-	return max(1, l.TP)*max(1, l.DP) == l.Devices && l.MoEDP <= 1 && l.DCP <= 1
+	return max(1, l.TP)*max(1, l.PP)*max(1, l.DP) == l.Devices && l.MoEDP <= 1 && l.DCP <= 1
 }

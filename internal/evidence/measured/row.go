@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // Row is one measured deployment.
@@ -26,6 +27,8 @@ type Row struct {
 	System   string
 	// Precision is fp8, fp4, int4 or empty for the checkpoint's own.
 	Precision string
+	// Linear is the format of linear layers on Ascend devices, "" for the default.
+	Linear dtype.Action
 	Mode      string // agg or disagg
 
 	Input, Output         int
@@ -94,8 +97,8 @@ type Other struct{ Column, Value string }
 
 // Workers is a number of equal workers and the layout of each.
 type Workers struct {
-	Count                int
-	TP, DP, MoETP, MoEEP int
+	Count                    int
+	TP, PP, DP, MoETP, MoEEP int
 }
 
 // Cell is a model on a system under an engine.
@@ -225,6 +228,7 @@ func (c *cells) row() Row {
 	}
 	c.measures(&r)
 	c.speculation(&r)
+	r.Linear = c.linear()
 	r.Measured = c.text("measured")
 	if _, date, ok := strings.Cut(r.Source, "measured="); ok && r.Measured == "" {
 		r.Measured, _, _ = strings.Cut(date, "T")
@@ -273,7 +277,7 @@ func amount(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 // workers reads the columns of a pool.
 func (c *cells) workers(prefix string) Workers {
 	w := Workers{
-		Count: 1, TP: c.whole(prefix+"tp_size", 1), DP: c.whole(prefix+"attention_dp_size", 1),
+		Count: 1, TP: c.whole(prefix+"tp_size", 1), PP: max(1, int(c.given(prefix+"pp_size"))), DP: c.whole(prefix+"attention_dp_size", 1),
 		MoETP: c.whole(prefix+"moe_tp_size", 0), MoEEP: c.whole(prefix+"moe_ep_size", 1),
 	}
 	if prefix != "" {

@@ -24,13 +24,13 @@ var errUnknown = errors.New("unknown")
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	got := measuredtest.One(t, measuredtest.Needed("id", "i", "silicon_data_source", "somewhere; measured=2026-02-03T04:05", "backend_version", "1.2", "precision", "fp8", "mode", "agg",
-		"concurrency", "12", "num_prompts", "34", "length_ratio_low", "0.7", "attention_dp_size", "3", "moe_tp_size", "4", "moe_ep_size", "5",
+		"concurrency", "12", "num_prompts", "34", "length_ratio_low", "0.7", "pp_size", "7", "attention_dp_size", "3", "moe_tp_size", "4", "moe_ep_size", "5",
 		"kv_cache_dtype", "fp8", "token_budget", "678", "memory_fraction", "0.9", "max_num_seqs", "10", "recv_interval", "11",
 		"batch_wait_iters", "13", "batch_wait_ratio", "0.14", "mtp_tokens", "2", "acceptance", "0.6", "quality", "noisy"))
 	want := measured.Row{
 		Line: 2, ID: "i", Source: "somewhere; measured=2026-02-03T04:05", Engine: "vllm", Version: "1.2", Measured: "2026-02-03", Model: "a/b", System: "h200_sxm",
 		Precision: "fp8", Mode: "agg", Input: 1000, Output: 100, Concurrency: 12, Requests: 34, LengthLow: 0.7,
-		Workers: measured.Workers{Count: 1, TP: 2, DP: 3, MoETP: 4, MoEEP: 5},
+		Workers: measured.Workers{Count: 1, TP: 2, PP: 7, DP: 3, MoETP: 4, MoEEP: 5},
 		KV:      "fp8", TokenBudget: 678, MemoryShare: 0.9, MaxSequences: 10, ReceiveEvery: 11, BatchWaitSteps: 13, BatchWaitRatio: 0.14,
 		Speculative: true, Drafted: 2, Acceptance: 0.6, TTFT: 0.05, TPOT: 0.005, Quality: "noisy",
 	}
@@ -40,9 +40,25 @@ func TestEveryColumn(t *testing.T) {
 	got = measuredtest.One(t, measuredtest.Needed("mode", "disagg", "measured", "2025-01-02", "silicon_data_source", "x; measured=2026-02-03T04:05", "decode_batch_size", "7",
 		"prefill_num_workers", "2", "prefill_tp_size", "3", "prefill_attention_dp_size", "4", "prefill_moe_tp_size", "5", "prefill_moe_ep_size", "6",
 		"decode_num_workers", "8", "decode_tp_size", "9", "decode_attention_dp_size", "10", "decode_moe_tp_size", "11", "decode_moe_ep_size", "12"))
-	if got.Prefill != (measured.Workers{Count: 2, TP: 3, DP: 4, MoETP: 5, MoEEP: 6}) || got.Decode != (measured.Workers{Count: 8, TP: 9, DP: 10, MoETP: 11, MoEEP: 12}) ||
+	if got.Prefill != (measured.Workers{Count: 2, TP: 3, PP: 1, DP: 4, MoETP: 5, MoEEP: 6}) || got.Decode != (measured.Workers{Count: 8, TP: 9, PP: 1, DP: 10, MoETP: 11, MoEEP: 12}) ||
 		got.Workers != (measured.Workers{}) || got.Concurrency != 7*8*10 || got.Measured != "2025-01-02" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestAscendFormats: linear layers on Ascend devices have the format of the columns or of the checkpoint's name.
+func TestAscendFormats(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ system, mode, checkpoint, want string }{
+		{"ATLAS_800_A3_752T_128G_DIE", "bf16", "Qwen/Qwen3-32B", "DISABLED"},
+		{"ATLAS_800_A3_752T_128G_DIE", "sq", "vllm-ascend/Qwen3-32B-W8A8", ""},
+		{"ATLAS_800_A3_752T_128G_DIE", "", "Eco-Tech/Kimi-K2.5-W4A8", "W4A8_DYNAMIC"},
+		{"h200_sxm", "bf16", "Qwen/Qwen3-32B", ""},
+	} {
+		got := measuredtest.One(t, measuredtest.Needed("system", c.system, "gemm_quant_mode", c.mode, "checkpoint", c.checkpoint))
+		if string(got.Linear) != c.want {
+			t.Errorf("%v: got %q", c, got.Linear)
+		}
 	}
 }
 
@@ -50,7 +66,7 @@ func TestEveryColumn(t *testing.T) {
 func TestMissingColumns(t *testing.T) {
 	t.Parallel()
 	got := measuredtest.One(t, measuredtest.Needed("batch_size", "6", "attention_dp_size", "4"))
-	if got.Mode != "agg" || got.Workers != (measured.Workers{Count: 1, TP: 2, DP: 4, MoEEP: 1}) || got.Concurrency != 24 || got.Requests != 240 ||
+	if got.Mode != "agg" || got.Workers != (measured.Workers{Count: 1, TP: 2, PP: 1, DP: 4, MoEEP: 1}) || got.Concurrency != 24 || got.Requests != 240 ||
 		got.LengthLow != 0.9 || got.TokenBudget != 0 || got.Acceptance != -1 {
 		t.Errorf("%+v", got)
 	}
@@ -61,7 +77,7 @@ func TestMissingColumns(t *testing.T) {
 	if d := cmp.Diff(want, got.Defaulted); d != "" {
 		t.Errorf("defaulted (-want +got):\n%s", d)
 	}
-	if got := measuredtest.One(t, measuredtest.Needed("tp_size", "0", "attention_dp_size", "-3", "moe_ep_size", "0")); got.Workers != (measured.Workers{Count: 1, TP: 1, DP: 1, MoEEP: 1}) || got.Concurrency != 1 {
+	if got := measuredtest.One(t, measuredtest.Needed("tp_size", "0", "attention_dp_size", "-3", "moe_ep_size", "0")); got.Workers != (measured.Workers{Count: 1, TP: 1, PP: 1, DP: 1, MoEEP: 1}) || got.Concurrency != 1 {
 		t.Errorf("no workers: %+v", got)
 	}
 	if got := measuredtest.One(t, measuredtest.Needed("mode", "disagg", "prefill_num_workers", "0")); got.Prefill.Count != 1 || got.Concurrency != 1 {

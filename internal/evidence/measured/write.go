@@ -79,6 +79,7 @@ func (r *Row) columns() []column {
 		{"num_prompts", n(r.Requests)},
 		{"length_ratio_low", number(r.LengthLow)},
 		{"tp_size", n(r.TP)},
+		{"pp_size", n(r.PP)},
 		{"attention_dp_size", n(r.DP)},
 		{"moe_tp_size", n(r.MoETP)},
 		{"moe_ep_size", n(r.MoEEP)},

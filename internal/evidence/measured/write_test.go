@@ -16,7 +16,7 @@ func TestWriteRows(t *testing.T) {
 	t.Parallel()
 	want := measured.Row{
 		ID: "a.json", Source: "vllm bench serve", Engine: "vllm", Version: "0.22.0", Model: "Qwen/Qwen3-8B", System: "h200_sxm", Precision: "fp8", Mode: "agg",
-		Input: 1000, Output: 200, Concurrency: 16, Requests: 160, LengthLow: 0.8, Workers: measured.Workers{Count: 1, TP: 2, DP: 1, MoETP: 1, MoEEP: 1}, GPUs: 2,
+		Input: 1000, Output: 200, Concurrency: 16, Requests: 160, LengthLow: 0.8, Workers: measured.Workers{Count: 1, TP: 2, PP: 1, DP: 1, MoETP: 1, MoEEP: 1}, GPUs: 2,
 		TTFT: 0.125, TPOT: units.Seconds(0.0065), TPOTMedian: true, PerGPU: 1234.5, Acceptance: -1, KV: "fp8",
 	}
 	for _, s := range [][2]string{

@@ -15,7 +15,7 @@ import (
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r opsaccuracy.Request
-	var asJSON, doctor, regret bool
+	var asJSON, doctor, regret, outside bool
 	var perRow string
 	cmd := &cobra.Command{
 		Use:     "accuracy FILE.csv",
@@ -38,6 +38,8 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 				err = env.JSON(document.NewAccuracy(res, regret))
 			case regret:
 				report.Regret(env.Stdout, res)
+			case outside:
+				report.Outside(env.Stdout, res)
 			default:
 				report.Accuracy(env.Stdout, res)
 			}
@@ -55,6 +57,7 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
 	fs.BoolVar(&regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
+	fs.BoolVar(&outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -30,7 +30,7 @@ func shells() []shell {
 func completeFlags(cmd *cobra.Command) {
 	for flag, offer := range map[string]cobra.CompletionFunc{
 		"device": completeDevice, "decode-system": completeDevice, "model": completeModel,
-		"set": completeSetting, "prefill-set": completeSetting, "engine-preset": completePreset,
+		"set": completeSetting, "prefill-set": completeSetting, "engine-preset": completePreset, "deployment-target": completeTarget,
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(flag, offer)

@@ -132,7 +132,7 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old}
 	err = show(env, f.json, r, func(w io.Writer, r *configure.Response) { report.Configure(w, r, view) })
 	if f.save.dir != "" {
-		err = errors.Join(err, f.save.save(env, r, func(text string) { f.notes(env, text) }))
+		err = errors.Join(err, f.save.save(cmd.Context(), env, r, func(text string) { f.notes(env, text) }))
 	}
 	for i := range r.Results {
 		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))

@@ -20,12 +20,9 @@ func newDiffCmd(env *Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var plans [2]*plan.Response
 			for i, name := range args {
-				data, err := env.ReadFile(name)
-				if err != nil {
-					return usagef("%v", err)
-				}
-				if plans[i], err = plan.Read(data); err != nil {
-					return usagef("%s: %v", name, err)
+				var err error
+				if plans[i], err = readPlan(env, name); err != nil {
+					return err
 				}
 			}
 			effects, err := plan.Effects(cmd.Context(), env.world(), plans[0].Request, plans[1].Request)

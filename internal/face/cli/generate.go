@@ -42,7 +42,7 @@ func newGenerateCmd(env *Env) *cobra.Command {
 			if err := show(env, f.json, r, func(w io.Writer, r *configure.Response) { report.Generated(w, r, view) }); err != nil {
 				return err
 			}
-			return f.save.save(env, r, func(text string) { f.notes(env, text) })
+			return f.save.save(cmd.Context(), env, r, func(text string) { f.notes(env, text) })
 		},
 	}
 	d.define(cmd.Flags())

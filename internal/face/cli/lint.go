@@ -1,13 +1,21 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
@@ -22,6 +30,11 @@ type lintFlags struct {
 
 	ttft, tpot float64
 	json       bool
+	format     string
+	severity   string
+	explain    string
+	each       bool
+	fix, diff  bool
 }
 
 // newLintCmd makes "plimsoll lint".
@@ -59,7 +72,14 @@ func (f *lintFlags) define(into *pflag.FlagSet) {
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
 	})
 	section(into, "Output", func(fs *pflag.FlagSet) {
-		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.BoolVar(&f.Static, "static", false, "check only, without a prediction and better settings")
+		fs.BoolVar(&f.each, "each", false, "check each FILE by itself, and pass over files that start no engine")
+		fs.BoolVar(&f.fix, "fix", false, "write corrections into the files, and check again; print a corrected COMMAND")
+		fs.BoolVar(&f.diff, "diff", false, "print the corrections of --fix as a patch, and write nothing")
+		nargs.Var(fs, &f.severity, "severity", nargs.OneOf("error", "warning", "hint"), "exit with 1 for findings of this `severity` or a worse one: error, warning or hint (default error)")
+		fs.StringVar(&f.explain, "explain", "", "explain a `CODE` such as PL001, or all, and check nothing")
+		nargs.Var(fs, &f.format, "format", nargs.OneOf("text", "json", "sarif"), "text, json, or sarif for code hosts (default text)")
+		fs.BoolVar(&f.json, "json", false, "same as --format json")
 	})
 }
 
@@ -90,20 +110,214 @@ func (f *lintFlags) subject(cmd *cobra.Command, args []string) error {
 
 // run lints and prints.
 func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
+	if f.explain != "" {
+		return explainRules(env, f.explain, f.json || f.format == "json")
+	}
 	if err := f.subject(cmd, args); err != nil {
 		return err
 	}
 	if err := zeros(cmd.Flags(), "input_length", "output_length", "concurrency", "isl", "osl"); err != nil {
 		return err
 	}
-	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
-	r, err := lint.Run(cmd.Context(), env.world(), f.Request)
-	if err != nil {
-		return asked(err)
+	if f.each && f.Command != "" {
+		return usagef("--each needs files, and a command was given")
 	}
-	err = show(env, f.json, r, report.Lint)
-	if n := r.Errors; err == nil && n > 0 {
+	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	if f.json {
+		f.format = "json"
+	}
+	if !f.each {
+		r, err := f.checked(cmd.Context(), env, f.Request)
+		if err != nil || r == nil {
+			return err
+		}
+		return f.print(env, []*lint.Response{r}, nil)
+	}
+	var all []*lint.Response
+	var unread []report.Unread
+	for _, name := range f.Files {
+		request := f.Request
+		request.Files = []string{name}
+		r, err := f.checked(cmd.Context(), env, request)
+		switch {
+		case err == nil && r == nil:
+		case err == nil:
+			all = append(all, r)
+		case errors.Is(err, fs.ErrNotExist) || cmd.Context().Err() != nil:
+			return err
+		default:
+			unread = append(unread, report.Unread{File: name, Why: strings.TrimPrefix(err.Error(), name+": ")})
+		}
+	}
+	if f.diff {
+		return nil
+	}
+	return f.print(env, all, unread)
+}
+
+// checked checks one target. With --fix it is corrected first; with --diff the corrections are printed, and there is no response.
+func (f *lintFlags) checked(ctx context.Context, env *Env, r lint.Request) (*lint.Response, error) {
+	const rounds = 5 // a corrected flag may show what is wrong with its value
+	files := f.written(env, &r)
+	before := slices.Clone(files)
+	for round := 0; ; round++ {
+		world := env.world()
+		if round > 0 {
+			world.ReadFile = overlaid(world.ReadFile, files)
+		}
+		out, err := lint.Run(ctx, world, r)
+		if err != nil {
+			return nil, asked(err)
+		}
+		mended := []launch.File(nil)
+		if f.fix || f.diff {
+			mended = out.Mended(files)
+		}
+		if len(mended) == 0 || round == rounds {
+			return f.corrected(env, out, before, files)
+		}
+		for _, m := range mended {
+			files[slices.IndexFunc(files, func(o launch.File) bool { return o.Path == m.Path })] = m
+			if m.Path == "" {
+				r.Command = string(m.Data)
+			}
+		}
+	}
+}
+
+// written are the files of a request as they are, or its command.
+func (f *lintFlags) written(env *Env, r *lint.Request) []launch.File {
+	if !f.fix && !f.diff {
+		return nil
+	}
+	if r.Command != "" {
+		return []launch.File{{Data: []byte(r.Command)}}
+	}
+	var out []launch.File
+	for _, name := range r.Files {
+		if data, err := env.ReadFile(name); err == nil {
+			out = append(out, launch.File{Path: name, Data: data})
+		}
+	}
+	return out
+}
+
+// overlaid reads files as they are corrected.
+func overlaid(read func(string) ([]byte, error), files []launch.File) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if i := slices.IndexFunc(files, func(f launch.File) bool { return f.Path == name }); i >= 0 {
+			return files[i].Data, nil
+		}
+		return read(name)
+	}
+}
+
+// corrected writes what was corrected, or prints it.
+func (f *lintFlags) corrected(env *Env, out *lint.Response, before, after []launch.File) (*lint.Response, error) {
+	for i := range after {
+		was, is := string(before[i].Data), string(after[i].Data)
+		name := after[i].Path
+		switch {
+		case was == is:
+		case f.diff:
+			report.Patch(env.Stdout, cmp.Or(name, "command"), strings.TrimSuffix(was, "\n")+"\n", strings.TrimSuffix(is, "\n")+"\n")
+		case name == "" || name == "-":
+			env.Note("corrected: " + strings.TrimSuffix(is, "\n"))
+		default:
+			err := env.CreateAtomic(name, func(w io.Writer) error {
+				_, err := io.WriteString(w, is)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			env.Note("corrected " + name)
+		}
+	}
+	if f.diff {
+		return nil, nil //nolint:nilnil // the patch is all that is printed
+	}
+	return out, nil
+}
+
+// eachFile is a file in the JSON of --each.
+type eachFile struct {
+	File   string         `json:"file"`
+	Error  string         `json:"error,omitempty"`
+	Answer *lint.Response `json:"answer,omitempty"`
+}
+
+// print prints the responses, and fails if a finding is as severe as is asked for.
+func (f *lintFlags) print(env *Env, all []*lint.Response, unread []report.Unread) error {
+	var err error
+	switch {
+	case f.format == "sarif":
+		info, _ := debug.ReadBuildInfo()
+		err = env.JSON(report.LintSARIF(versionOf(info).Version, all, unread))
+	case f.format == "json" && !f.each:
+		err = env.JSON(all[0])
+	case f.format == "json":
+		list := []eachFile{}
+		for _, r := range all {
+			list = append(list, eachFile{File: r.Request.Files[0], Answer: r})
+		}
+		for _, u := range unread {
+			list = append(list, eachFile{File: u.File, Error: u.Why})
+		}
+		slices.SortFunc(list, func(a, b eachFile) int { return cmp.Compare(slices.Index(f.Files, a.File), slices.Index(f.Files, b.File)) })
+		err = env.JSON(list)
+	default:
+		for i, r := range all {
+			if f.each {
+				fmt.Fprintf(env.Stdout, "%s%s:\n", strings.Repeat("\n", min(i, 1)), r.Request.Files[0])
+			}
+			report.Lint(env.Stdout, r)
+		}
+		for _, u := range unread {
+			env.Note(u.File + ": " + u.Why)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return f.verdict(all)
+}
+
+// verdict is an error if there are findings of the severity that is asked for.
+func (f *lintFlags) verdict(all []*lint.Response) error {
+	order := []string{"error", "warning", "hint"}
+	worst := max(0, slices.Index(order, f.severity))
+	n := 0
+	for _, r := range all {
+		for i := range r.Findings {
+			if slices.Index(order, string(r.Findings[i].Severity)) <= worst {
+				n++
+			}
+		}
+	}
+	switch {
+	case n == 0:
+		return nil
+	case worst == 0:
 		return fmt.Errorf("%d findings are errors", n)
 	}
-	return err
+	return fmt.Errorf("%d findings are of the severity %s or worse", n, f.severity)
+}
+
+// explainRules prints what a code means.
+func explainRules(env *Env, code string, asJSON bool) error {
+	rules := lint.Rules()
+	if code != "all" {
+		rule := lint.RuleOf(strings.ToUpper(code))
+		if rule == nil {
+			var codes []string
+			for _, r := range rules {
+				codes = append(codes, r.Code)
+			}
+			near, _ := nearest.Match(code, codes)
+			return withHint(usagef("--explain: no finding has the code %q; nearest: %s", code, cmp.Or(near, codes[0])), `"plimsoll lint --explain all" lists the codes`)
+		}
+		rules = []lint.Rule{*rule}
+	}
+	return show(env, asJSON, rules, report.Rules)
 }

@@ -47,7 +47,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		return err
 	}
 	if f.out != "" {
-		if err := f.write(env, r); err != nil {
+		if err := f.write(cmd.Context(), env, r); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
@@ -18,36 +19,36 @@ import (
 
 // free refuses a directory that has files, before anything is searched.
 func (f *planFlags) free(env *Env) error {
-	if f.out == "" || f.force {
-		return nil
-	}
-	if entries, err := os.ReadDir(env.path(f.out)); err == nil && len(entries) > 0 {
+	if f.out != "" && !f.force && occupied(env, f.out) {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
 	}
 	return nil
 }
 
-// write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
-func (f *planFlags) write(env *Env, r *opsplan.Response) error {
-	files, skipped, err := planFiles(env.world(), r)
-	if err != nil {
+// write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing. Without files that lint
+// finds no errors in, the record and the pages are written, and the findings are the error.
+func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) error {
+	files, notes, err := planFiles(ctx, env.world(), r, f.force, f.targets.targets())
+	unsound, ok := errors.AsType[*deploy.UnsoundError](err)
+	if err != nil && !ok {
 		return err
 	}
 	if err := writeTree(env.path(f.out), files); err != nil {
 		return err
 	}
-	if f.quiet {
-		return nil
+	if !f.quiet {
+		for _, text := range append(notes, fmt.Sprintf("wrote %d files to %s", len(files), f.out)) {
+			env.Note(text)
+		}
 	}
-	for _, why := range skipped {
-		env.Note(why.Error())
+	if ok {
+		return unsound
 	}
-	env.Note(fmt.Sprintf("wrote %d files to %s", len(files), f.out))
 	return nil
 }
 
-// planFiles are the files of a plan.
-func planFiles(world *session.Session, r *opsplan.Response) (files []launch.File, skipped []error, err error) {
+// planFiles are the files of a plan, for some targets or all, and what to say about them.
+func planFiles(ctx context.Context, world *session.Session, r *opsplan.Response, force bool, targets []launchfiles.Target) (files []launch.File, notes []string, err error) {
 	var t tree
 	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
 	t.add("plan.json", encoded(r))
@@ -59,19 +60,23 @@ func planFiles(world *session.Session, r *opsplan.Response) (files []launch.File
 	best := &r.Contenders[0]
 	t.add("deployment.json", encoded(best.Run))
 	plan, err := deploy.Plan(world, &r.Request.Sources, &best.Found.Experiment, &best.Found.Option, launch.Site{})
-	var run []launch.File
+	var made *deploy.Response
 	if err == nil {
-		run, skipped, err = launchfiles.Write(plan)
+		made, err = deploy.Write(ctx, world, &r.Request.Sources, plan, force, targets...)
 	}
 	if err != nil { // the record and the pages are of use without them
-		return t.files, []error{err}, t.err
+		if _, ok := errors.AsType[*deploy.UnsoundError](err); ok {
+			return t.files, nil, errors.Join(t.err, err)
+		}
+		return t.files, []string{err.Error()}, t.err
 	}
-	for _, x := range run {
+	for _, x := range made.Files {
 		x.Path = path.Join("deploy", x.Path)
 		t.files = append(t.files, x)
 	}
+	notes = slices.Concat(made.Skipped, made.Findings)
 	if !best.Meets {
-		skipped = append(skipped, errors.New("the files run the deployment nearest to the limits, which does not meet them"))
+		notes = append(notes, "the files run the deployment nearest to the limits, which does not meet them")
 	}
-	return t.files, skipped, t.err
+	return t.files, notes, t.err
 }

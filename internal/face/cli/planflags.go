@@ -36,6 +36,7 @@ type planFlags struct {
 	coldStart     float64
 	out           string
 	force         bool
+	targets       targetFlag
 	json, quiet   bool
 	wizard        wizardFlags
 }
@@ -80,7 +81,8 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Questions", f.wizard.define)
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
-		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan")
+		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
+		f.targets.define(fs, "it")
 		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
 		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")

@@ -93,7 +93,7 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	err = show(env, f.json, r, func(w io.Writer, r *recommend.Response) { report.Recommend(w, r, view) })
 	if f.save.dir != "" {
 		f.save.site.ModelPath = f.served()
-		err = errors.Join(err, f.save.saveNeeds(env, r, func(text string) { f.notes(env, text) }))
+		err = errors.Join(err, f.save.saveNeeds(cmd.Context(), env, r, func(text string) { f.notes(env, text) }))
 	}
 	for i := range r.Results {
 		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))

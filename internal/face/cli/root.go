@@ -20,6 +20,7 @@ func commandTable() []command {
 	return []command{
 		{newPlanCmd, []string{"plan"}},
 		{newDiffCmd, []string{"diff"}},
+		{newFilesCmd, []string{"files"}},
 		{newConfigureCmd, []string{"cli"}},
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,15 +11,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -30,27 +31,45 @@ import (
 type saveFlags struct {
 	dir, version string
 	force        bool
-	targets      []string
+	targets      targetFlag
 	site         launch.Site
-	target       string // the tree of the results, below dir
+	target       string   // the tree of the results, below dir
+	said         []remark // about rows
+}
+
+// remark is a text about the files of some rows.
+type remark struct {
+	text string
+	rows []string
+}
+
+// about notes a text about a row, once for all rows that it is true of.
+func (f *saveFlags) about(row, text string) {
+	i := slices.IndexFunc(f.said, func(r remark) bool { return r.text == text })
+	if i < 0 {
+		i = len(f.said)
+		f.said = append(f.said, remark{text: text})
+	}
+	f.said[i].rows = append(f.said[i].rows, row)
+}
+
+// String names one row, and counts the others.
+func (r *remark) String() string {
+	who := r.rows[0]
+	if n := len(r.rows) - 1; n > 0 {
+		who += " and " + units.Counted(n, "more row")
+	}
+	return who + ": " + r.text
 }
 
 // define adds the flags.
 func (f *saveFlags) define(into *pflag.FlagSet) {
-	var names []string
-	for _, t := range launchfiles.Targets() {
-		names = append(names, string(t))
-	}
 	section(into, "Files", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.dir, "save-dir", f.dir, "write the results and the files that run each row below this `directory`")
-		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run")
-		nargs.ListVar(fs, &f.targets, "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
-			"targets to write files for: "+strings.Join(names, ", ")+" (default all that can run the row)")
+		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run, and write files in which lint finds errors")
+		f.targets.define(fs, "the row")
 		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
-		fs.StringVar(&f.site.Namespace, "namespace", "", "Kubernetes namespace")
-		fs.StringVar(&f.site.ServedName, "served-model-name", "", "served model name (default the model)")
-		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default that of the engine version)")
-		fs.IntVar(&f.site.Port, "port", 0, "port of the server (default 8000)")
+		siteFlags(fs, &f.site)
 	})
 }
 
@@ -69,8 +88,8 @@ func (f *saveFlags) aim(env *Env, experiments []experiment.Experiment, load stri
 }
 
 // save writes the tree of a result: all of it, or nothing.
-func (f *saveFlags) save(env *Env, r *configure.Response, say func(string)) error {
-	files, err := f.tree(env.world(), r, say)
+func (f *saveFlags) save(ctx context.Context, env *Env, r *configure.Response, say func(string)) error {
+	files, err := f.tree(ctx, env.world(), r)
 	if err != nil {
 		return err
 	}
@@ -78,7 +97,7 @@ func (f *saveFlags) save(env *Env, r *configure.Response, say func(string)) erro
 }
 
 // saveNeeds writes the tree of a recommendation.
-func (f *saveFlags) saveNeeds(env *Env, r *recommend.Response, say func(string)) error {
+func (f *saveFlags) saveNeeds(ctx context.Context, env *Env, r *recommend.Response, say func(string)) error {
 	var t tree
 	world := env.world()
 	for i := range r.Results {
@@ -86,7 +105,7 @@ func (f *saveFlags) saveNeeds(env *Env, r *recommend.Response, say func(string))
 		if asked.Devices = x.Experiment.Devices; len(x.Rows) > 0 {
 			asked.Devices = x.Rows[0].Used
 		}
-		t.join(f.experiment(world, &r.Request.Sources, x, asked, func(w io.Writer) error { return report.NeedsCSV(w, &r.Results[i]) }, say))
+		t.join(f.experiment(ctx, world, &r.Request.Sources, x, asked, func(w io.Writer) error { return report.NeedsCSV(w, &r.Results[i]) }))
 	}
 	if t.err != nil {
 		return t.err
@@ -98,6 +117,9 @@ func (f *saveFlags) saveNeeds(env *Env, r *recommend.Response, say func(string))
 func (f *saveFlags) write(env *Env, files []launch.File, say func(string)) error {
 	if err := writeTree(env.path(f.target), files); err != nil {
 		return err
+	}
+	for i := range f.said {
+		say(f.said[i].String())
 	}
 	say(fmt.Sprintf("saved %d files in %s", len(files), f.target))
 	return nil
@@ -119,32 +141,32 @@ func treeName(e *experiment.Experiment) string {
 }
 
 // tree makes the files of a result.
-func (f *saveFlags) tree(world *session.Session, r *configure.Response, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) tree(ctx context.Context, world *session.Session, r *configure.Response) ([]launch.File, error) {
 	var t tree
 	for _, format := range plotFormats() {
 		t.add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
 	}
 	for i := range r.Results {
 		x := &r.Results[i]
-		t.join(f.experiment(world, &r.Request.Sources, x, r.Request.Experiments[i], func(w io.Writer) error { return report.OptionsCSV(w, x) }, say))
+		t.join(f.experiment(ctx, world, &r.Request.Sources, x, r.Request.Experiments[i], func(w io.Writer) error { return report.OptionsCSV(w, x) }))
 		t.add(path.Join(x.Experiment.Name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
 	}
 	return t.files, t.err
 }
 
 // experiment makes the files of one experiment: its rows as CSV, the experiment as YAML, and the files that run each row.
-func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *experiment.Result, asked experiment.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) experiment(ctx context.Context, world *session.Session, s *session.Sources, x *experiment.Result, asked experiment.Experiment, rows func(io.Writer) error) ([]launch.File, error) {
 	var t tree
 	t.add(path.Join(asked.Name, "best_config_topn.csv"), rows)
 	t.join([]launch.File{{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: aiconfigurator.Write(asked)}}, nil)
 	for k := range x.Rows {
-		t.join(f.row(world, s, x, k, say))
+		t.join(f.row(ctx, world, s, x, k))
 	}
 	return t.files, t.err
 }
 
 // row makes the files that run one row.
-func (f *saveFlags) row(world *session.Session, s *session.Sources, x *experiment.Result, k int, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) row(ctx context.Context, world *session.Session, s *session.Sources, x *experiment.Result, k int) ([]launch.File, error) {
 	o := x.Rows[k]
 	if f.version != "" {
 		o.Deployment.Engine.Version = f.version
@@ -152,26 +174,24 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *experimen
 	top := path.Join(x.Experiment.Name, fmt.Sprintf("top%d", k+1))
 	plan, err := deploy.Plan(world, s, &x.Experiment, &o, f.site)
 	if err != nil { // the tables and the other rows are of use without its files
-		say(fmt.Sprintf("%s: no files: %v", top, err))
+		f.about(top, fmt.Sprintf("no files: %v", err))
 		return nil, nil
 	}
-	var targets []launchfiles.Target
-	for _, t := range f.targets {
-		t = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "-j2"), "-python"), "-helm")
-		targets = append(targets, launchfiles.Target(t))
+	made, err := deploy.Write(ctx, world, s, plan, f.force, f.targets.targets()...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", top, err)
 	}
-	files, skipped, err := launchfiles.Write(plan, targets...)
-	for _, why := range skipped {
-		say(fmt.Sprintf("%s: %v", top, why))
+	for _, text := range slices.Concat(made.Skipped, made.Findings) {
+		f.about(top, text)
 	}
-	for i := range files {
+	for i := range made.Files {
 		under := string(x.Experiment.Mode)
-		if path.Base(files[i].Path) == "generator_config.yaml" {
+		if path.Base(made.Files[i].Path) == "generator_config.yaml" {
 			under = ""
 		}
-		files[i].Path = path.Join(top, under, files[i].Path)
+		made.Files[i].Path = path.Join(top, under, made.Files[i].Path)
 	}
-	return files, err
+	return made.Files, nil
 }
 
 // tree collects the files of a result.

@@ -150,6 +150,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"lint --system h200_sxm --engine-version 0.24.0 --json -- vllm serve Qwen/Qwen3-8B --max-num-seqs 64 --max-num-batched-tokens 512",
 			"lint --system h200_sxm --json -- vllm serve Qwen/Qwen3-8B --tensor-para1lel-size 3",
 			"lint --system h100_sxm --json -- vllm serve meta-llama/Llama-3.1-70B",
+			"lint --json -- vllm serve acme/Nobody-7B",
 			"lint --system h200_sxm --json " + saved("run.sh", "vllm serve Qwen/Qwen3-8B --kv-cache-dtyp fp8 --enforce-eager\n"),
 		},
 	} {

@@ -24,7 +24,9 @@ type Files struct {
 	Folder  string   `json:"folder,omitempty"`
 	Files   []File   `json:"files"`
 	Skipped []string `json:"skipped"` // targets that cannot run it, with the reason
-	Caution string   `json:"caution"`
+	// Findings are errors that lint finds in files that were forced.
+	Findings []string `json:"findings,omitempty"`
+	Caution  string   `json:"caution"`
 
 	data []launch.File
 }
@@ -41,8 +43,8 @@ func (f *Files) Data() []launch.File { return f.data }
 const filesCaution = "These files follow from a model of the deployment. Read them before you apply them, and measure under your own load."
 
 func filesOperation() Operation {
-	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, Dynamo,
-llm-d, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles)
+	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, KEDA, Dynamo
+and tables for its planner, llm-d, KServe, Slurm, SkyPilot, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles)
 	o.Writes = true
 	return o
 }
@@ -71,7 +73,7 @@ func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Files{Files: []File{}, Skipped: append([]string{}, made.Skipped...), Caution: filesCaution, data: made.Files}
+	out := &Files{Files: []File{}, Skipped: append([]string{}, made.Skipped...), Findings: made.Findings, Caution: filesCaution, data: made.Files}
 	for _, f := range made.Files {
 		out.Files = append(out.Files, File{f.Path, len(f.Data)})
 	}

@@ -61,9 +61,23 @@ func finalHead(w io.Writer) (stars, rule string) {
 
 // target prints the request and the best experiment.
 func target(w io.Writer, r *configure.Response) {
-	first := &r.Results[0]
-	e := &first.Experiment
-	asked(w, e, first.Experts, fmt.Sprintf("Total GPUs: %d", e.Devices))
+	said := map[string][]string{}
+	var order []string
+	for i := range r.Results {
+		x := &r.Results[i]
+		var text strings.Builder
+		asked(&text, &x.Experiment, x.Experts, fmt.Sprintf("Total GPUs: %d", x.Experiment.Devices))
+		if said[text.String()] == nil {
+			order = append(order, text.String())
+		}
+		said[text.String()] = append(said[text.String()], x.Experiment.Name)
+	}
+	for _, text := range order { // experiments that ask the same stand together
+		if len(order) > 1 {
+			fmt.Fprintf(w, "    %s:\n", strings.Join(said[text], ", "))
+		}
+		fmt.Fprint(w, text)
+	}
 	if r.At < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; rows below violate them.")
 		for i := range r.Results {
@@ -190,8 +204,8 @@ func paretoChart(r *configure.Response) scatter.Chart {
 	}
 	for i := range r.Results {
 		s := scatter.Series{Name: r.Results[i].Experiment.Name}
-		for _, p := range r.Results[i].Frontier {
-			s.Points = append(s.Points, scatter.Point{X: p.User, Y: p.Device})
+		for _, p := range r.Results[i].Frontier { // marked, so that series differ where there is no colour
+			s.Points = append(s.Points, scatter.Point{X: p.User, Y: p.Device, Mark: true})
 		}
 		if len(s.Points) > 0 {
 			c.Series = append(c.Series, s)
@@ -242,7 +256,7 @@ func budgets(rows []experiment.Option) string {
 func options(w io.Writer, x *experiment.Result, rows []experiment.Option, v OptimizeView) {
 	e := &x.Experiment
 	head := append([]string{
-		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", named("TTFT", e), named("TPOT", e), "in limits", "concurrency", "total_gpus (used)", "replicas",
+		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", named("TTFT", e), named("TPOT", e), "in limits", "concurrency", "total_gpus(used)", "replicas",
 	}, workersHeader(e.Mode)...)
 	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o experiment.Option) bool { return o.Energy == nil })
 	if powered {
@@ -256,7 +270,7 @@ func options(w io.Writer, x *experiment.Result, rows []experiment.Option, v Opti
 			power = []string{fmt.Sprintf("%.1fW", float64(o.Energy.Watts))}
 		}
 		t.Row(i+1, e.Engine.Name, f2(o.PerDevice(e)), dash(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), dash(o.TPOT.Ms()), chance(o.Chance),
-			fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
+			fmt.Sprintf("%d(=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
 			fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, o.Used/o.Copies), o.Copies, workersOf(e.Mode, o, x.Experts), power)
 	}
 	framed(w, t, 2, v)

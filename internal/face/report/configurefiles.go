@@ -2,8 +2,8 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
@@ -45,7 +45,7 @@ func optionColumns(m experiment.ServingMode) []string {
 		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "ctx_tokens", "backend", "version", "system",
 	}
 	worker := func(prefix string) {
-		for _, c := range []string{"bs", "workers", "tp", "pp", "dp", "moe_tp", "moe_ep", "parallel"} {
+		for _, c := range []string{"bs", "global_bs", "workers", "tp", "pp", "dp", "moe_tp", "moe_ep", "parallel"} {
 			head = append(head, prefix+c)
 		}
 	}
@@ -54,9 +54,9 @@ func optionColumns(m experiment.ServingMode) []string {
 	} else {
 		worker("(p)")
 		worker("(d)")
-		head = append(head, "(d)system")
+		head = append(head, "(p)backend", "(p)version", "(p)system", "(d)backend", "(d)version", "(d)system")
 	}
-	return append(head, "power_w", "joules_per_output_token")
+	return append(head, "power_w", "joules_per_output_token", "tokens/s/gpu_cluster")
 }
 
 func optionCells(x *experiment.Result, o *experiment.Option) []string {
@@ -70,14 +70,18 @@ func optionCells(x *experiment.Result, o *experiment.Option) []string {
 		}
 		return f(v)
 	}
+	chance, memory, budget := "", "", "" // of rows alone
+	if o.Memory > 0 {
+		chance, memory, budget = f(o.Chance), f(o.Memory.GiB()), n(o.Budget)
+	}
 	row := []string{
 		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), some(o.TPOT.Ms()), f(o.Latency.Ms()),
-		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), some(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
-		f(o.Memory.GiB()), n(o.Budget), e.Engine.Name, e.Engine.Version, e.System,
+		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), some(o.User()), n(o.Used), n(o.Copies), chance,
+		memory, budget, e.Engine.Name, o.Version, e.System,
 	}
 	worker := func(p *deployment.Pool, batch, workers int) {
 		l := &p.Layout
-		row = append(row, n(batch), n(workers), n(l.TP), n(l.PP), n(l.DP), n(l.MoETP), n(l.EP), parallelOf(p, true))
+		row = append(row, n(batch), n(batch*max(1, l.DP)), n(workers), n(l.TP), n(l.PP), n(l.DP), n(l.MoETP), n(l.EP), parallelOf(p, true))
 	}
 	pools := o.Deployment.Pools
 	if e.Mode == experiment.Aggregated {
@@ -85,20 +89,20 @@ func optionCells(x *experiment.Result, o *experiment.Option) []string {
 	} else {
 		worker(&pools[0], o.Prompts, o.X)
 		worker(&pools[1], o.Batch, o.Y)
-		row = append(row, cmp.Or(e.DecodeSystem, e.System))
+		row = append(row, e.Engine.Name, o.Version, e.System, e.Engine.Name, o.Version, cmp.Or(e.DecodeSystem, e.System))
 	}
 	watts, joules := "", "" // if the power of a device is unknown
 	if p := o.Energy; p != nil {
 		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
 	}
-	return append(row, watts, joules)
+	return append(row, watts, joules, f(o.Throughput/g))
 }
 
-// ParetoCSV writes the frontier of an experiment.
+// ParetoCSV writes the deployments on the frontier of an experiment in the columns of its rows, the slowest for a user first.
 func ParetoCSV(w io.Writer, x *experiment.Result) error {
-	t := table.New("tokens/s/user", "tokens/s/gpu")
-	for _, s := range x.Frontier {
-		t.Row(fmt.Sprintf("%.3f", s.User), fmt.Sprintf("%.3f", s.Device))
+	t := table.New(optionColumns(x.Experiment.Mode)...)
+	for _, s := range slices.Backward(x.Frontier) {
+		t.Row(optionCells(x, s.Option))
 	}
 	return t.CSV(w)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -17,7 +18,7 @@ func Lint(w io.Writer, r *lint.Response) {
 	if release == "" {
 		release = "(newest release)"
 	}
-	fmt.Fprintf(w, "%s on %d × %s under %s %s\n", r.Model, r.Devices, r.Device, r.Title, release)
+	fmt.Fprintf(w, "%s on %d × %s under %s %s\n", cmp.Or(r.Model, "An unknown model"), r.Devices, cmp.Or(r.Device, "an unknown device"), r.Title, release)
 	for _, p := range r.Pools {
 		what := "Workers"
 		switch p.Role {
@@ -88,8 +89,11 @@ func findings(w io.Writer, r *lint.Response) {
 	fmt.Fprintln(w, "\nFindings:")
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(w, "  %-8s", f.Severity)
-		if f.File != "" {
+		fmt.Fprintf(w, "  %-8s%s ", f.Severity, f.Code)
+		switch {
+		case f.File != "" && f.Line > 0:
+			fmt.Fprintf(w, "%s:%d: ", f.File, f.Line)
+		case f.File != "":
 			fmt.Fprintf(w, "%s: ", f.File)
 		}
 		if f.Where != "" && !strings.HasPrefix(f.What, f.Where+" ") {
@@ -123,5 +127,32 @@ func improvements(w io.Writer, r *lint.Response) {
 			fmt.Fprintf(w, " (%s)", b.Note)
 		}
 		fmt.Fprintln(w)
+	}
+}
+
+// Rules prints what codes of findings mean.
+func Rules(w io.Writer, all []lint.Rule) {
+	for i := range all {
+		r := &all[i]
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fixed := ""
+		if r.Fixed {
+			fixed = ", corrected by --fix"
+		}
+		fmt.Fprintf(w, "%s %s (%s%s)\n  %s\n  %s\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
+	}
+}
+
+// RulesPage is the part of docs/lint.md that lists the codes.
+func RulesPage(w io.Writer) {
+	fmt.Fprintln(w, "| code | finding | severity | `--fix` | what happens, and what to do |\n|---|---|---|---|---|")
+	for _, r := range lint.Rules() {
+		fixed := ""
+		if r.Fixed {
+			fixed = "yes"
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s %s |\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
 	}
 }

@@ -23,21 +23,37 @@ func (w *writer) bench() ([]launch.File, error) {
 	s.add("  %s", w.aiperf("$URL").Lines("    "))
 	s.add("done")
 
+	services := w.services()
 	shell := "pip install -q aiperf==0.13.0\nfor concurrency in " + strings.Join(w.loads(), " ") + "; do\n  " +
-		w.aiperf(fmt.Sprintf("http://%s:%d", w.address(), w.Site.Port)).InManifest().Line() + "\ndone\n"
+		w.aiperf(services[0]).InManifest().Line() + "\ndone\n"
 	job := w.object("batch/v1", "Job", w.name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
 		"restartPolicy", "Never", "containers", []*mapping{fields("name", "bench", "image", routerImage,
 			"command", []string{"bash", "-euc"}, "args", []string{shell})}))))
-	data, err := encode(w.heading("Benchmark in the cluster")+"# With Dynamo the service is called "+w.address()+"-frontend.\n", job)
+	heading := w.heading("Benchmark in the cluster")
+	if len(services) > 1 {
+		heading += comment("It asks Dynamo's frontend; the service of kubernetes/deploy.yaml is %s.", services[1])
+	}
+	data, err := encode(heading, job)
 	if err != nil {
 		return nil, err
 	}
 	return []launch.File{s.file("bench_run.sh"), {Path: "k8s_bench.yaml", Mode: plainFile, Data: data}}, nil
 }
 
-// address is the service that clients of the first unit talk to. Dynamo names its
-// own.
-func (w *writer) address() string { return w.unitName(0) }
+// services are the addresses that clients of the first unit talk to in a cluster: that of Dynamo's
+// frontend where Dynamo runs the plan, and that of the plain objects where they are written too, or
+// alone.
+func (w *writer) services() []string {
+	url := func(host string, port int) string { return fmt.Sprintf("http://%s:%d", host, port) }
+	var out []string
+	if slices.Contains(w.targets, Dynamo) && w.runsDynamo() == nil {
+		out = append(out, url(frontendService(w.unitName(0)), frontendPort))
+	}
+	if len(out) == 0 || slices.Contains(w.targets, Kubernetes) {
+		out = append(out, url(w.unitName(0), w.Site.Port))
+	}
+	return out
+}
 
 // loads are the concurrencies to measure: powers of two below the predicted one of
 // a unit, then it.

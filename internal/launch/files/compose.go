@@ -18,6 +18,7 @@ const configHome = "/configs/"
 // compose is a Compose file for each node. The containers share the host's
 // network, so that commands are those of the plain scripts.
 func (w *writer) compose() ([]launch.File, error) {
+	w = w.scripted()
 	nodes := w.placed()
 	files, err := w.configFiles("compose/", nodes)
 	if err != nil {

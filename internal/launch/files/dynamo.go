@@ -14,22 +14,21 @@ import (
 // settings where they are a file, a DynamoGraphDeployment for each unit, and the
 // values that everything was made of.
 func (w *writer) dynamo() ([]launch.File, error) {
-	for i := range w.pools {
-		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
-			return nil, cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
-		}
+	if err := w.runsDynamo(); err != nil {
+		return nil, err
 	}
 	w, err := w.inDynamo()
 	if err != nil {
 		return nil, err
 	}
-	files, err := w.configFiles("", nil)
+	one := w.scripted()
+	files, err := one.configFiles("", nil)
 	if err != nil {
 		return nil, err
 	}
-	nodes := w.placed()
+	nodes := one.placed()
 	for i := range nodes {
-		s, err := w.dynamoScript(nodes, i)
+		s, err := one.dynamoScript(nodes, i)
 		if err != nil {
 			return nil, err
 		}
@@ -44,6 +43,16 @@ func (w *writer) dynamo() ([]launch.File, error) {
 		return nil, err
 	}
 	return byPath(append(files, graph, values)), nil
+}
+
+// runsDynamo says why Dynamo cannot run the plan.
+func (w *writer) runsDynamo() error {
+	for i := range w.pools {
+		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
+			return cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
+		}
+	}
+	return nil
 }
 
 // unitNamespace keeps the workers of a unit to themselves.
@@ -78,27 +87,45 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 // examples count from it.
 const systemPort = 8081
 
-// dynamoGraphs are the objects that Dynamo's operator makes pods of.
+// dynamoGraphs are the objects that Dynamo's operator makes pods of; since 1.2 it has this version
+// of them.
 func (w *writer) dynamoGraphs() (launch.File, error) {
 	documents, err := w.sharedObjects()
 	if err != nil {
 		return launch.File{}, err
 	}
 	for unit := range w.units() {
-		services := fields("Frontend", fields("componentType", "frontend", "replicas", 1,
-			"extraPodSpec", fields("mainContainer", fields("image", w.dynamoImage()))))
+		front := w.graphPart("Frontend", "frontend", 1, fields("containers", []*mapping{fields("name", "main", "image", w.dynamoImage())}))
+		components := []*mapping{front}
 		for i := range w.pools {
-			services.set(componentName(&w.pools[i]), w.component(&w.pools[i], unit))
+			components = append(components, w.component(&w.pools[i], unit))
 		}
-		documents = append(documents, w.object("nvidia.com/v1alpha1", "DynamoGraphDeployment", w.unitName(unit)).set("spec",
-			fields("backendFramework", w.pools[0].Engine, "pvcs", []*mapping{fields("name", cacheClaim)}, "services", services)))
+		documents = append(documents, w.object("nvidia.com/v1beta1", "DynamoGraphDeployment", w.unitName(unit)).set("spec",
+			fields("backendFramework", w.pools[0].Engine, "components", components)))
 	}
-	data, err := encode(w.heading("Dynamo on Kubernetes"), documents...)
+	data, err := encode(w.heading("Dynamo on Kubernetes, operator 1.2 or later")+w.selectorHint(), documents...)
 	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
 }
 
-// componentName is how Dynamo's examples name a worker's service.
+// graphPart is a component of a graph. The operator has to know the release of Dynamo in an image
+// that is not its own.
+func (w *writer) graphPart(name, kind string, replicas int, pod *mapping) *mapping {
+	return fields("name", name, "type", kind, "replicas", replicas).setIf(w.Site.Image != "", "runtimeVersionOverride", w.dynamoRelease()).
+		set("podTemplate", fields("spec", pod))
+}
+
+// frontendService is the service that Dynamo's operator makes for the frontend of a graph, and frontendPort its port
+// (deploy/operator: the component's name in lower case after the graph's, and DynamoServicePort).
+func frontendService(graph string) string { return graph + "-frontend" }
+
+const frontendPort = 8000
+
+// componentName is how Dynamo's examples name a worker's service. On several nodes it is short: the operator names pods by it twice and
+// refuses more than 45 characters in all (deploy/operator 1.4.1, MaxCombinedGroveResourceNameLength).
 func componentName(v *launch.Values) string {
+	if v.Nodes > 1 {
+		return roleName(v.Role)
+	}
 	name := map[string]string{launch.VLLM: "Vllm", launch.SGLang: "SGLang", launch.TRTLLM: "TRTLLM"}[v.Engine]
 	switch v.Role {
 	case deployment.Prefill:
@@ -116,22 +143,25 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 	at := &slot{Values: v, unit: unit}
 	command := launch.Literals(v.Command(launch.DynamoWorker, w.Site.ServedName, configHome+configFile(v.Role))...).
 		Add(at.bootstrapFlag(0)...).InManifest().Strings()
-	container := fields("image", w.dynamoImage(), "command", command[:3], "args", command[3:])
-	container.set("env", append([]*mapping{fields("name", cacheVariable, "value", cacheHome)}, w.variables(at)...))
-	pod := fields("mainContainer", container)
+	mounts := []*mapping{fields("name", "cache", "mountPath", cacheHome)}
+	volumes := []*mapping{fields("name", "cache", "persistentVolumeClaim", fields("claimName", cacheClaim))}
 	if v.Engine == launch.TRTLLM {
-		container.set("volumeMounts", []*mapping{configMount()})
-		pod.set("volumes", []*mapping{w.configMapVolume()})
+		mounts, volumes = append(mounts, configMount()), append(volumes, w.configMapVolume())
 	}
-	out := fields("componentType", "worker")
-	out.setIf(v.Role != deployment.Both, "subComponentType", string(v.Role))
-	out.set("replicas", w.workers(v))
-	out.setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes))
-	return out.set("envFromSecret", tokenSecret).
-		set("resources", fields("limits", fields("gpu", strconv.Itoa(v.PerNode)))).
-		set("sharedMemory", fields("size", "64Gi")).
-		set("volumeMounts", []*mapping{fields("name", cacheClaim, "mountPoint", cacheHome)}).
-		set("extraPodSpec", pod)
+	container := fields("name", "main", "image", w.dynamoImage(), "command", command[:3], "args", command[3:],
+		"env", append([]*mapping{fields("name", cacheVariable, "value", cacheHome)}, w.variables(at)...),
+		"envFrom", []*mapping{fields("secretRef", fields("name", tokenSecret, "optional", true))},
+		"resources", fields("limits", fields(resource(v), strconv.Itoa(v.PerNode))), "volumeMounts", mounts)
+	kind := "worker"
+	if v.Role != deployment.Both {
+		kind = string(v.Role)
+	}
+	pod := fields("containers", []*mapping{container}, "volumes", volumes)
+	if s := w.nodeSelector(v); s != nil {
+		pod.set("nodeSelector", s)
+	}
+	return w.graphPart(componentName(v), kind, w.workers(v), pod).
+		setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes)).set("sharedMemorySize", "64Gi")
 }
 
 // generatorConfig is what all files were made of, for people and their tools.

@@ -60,7 +60,7 @@ func planned(t testing.TB, engineName, release, id, system string, batches []int
 	p := &launch.Plan{
 		Deployment: deployment.Deployment{Model: id, System: system, Engine: deployment.Engine{Name: engineName, Version: release}, Pools: pools},
 		Input:      3000, Output: 512, Concurrency: 56, Batch: batches, Copies: 1,
-		Predicted: launch.Predicted{TTFT: 0.1877, TPOT: 0.0099, Throughput: 2553},
+		Predicted: launch.Predicted{TTFT: 0.1877, TPOT: 0.0099, Throughput: 2553}, Capacity: launch.Capacity{Concurrency: 56, KV: 0.624},
 	}
 	resolve(t, p)
 	return p
@@ -177,8 +177,24 @@ func requested(n any, times int) int {
 			sum += requested(c, times)
 		}
 	case map[string]any:
+		if v["kind"] == "LLMInferenceService" {
+			spec := v["spec"].(map[string]any)
+			return times * (serviced(spec) + serviced(spec["prefill"]))
+		}
+		if r, ok := v["resources"].(map[string]any); ok && r["accelerators"] != nil { // of SkyPilot
+			_, each, _ := strings.Cut(r["accelerators"].(string), ":")
+			devices, _ := strconv.Atoi(each)
+			nodes, ok := v["num_nodes"].(int)
+			if !ok {
+				nodes = 1
+			}
+			return times * devices * nodes * v["service"].(map[string]any)["replicas"].(int)
+		}
 		if k, ok := v["replicas"].(int); ok {
 			times *= k
+		}
+		if p, ok := v["parallelism"].(map[string]any); ok && p["workers"] != nil { // nodes of llm-d's workers
+			times *= p["workers"].(int)
 		}
 		if m, ok := v["multinode"].(map[string]any); ok {
 			times *= m["nodeCount"].(int)
@@ -207,16 +223,51 @@ func requested(n any, times int) int {
 	return sum
 }
 
+// serviced are the devices of the workers of an LLMInferenceService.
+func serviced(workers any) int {
+	w, ok := workers.(map[string]any)
+	if !ok {
+		return 0
+	}
+	others := 0
+	if p := w["parallelism"].(map[string]any); w["worker"] != nil {
+		others = p["data"].(int)/p["dataLocal"].(int) - 1
+	}
+	return w["replicas"].(int) * (requested(w["template"], 1) + requested(w["worker"], others))
+}
+
+// steps are the devices of the steps of a Slurm job: those of each process, on each of its nodes.
+func steps(t *testing.T, f launch.File) int {
+	t.Helper()
+	words, err := arguments(string(f.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, nodes := 0, 0
+	for _, w := range words {
+		if list, ok := strings.CutPrefix(w, "--nodelist="); ok {
+			nodes = strings.Count(list, ",") + 1
+		}
+		if ids, ok := strings.CutPrefix(w, "CUDA_VISIBLE_DEVICES="); ok {
+			sum += nodes * (strings.Count(ids, ",") + 1)
+		}
+	}
+	return sum
+}
+
 // TestDevicesAddUp: what the manifests request is what the row has.
 func TestDevicesAddUp(t *testing.T) {
 	for name, p := range cases(t) {
-		want := p.Deployment.Devices() * p.Copies
+		want, unit := p.Deployment.Devices()*p.Copies, p.Deployment.Devices()
 		all, _, err := files.Write(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sums := map[string]int{}
 		for _, f := range all {
+			if strings.HasSuffix(f.Path, ".sbatch") {
+				sums["slurm"] += steps(t, f)
+			}
 			if !strings.HasSuffix(f.Path, ".yaml") {
 				continue
 			}
@@ -237,7 +288,8 @@ func TestDevicesAddUp(t *testing.T) {
 			}
 		}
 		for where, got := range sums {
-			if got != want && where != "plain" {
+			started := where == "compose" || strings.HasPrefix(where, "scripts") // by hand, for each unit
+			if got != want && where != "plain" && where != "keda" && (!started || got != unit) {
 				t.Errorf("%s, %s: want %d devices, got %d", name, where, want, got)
 			}
 		}
@@ -251,16 +303,8 @@ func TestDevicesAddUp(t *testing.T) {
 // scripts or the manifest.
 func byTarget(all []launch.File) map[string][]launch.File {
 	out := map[string][]launch.File{}
-	for _, f := range all {
-		target := filepath.Dir(f.Path)
-		base := filepath.Base(f.Path)
-		switch {
-		case strings.HasPrefix(base, "bench") || base == "k8s_bench.yaml" || base == "generator_config.yaml":
-			continue
-		case base == "k8s_deploy.yaml":
-			target = "dynamo manifest"
-		}
-		out[target] = append(out[target], f)
+	for _, group := range files.Together(all) {
+		out[group[0].Path] = group
 	}
 	return out
 }

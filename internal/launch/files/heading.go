@@ -29,6 +29,9 @@ func (w *writer) heading(what string) string {
 		text += comment("Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.",
 			w.Concurrency, w.Input, w.Output, p.TTFT, p.TPOT, p.Throughput)
 	}
+	if w.alike > 1 {
+		text += comment("One of %d units, which the prediction is of together: run the same files on the nodes of each.", w.alike)
+	}
 	if f := w.converted(); f != "" {
 		text += comment("The prediction is of weights in %s: serve a checkpoint in that format.", f)
 	}

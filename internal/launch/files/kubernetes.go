@@ -1,11 +1,12 @@
 package files
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -40,14 +41,14 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 			documents = append(documents, more...)
 		}
 	}
-	data, err := encode(w.heading("Kubernetes"), documents...)
+	data, err := encode(w.heading("Kubernetes")+w.selectorHint(), documents...)
 	if err != nil {
 		return nil, err
 	}
 	files := []launch.File{{Path: "kubernetes/deploy.yaml", Mode: plainFile, Data: data}}
 	if scaler := w.autoscaler(); scaler != nil {
 		heading := w.heading("Optional autoscaling") +
-			"# The target below is the predicted number of requests per worker; the metric comes from\n# the engine through a metrics adapter, which may use another name.\n"
+			"# The target is the predicted number of requests in flight on a worker, less the tenth that the autoscaler\n# tolerates; the metric comes from the engine through a metrics adapter, which may use another name.\n"
 		data, err := encode(heading, scaler)
 		if err != nil {
 			return nil, err
@@ -57,8 +58,8 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 	return files, nil
 }
 
-// objectName is a model's name as Kubernetes names objects (RFC 1123: lower case,
-// digits and hyphens, 63 at most; a suffix must fit too).
+// objectName is a model's name as Kubernetes names objects and services (RFC 1035: lower
+// case, digits and hyphens, 63 at most, a letter first; a suffix must fit too).
 func objectName(model string) string {
 	const longest = 40
 	model = model[strings.LastIndexByte(model, '/')+1:]
@@ -71,16 +72,32 @@ func objectName(model string) string {
 		}
 		return '-'
 	}, model)
-	name = strings.Trim(name[:min(len(name), longest)], "-")
-	return cmp.Or(name, "model")
+	if name = strings.Trim(name, "-"); name == "" || name[0] <= '9' {
+		name = "model-" + name
+	}
+	return strings.TrimRight(name[:min(len(name), longest)], "-")
 }
 
-// The claim of the volume with the weights, its size, and the secret with HF_TOKEN.
+// The claim of the volume with the weights, and the secret with HF_TOKEN.
 const (
-	cacheClaim   = "model-cache"
-	cacheStorage = "500Gi"
-	tokenSecret  = "hf-token-secret"
+	cacheClaim  = "model-cache"
+	tokenSecret = "hf-token-secret"
 )
+
+// cacheStorage is the size of this volume: the checkpoints and a quarter more for what lies beside weights (tokenizers, EAGLE-3 heads,
+// parts of a download), in steps of 50 GiB.
+func (w *writer) cacheStorage() string {
+	const room, step = 1.25, 50 * units.GiB
+	var sum units.Bytes
+	seen := map[string]bool{}
+	for i := range w.pools {
+		if v := &w.pools[i]; !seen[v.Model] {
+			seen[v.Model] = true
+			sum += v.Stored
+		}
+	}
+	return fmt.Sprintf("%dGi", int(math.Ceil(room*float64(sum)/float64(step)))*int(step/units.GiB))
+}
 
 // object begins an object.
 func (w *writer) object(version, kind, name string) *mapping {
@@ -92,7 +109,7 @@ func (w *writer) object(version, kind, name string) *mapping {
 // claim is the volume of the weights, shared by all nodes.
 func (w *writer) claim() *mapping {
 	return w.object("v1", "PersistentVolumeClaim", cacheClaim).set("spec", fields(
-		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", cacheStorage))))
+		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.cacheStorage()))))
 }
 
 // sharedObjects are the claim, and a ConfigMap with TensorRT-LLM's config files.
@@ -193,8 +210,11 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 	meta := fields("labels", w.labels(at.Values, unit, at.leads()))
 	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
 	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
-	return fields("metadata", meta,
-		"spec", fields("containers", []*mapping{container}, "volumes", volumes)), nil
+	spec := fields("containers", []*mapping{container}, "volumes", volumes)
+	if s := w.nodeSelector(at.Values); s != nil {
+		spec.set("nodeSelector", s)
+	}
+	return fields("metadata", meta, "spec", spec), nil
 }
 
 // probe asks the server for its health.
@@ -308,11 +328,10 @@ func (w *writer) autoscaler() *mapping {
 	if w.disaggregated() || v.Nodes > 1 || metric == "" || w.Concurrency == 0 {
 		return nil
 	}
-	each := max(1, w.Concurrency/v.Workers)
 	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.name).set("spec", fields(
 		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.name),
 		"minReplicas", 1, "maxReplicas", v.Workers,
 		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
-			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(each))))},
+			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(max(1, w.carried())))))},
 	))
 }

@@ -53,6 +53,31 @@ func (w *writer) placed() [][]slot {
 	return nodes
 }
 
+// scripted is the writer of what is started on nodes by hand: of one unit where units share no nodes, since all others have the same
+// files.
+func (w *writer) scripted() *writer {
+	units := w.units()
+	for _, node := range w.placed() {
+		if units == 1 || slices.ContainsFunc(node, func(s slot) bool { return s.unit != node[0].unit }) {
+			return w
+		}
+	}
+	one := w.oneOf(units)
+	one.alike = units
+	return one
+}
+
+// oneOf is the writer of one of so many equal parts of the deployment.
+func (w *writer) oneOf(parts int) *writer {
+	one, plan := *w, *w.Plan
+	plan.Copies = 1
+	one.Plan, one.pools = &plan, slices.Clone(w.pools)
+	for i := range one.pools {
+		one.pools[i].Workers /= parts
+	}
+	return &one
+}
+
 // used is how many devices of a node are taken, and which they are; "" while it is
 // empty.
 type used struct {

@@ -13,6 +13,7 @@ func (w *writer) plain() ([]launch.File, error) {
 	if w.engine() == launch.MindIE {
 		return w.mindie()
 	}
+	w = w.scripted()
 	nodes := w.placed()
 	files, err := w.configFiles("plain/", nodes)
 	if err != nil {

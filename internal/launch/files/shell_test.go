@@ -19,7 +19,9 @@ import (
 )
 
 // ownSubstitutions are the commands in "$(…)" that scripts have of themselves.
-func ownSubstitutions() []string { return []string{`dirname "$0"`, "jobs -p"} }
+func ownSubstitutions() []string {
+	return []string{`dirname "$0"`, "jobs -p", `getent ahostsv4 "${hosts[i]}" | awk 'NR == 1 {print $1}'`}
+}
 
 // arguments runs the expansions of a script, and returns the words of all its commands. A command substitution that is not
 // our own is an error.
@@ -94,7 +96,7 @@ func lists(n *yaml.Node) (out [][]string, err error) {
 // started are the words of all commands in a file: of a script, or of the containers of a manifest, in which scripts are
 // read too.
 func started(f launch.File) ([]string, error) {
-	if strings.HasSuffix(f.Path, ".sh") {
+	if strings.HasSuffix(f.Path, ".sh") || strings.HasSuffix(f.Path, ".sbatch") {
 		return arguments(string(f.Data))
 	}
 	var out []string
@@ -107,6 +109,14 @@ func started(f launch.File) ([]string, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		var task struct{ Setup, Run string } // of SkyPilot
+		if err := document.Decode(&task); err == nil && task.Run != "" {
+			words, err := arguments(task.Setup + task.Run)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, words...)
 		}
 		all, err := lists(&document)
 		if err != nil {
@@ -201,7 +211,7 @@ func quoted(p *launch.Plan) error {
 		}
 	}
 	for target, group := range byTarget(all) {
-		if target == "plain" && p.Deployment.Engine.Name == "mindie" {
+		if target == "plain/config.json" { // MindIE's, which names no command
 			continue
 		}
 		found, err := launch.Read(group...)

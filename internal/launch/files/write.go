@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,12 +26,14 @@ const (
 	Compose    Target = "compose"    // Docker Compose, one host
 	Kubernetes Target = "kubernetes" // Deployments, or LeaderWorkerSets over several nodes
 	Dynamo     Target = "dynamo"
-	LLMD       Target = "llm-d" // values of llm-d's model service chart
-	Bench      Target = "bench" // load like the predicted one
+	LLMD       Target = "llm-d"    // values of llm-d's charts
+	KServe     Target = "kserve"   // an LLMInferenceService
+	KEDA       Target = "keda"     // autoscaling of the Kubernetes objects
+	Slurm      Target = "slurm"    // a batch job
+	SkyPilot   Target = "skypilot" // a service
+	Planner    Target = "planner"  // tables that Dynamo's planner reads before it has measured
+	Bench      Target = "bench"    // load like the predicted one
 )
-
-// Targets lists the targets in the order they are written.
-func Targets() []Target { return []Target{Dynamo, Plain, Compose, Kubernetes, LLMD, Bench} }
 
 // ErrCannot is part of errors about a target that cannot run a plan; other targets may.
 var ErrCannot = errors.New("cannot be written")
@@ -38,6 +41,18 @@ var ErrCannot = errors.New("cannot be written")
 // cannot is an error that says why a target cannot run a plan.
 func cannot(t Target, format string, args ...any) error {
 	return fmt.Errorf("%s files %w: %s", t, ErrCannot, fmt.Sprintf(format, args...))
+}
+
+// asideError is about a target that adds to another and has nothing to add. It is reported only if
+// the target was asked for.
+type asideError struct{ error }
+
+// Unwrap is the reason.
+func (e asideError) Unwrap() error { return e.error }
+
+// aside is such an error.
+func aside(t Target, format string, args ...any) error {
+	return asideError{cannot(t, format, args...)}
 }
 
 // Write returns the files of some targets, all by default. The Dynamo files and the
@@ -53,9 +68,12 @@ func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []er
 	if !requested {
 		targets = Targets()
 	}
+	w.targets = targets
 	for _, t := range targets {
 		more, err := w.target(t)
+		_, adds := errors.AsType[asideError](err)
 		switch {
+		case adds && !requested:
 		case err != nil && !requested && errors.Is(err, ErrCannot):
 			skipped = append(skipped, err)
 		case err != nil:
@@ -66,13 +84,41 @@ func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []er
 	return files, skipped, nil
 }
 
+// Together are the files of each target that are read together, in the order they were written: of Dynamo's those that start processes on
+// nodes and the objects. Those that start no engine (the benchmark, autoscaling, tables, values for people) are left out.
+func Together(all []launch.File) [][]launch.File {
+	var names []string
+	groups := map[string][]launch.File{}
+	for _, f := range all {
+		name, base := path.Dir(f.Path), path.Base(f.Path)
+		switch {
+		case strings.HasPrefix(base, "bench"), base == "k8s_bench.yaml", base == "generator_config.yaml", base == "hpa.yaml",
+			strings.HasPrefix(name, string(Planner)), name == string(KEDA):
+			continue
+		case base == "k8s_deploy.yaml":
+			name = f.Path
+		}
+		if groups[name] == nil {
+			names = append(names, name)
+		}
+		groups[name] = append(groups[name], f)
+	}
+	var out [][]launch.File
+	for _, name := range names {
+		out = append(out, groups[name])
+	}
+	return out
+}
+
 // writer is a plan with its values derived.
 type writer struct {
 	*launch.Plan
 
-	pools []launch.Values
-	Site  launch.Site
-	name  string // of objects: "qwen3-32b"
+	pools   []launch.Values
+	Site    launch.Site
+	name    string   // of objects: "qwen3-32b"
+	targets []Target // that are written
+	alike   int      // units that the files of this one are for too
 }
 
 // newWriter derives the values, and refuses engines that do not run on the devices.
@@ -110,6 +156,16 @@ func (w *writer) target(t Target) ([]launch.File, error) {
 		return w.dynamo()
 	case LLMD:
 		return w.llmd()
+	case KServe:
+		return w.kserve()
+	case KEDA:
+		return w.keda()
+	case Slurm:
+		return w.slurm()
+	case SkyPilot:
+		return w.skypilot()
+	case Planner:
+		return w.planner()
 	case Bench:
 		return w.bench()
 	}

@@ -28,6 +28,8 @@ type Response struct {
 	Calibration string
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
+	// Outside is how far rows of sources outside the calibration err beyond its intervals.
+	Outside []measured.OutsideGroup
 }
 
 // Run predicts every row of a file of measurements.
@@ -58,6 +60,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	measured.Expect(o, out.Rows)
+	out.Outside = measured.FromOutside(o, out.Rows)
 	out.Tables, err = p.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
 }

@@ -50,7 +50,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	r.Top = cmp.Or(r.Top, experiment.DefaultTop)
+	r.Top, r.Fill = cmp.Or(r.Top, experiment.DefaultTop), true
 	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
 		return experiment.Best(ctx, s, &r.How, e, true)

@@ -30,11 +30,13 @@ type Request struct {
 	Output      int                    `json:"osl,omitempty"`
 	Concurrency int                    `json:"concurrency,omitempty"`
 
-	// Targets are plain, compose, kubernetes, dynamo, llm-d and bench; nil = all that can
-	// run it.
+	// Targets are plain, compose, kubernetes, keda, dynamo, planner, llm-d, kserve, slurm, skypilot
+	// and bench; nil = all that can run it.
 	Targets []files.Target `json:"targets,omitempty"`
 	Site    Site           `json:"site,omitzero"`
-	Jobs    int            `json:"-"` // workers of the plan, which no answer depends on; 0 = 8
+	// Force gives files in which lint finds errors, and lists those.
+	Force bool `json:"force,omitempty"`
+	Jobs  int  `json:"-"` // workers of the plan, which no answer depends on; 0 = 8
 }
 
 // Site is what depends on the user's cluster.
@@ -48,38 +50,43 @@ type Site struct {
 
 // Response is the files.
 type Response struct {
-	Files   []launch.File
-	Skipped []string // targets that cannot run it, with the reason
+	Files    []launch.File
+	Skipped  []string // targets that cannot run it, with the reason
+	Findings []string // errors that lint finds in files which are forced
 }
 
 // Run makes the files.
 func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) {
-	p, err := found(ctx, s, &r)
-	if err != nil {
-		return nil, err
-	}
-	made, skipped, err := files.Write(p, r.Targets...)
-	if err != nil {
-		return nil, session.BadInput(err)
-	}
-	out := &Response{Files: made}
-	for _, why := range skipped {
-		out.Skipped = append(out.Skipped, why.Error())
-	}
-	return session.Finish(ctx, out, nil)
-}
-
-// found is what files are made for.
-func found(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, error) {
 	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
 	if err := site.Check(); err != nil {
 		return nil, session.BadInput(err)
 	}
+	of, err := found(ctx, s, &r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := Plan(s, &of.sources, &of.experiment, &of.option, site)
+	if err != nil {
+		return nil, err
+	}
+	out, err := Write(ctx, s, &of.sources, p, r.Force, r.Targets...)
+	return session.Finish(ctx, out, err)
+}
+
+// subject is what files are made for.
+type subject struct {
+	sources    session.Sources
+	experiment experiment.Experiment
+	option     experiment.Option
+}
+
+// found is the subject of a request.
+func found(ctx context.Context, s *session.Session, r *Request) (*subject, error) {
 	switch {
 	case (r.Plan == nil) == (r.Deployment == nil):
 		return nil, session.BadInput(field.At("plan", "", "give one of plan and deployment"))
 	case r.Deployment != nil:
-		return given(ctx, s, r, site)
+		return given(ctx, s, r)
 	}
 	request := *r.Plan
 	request.NoChanges, request.Jobs = true, r.Jobs
@@ -91,11 +98,11 @@ func found(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, e
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	return Plan(s, &out.Request.Sources, &c.Found.Experiment, &c.Found.Option, site)
+	return &subject{out.Request.Sources, c.Found.Experiment, c.Found.Option}, nil
 }
 
 // given is a deployment that was given, with the figures of its simulation.
-func given(ctx context.Context, s *session.Session, r *Request, site launch.Site) (*launch.Plan, error) {
+func given(ctx context.Context, s *session.Session, r *Request) (*subject, error) {
 	q := simulate.Request{Deployment: *r.Deployment, Protocol: simulate.Benchmark} // the files hold the script of a benchmark
 	q.Input, q.Output, q.Concurrency = r.Input, r.Output, max(1, r.Concurrency)
 	out, err := simulate.Run(ctx, s, q)
@@ -104,9 +111,9 @@ func given(ctx context.Context, s *session.Session, r *Request, site launch.Site
 	}
 	q = out.Request
 	x := &out.Result
-	return Plan(s, &q.Sources, &experiment.Experiment{Input: q.Input, Output: q.Output}, &experiment.Option{
+	return &subject{q.Sources, experiment.Experiment{Input: q.Input, Output: q.Output}, experiment.Option{
 		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: units.InMs(x.TTFT.Mean), TPOT: units.InMsOrNull(x.TPOT.Mean), Throughput: x.OutputRate,
-	}, site)
+	}}, nil
 }
 
 // contender finds one by its name, as a plan has it.

@@ -10,18 +10,25 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Plan is what files are written for: an option of an experiment.
+// Plan is what files are written for: an option of an experiment. Of a disaggregated one the copies are units with a router each,
+// as they were predicted.
 func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *experiment.Option, site launch.Site) (*launch.Plan, error) {
-	st, err := w.Stage(&o.Deployment, s)
+	run, copies := o.Deployment, 1
+	if run.Disaggregated() && o.Copies > 1 {
+		copies, run.Pools = o.Copies, slices.Clone(run.Pools)
+		for i := range run.Pools {
+			run.Pools[i].Replicas /= copies
+		}
+	}
+	st, err := w.Stage(&run, s)
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := o.Deployment.Resolve(st.Parts)
+	resolved, err := run.Resolve(st.Parts)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	run := o.Deployment
-	load := loader{session: w, sources: s, model: st.Model, d: &o.Deployment}
+	load := loader{session: w, sources: s, model: st.Model, d: new(run)}
 	var models []string
 	if site.ModelPath == "" {
 		if run, models, err = load.runs(resolved); err != nil {
@@ -35,16 +42,28 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		}
 	}
 	site.ServedName = cmp.Or(site.ServedName, site.ModelPath, run.Model)
-	longest := 0
+	longest, prompt := 0, 0
 	if len(e.Workloads) > 0 {
 		k, err := w.Kinds(slices.Clone(e.Workloads))
 		if err != nil {
 			return nil, err
 		}
-		longest = k.Longest
+		longest, prompt = k.Longest, k.Prompt
 	}
 	return &launch.Plan{
-		Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prefix: e.Prefix, Concurrency: o.Concurrency,
+		Capacity: capacity(e, o), Profile: profile(st, &run, max(longest, e.Input+e.Output)), Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
 		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
+}
+
+// capacity is the most load of all copies within the limits, the spare ones included. The cache in
+// use grows with the requests in flight.
+func capacity(e *experiment.Experiment, o *experiment.Option) launch.Capacity {
+	if !e.Limits.Any() || o.Concurrency == 0 {
+		return launch.Capacity{}
+	}
+	n := cmp.Or(o.Capacity.Concurrency, o.Concurrency)
+	return launch.Capacity{
+		Concurrency: n * max(1, o.Copies) / max(1, o.Copies-o.Spare), KV: min(1, o.KVPeak*float64(n)/float64(o.Concurrency)),
+	}
 }

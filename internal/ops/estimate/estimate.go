@@ -11,7 +11,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/table"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -111,7 +110,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := r.deployment(asked, s.Captured())
+	d := r.deployment(asked, s)
 	if err := session.Within(s.Model, session.Span{Name: "isl", Tokens: e.Input}, session.Span{Name: "osl", Tokens: e.Output}, 0); err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -141,8 +140,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 }
 
 // deployment is the one that is asked for with its workers.
-func (r *Request) deployment(asked deployment.Deployment, captured engine.Graph) deployment.Deployment {
-	of := trial.Shape{Asked: asked, PrefillBatch: r.Prefill.Batch, AcceptanceRates: r.Experiment.AcceptanceRates, Captured: captured}
+func (r *Request) deployment(asked deployment.Deployment, s *session.Stage) deployment.Deployment {
+	of := trial.Shape{Asked: asked, PrefillBatch: r.Prefill.Batch, AcceptanceRates: r.Experiment.AcceptanceRates, Captured: s.Captured()}
+	if r.Static == NotStatic { // as a search has it; steps alone are of any size
+		of.Whole = trial.Whole(s, &asked, r.Experiment.Input)
+	}
 	w := &r.Workers
 	return of.Deployment(search.Candidate{
 		Layout: w.Layout, Y: w.Count, Prefill: r.Prefill.Layout, X: r.Prefill.Count, Budget: w.Budget, MTP: r.Experiment.MTP, Drafter: r.Experiment.Drafter,

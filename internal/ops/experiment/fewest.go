@@ -36,7 +36,7 @@ func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, 
 	}
 	x.out.Experiment.Devices = x.e.Devices
 	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate * x.stage.Kinds.Turns(), Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
-	if err := x.find(ctx, sized); err != nil {
+	if err := x.find(ctx, sized); err != nil || x.out.Beaten {
 		return &x.out, err
 	}
 	if len(x.rows) == 0 {

@@ -35,6 +35,9 @@ type Result struct {
 	Rejected []string `json:"rejected,omitempty"`
 	Notes    []string `json:"notes"`
 	Experts  bool     `json:"-"`
+	// Score is that of the best row; Beaten says that there is none because another experiment has a higher one.
+	Score  float64 `json:"-"`
+	Beaten bool    `json:"-"`
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency
@@ -93,6 +96,7 @@ type Option struct {
 	Chance95     float64       `json:"-"`
 	Good         float64       `json:"-"` // share of the requests within all limits, 0 without limits
 	Engine       string        `json:"-"` // as people call it
+	Version      string        `json:"-"` // of the engine
 	MemoryBudget engine.Budget `json:"-"`
 	KVPeak       float64       `json:"-"` // share of the cache in use at most
 	// Cached is the share of prompt tokens found in a cache, Hosted of those found in the host cache, Sessions those that ended,
@@ -150,6 +154,8 @@ type Capacity struct {
 type Speed struct {
 	User   float64 `json:"tokens_per_second_user"`
 	Device float64 `json:"tokens_per_second_gpu"`
+	// Option is the deployment: a row, or one without what only rows are simulated for (memory, energy, errors).
+	Option *Option `json:"-"`
 }
 
 // Devices is those that are paid for: all of an experiment, or those that a load needs.

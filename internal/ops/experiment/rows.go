@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -17,8 +18,12 @@ import (
 // summarize turns what was found into rows.
 func (x *run) summarize(ctx context.Context) error {
 	shown := x.rows[:min(len(x.rows), x.how.Top)]
-	if len(shown) == 0 && x.near != nil {
+	layouts := len(shown)
+	switch {
+	case layouts == 0 && x.near != nil:
 		shown = []*search.Result{x.near}
+	case layouts > 0 && x.how.Fill:
+		shown = slices.Concat(shown, x.further(shown))
 	}
 	options := make([]Option, len(shown))
 	notes := make([]about, len(shown))
@@ -37,7 +42,7 @@ func (x *run) summarize(ctx context.Context) error {
 		x.out.Tier, x.out.Notes = notes[0].tier, notes[0].notes
 	}
 	if len(x.rows) > 0 {
-		x.out.Rows = options
+		x.out.Rows = filled(options[:layouts:layouts], options[layouts:])
 	} else if len(options) > 0 {
 		x.out.Near = &options[0]
 		x.out.Nearest = x.eval.Judge.Nearest(&x.near.First, &options[0].Expected)
@@ -45,21 +50,85 @@ func (x *run) summarize(ctx context.Context) error {
 	return nil
 }
 
-// frontier is the best trade-offs of speed and throughput, of what was simulated.
-func (x *run) frontier(points []formulas.Outcome) {
-	speeds := make([]Speed, 0, len(points))
-	add := func(all []formulas.Outcome) {
-		for i := range all {
-			if o := &all[i]; o.TPOT > 0 && o.OOM == "" {
-				speeds = append(speeds, Speed{o.TPOT.Rate(), o.Throughput / float64(x.e.Devices)})
+// further are deployments that carry less than the rows, as many as are missing: other units and lower loads, those with the most
+// throughput first.
+func (x *run) further(shown []*search.Result) []*search.Result {
+	within := search.Judge{Limits: x.e.Limits.Finite()}
+	var out []*search.Result
+	for i := range x.results {
+		r := &x.results[i]
+		if !r.OK || r.Dropped {
+			continue
+		}
+		for _, o := range append([]formulas.Outcome{r.Best}, r.Points...) {
+			other := *r
+			other.Best = o
+			taken := func(s *search.Result) bool { // another budget alone is no other row
+				a, b := s.Candidate, r.Candidate
+				a.Budget, b.Budget = 0, 0
+				return a == b && s.Best.Concurrency == o.Concurrency
+			}
+			if last := shown[len(shown)-1]; o.Throughput < last.Best.Throughput && o.Concurrency <= r.Best.Concurrency && within.Verdict(&o, nil) == search.Fits && !slices.ContainsFunc(slices.Concat(shown, out), taken) {
+				out = append(out, &other)
 			}
 		}
 	}
-	add(points)
-	for i := range x.results {
-		add(x.results[i].Points)
+	slices.SortStableFunc(out, func(a, b *search.Result) int {
+		return cmp.Or(cmp.Compare(b.Best.Throughput, a.Best.Throughput), cmp.Compare(a.Candidate.Label(true), b.Candidate.Label(true)))
+	})
+	return out[:min(len(out), max(0, x.how.Top-len(shown)))]
+}
+
+// filled adds further rows after those of the layouts, in the order of throughput: fewer rows are the first of more.
+func filled(rows, more []Option) []Option {
+	for _, o := range more {
+		if o.Throughput <= rows[len(rows)-1].Throughput {
+			rows = append(rows, o)
+		}
 	}
-	x.out.Frontier = append([]Speed{}, search.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })...)
+	return rows
+}
+
+// frontier is the best trade-offs of speed and throughput, of what was simulated and of the rows. Nothing on it is better than the best row
+// in both: the limits rule that out.
+func (x *run) frontier(swept []search.Result) {
+	type point struct {
+		Speed
+		of *search.Result
+		o  *formulas.Outcome
+	}
+	rows := x.out.Rows
+	better := func(p *Speed) bool {
+		return len(rows) > 0 && p.User >= rows[0].User() && p.Device >= rows[0].PerDevice(x.e)
+	}
+	var all []point
+	results := slices.Concat(x.results, swept)
+	for i := range results {
+		r := &results[i]
+		for i := range r.Points {
+			o := &r.Points[i]
+			p := Speed{User: o.TPOT.Rate(), Device: o.Throughput / float64(x.e.Devices)}
+			if o.TPOT > 0 && o.OOM == "" && !better(&p) {
+				all = append(all, point{p, r, o})
+			}
+		}
+	}
+	for i := range rows {
+		p := Speed{rows[i].User(), rows[i].PerDevice(x.e), &rows[i]}
+		if rows[i].TPOT > 0 && (i == 0 || !better(&p)) {
+			all = append(all, point{Speed: p})
+		}
+	}
+	x.out.Frontier = []Speed{}
+	for _, p := range search.Frontier(all, func(p *point) (a, b float64) { return p.User, p.Device }) {
+		if p.Option == nil {
+			o := x.found(p.of, p.o)
+			o.TTFT, o.TPOT, o.Latency = units.InMs(p.o.TTFT), units.InMsOrNull(p.o.TPOT), units.InMs(p.o.Latency)
+			o.Throughput, o.RequestRate = p.o.Throughput, p.o.Throughput/float64(x.e.Output)
+			p.Option = &o
+		}
+		x.out.Frontier = append(x.out.Frontier, p.Speed)
+	}
 }
 
 // option is a row, simulated once more with its energy.
@@ -87,6 +156,7 @@ func (x *run) found(r *search.Result, o *formulas.Outcome) Option {
 	out := Option{
 		Deployment: x.subject.Deployment(*c, o.Batch), Copies: max(1, c.Copies), X: c.X, Y: max(1, c.Y), Used: c.Devices(),
 		Concurrency: o.Concurrency, Batch: o.Batch, Binds: r.Binds, Sampled: talks.Sample(c), Turns: x.stage.Kinds.Turns(),
+		Version: cmp.Or(x.e.Engine.Version, x.stage.Engine.Known),
 	}
 	if c.X > 0 {
 		out.Prompts = x.e.Workers.MaxBatch

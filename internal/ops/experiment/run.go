@@ -37,8 +37,12 @@ type How struct {
 
 	search.Margin `json:"-"` // of a fleet for a load
 
-	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
-	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
+	// Beat, if not nil, is the score of another experiment on the same devices: one that has less has no rows.
+	Beat *float64 `json:"-"`
+	Top  int      `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	// Fill adds the next best deployments of the same layouts where fewer layouts are within the limits than rows are asked for.
+	Fill bool `json:"-"`
+	Jobs int  `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
 // DefaultTop is the number of rows by default, as AIConfigurator has it.
@@ -146,15 +150,15 @@ func Best(ctx context.Context, w *session.Session, how *How, e Experiment, front
 	if err != nil {
 		return &x.out, err
 	}
-	if err := x.search(ctx); err != nil {
+	if err := x.search(ctx); err != nil || x.out.Beaten {
 		return &x.out, err
 	}
-	if frontier {
-		points, err := x.space.Sweep(ctx, x.eval, cmp.Or(how.Jobs, session.DefaultJobs))
-		if err != nil {
-			return &x.out, err
-		}
-		x.frontier(points)
+	if err := x.summarize(ctx); err != nil || !frontier {
+		return &x.out, err
 	}
-	return &x.out, x.summarize(ctx)
+	swept, err := x.space.Sweep(ctx, x.eval, cmp.Or(how.Jobs, session.DefaultJobs))
+	if err == nil {
+		x.frontier(swept)
+	}
+	return &x.out, err
 }

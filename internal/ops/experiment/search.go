@@ -35,6 +35,7 @@ func (x *run) prepare() error {
 			Lengths:   simulate.Traffic{Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
 			Statistic: e.Statistic, Scale: e.scale(),
 		}
+		s.Whole = trial.Whole(x.stage, &s.Asked, s.Prompt())
 		if e.Goodput > 0 {
 			s.Together = e.Limits
 		}
@@ -146,7 +147,7 @@ func (x *run) search(ctx context.Context) error {
 // find searches the space with an evaluator.
 func (x *run) find(ctx context.Context, e search.Scored) error {
 	jobs := cmp.Or(x.how.Jobs, session.DefaultJobs)
-	s := search.Search{Evaluator: e, Group: search.ByLayout, Near: e == search.Scored(x.eval), Rows: x.how.Top, Workers: jobs}
+	s := search.Search{Evaluator: e, Group: search.ByLayout, Near: e == search.Scored(x.eval), Rows: x.how.Top, Beat: x.how.Beat, Workers: jobs}
 	var err error
 	if x.results, err = s.Run(ctx, x.space.Branches(x.eval, e)); err != nil {
 		return err
@@ -156,7 +157,11 @@ func (x *run) find(ctx context.Context, e search.Scored) error {
 		rank = search.Waiting[any]
 	}
 	x.rows = rank(x.results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
-	if len(x.rows) == 0 {
+	if len(x.rows) > 0 {
+		x.out.Score = x.rows[0].Score
+	}
+	x.out.Beaten = len(x.rows) == 0 && x.how.Beat != nil
+	if len(x.rows) == 0 && !x.out.Beaten {
 		more, err := x.space.Nearest(ctx, x.eval, jobs)
 		if err != nil {
 			return err

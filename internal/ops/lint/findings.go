@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -20,9 +21,44 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// add adds a finding.
-func (x *inspection) add(s Severity, where, what, better string) {
-	x.out.Findings = append(x.out.Findings, Finding{Severity: s, Where: where, What: what, Better: better})
+// add adds a finding of a rule with its usual severity, about a setting or something else that files say.
+func (x *inspection) add(code, key, what, better string) *Finding {
+	f := Finding{Code: code, Severity: RuleOf(code).Severity, Where: x.name(key), What: what, Better: better}
+	x.out.Findings = append(x.out.Findings, f)
+	return &x.out.Findings[len(x.out.Findings)-1]
+}
+
+// at puts a finding where the files set something for workers with a role.
+func (x *inspection) at(f *Finding, role deployment.Role, key string) *Finding {
+	for i := range x.found.Launches {
+		l := &x.found.Launches[i]
+		if place, ok := l.At(key); ok && l.Role == role {
+			f.File, f.Line, f.Where, f.place = place.File, place.Line, cmp.Or(flagAt(place), f.Where), place
+			return f
+		}
+	}
+	if len(x.found.Launches) > 0 && f.File == "" {
+		f.File, f.Line = x.found.Launches[0].File, x.found.Launches[0].Line
+	}
+	return f
+}
+
+// flagAt is the flag as it is written, "" for a model without a flag.
+func flagAt(p launch.Place) string {
+	if strings.HasPrefix(p.Flag, "-") {
+		return p.Flag
+	}
+	return ""
+}
+
+// once adds a finding that may be there already.
+func (x *inspection) once(f Finding) {
+	same := func(o Finding) bool {
+		return o.Code == f.Code && o.File == f.File && o.Line == f.Line && o.Where == f.Where && o.What == f.What
+	}
+	if !slices.ContainsFunc(x.out.Findings, same) {
+		x.out.Findings = append(x.out.Findings, f)
+	}
 }
 
 // sort puts the worst findings first and counts the errors.
@@ -39,7 +75,7 @@ func (x *inspection) sort() {
 }
 
 // name is the engine's own name of a setting.
-func (x *inspection) name(key string) string { return launch.Name(x.stage.Engine, x.out.Version, key) }
+func (x *inspection) name(key string) string { return launch.Name(x.engine, x.out.Version, key) }
 
 // engineWord is the engine's own name of a request field.
 func (x *inspection) engineWord(n field.Name) string {
@@ -76,20 +112,21 @@ func flagIn(text string) string {
 func (x *inspection) flags() {
 	problems := x.found.Problems
 	for i := range x.found.Launches {
-		for _, p := range x.found.Launches[i].Lacks(x.out.Version) {
-			if !slices.Contains(problems, p) {
-				problems = append(problems, p)
-			}
-		}
+		problems = append(problems, x.found.Launches[i].Lacks(x.out.Version)...)
 	}
 	for _, p := range problems {
-		f := Finding{Severity: SevereError, File: p.File, Where: p.Flag, What: p.Text, Better: p.Nearest}
+		f := Finding{Code: codeOf(p.Kind), Severity: SevereError, File: p.File, Line: p.Line, Where: p.Flag, What: p.Text, Better: p.Nearest, rename: p.Nearest}
+		if p.Kind == launch.LackedFlag && !strings.HasPrefix(p.Flag, "-") {
+			f.Code = "PL005"
+		}
 		if p.Unsure {
 			f.Severity = SevereWarning
 		}
-		if !slices.Contains(x.out.Findings, f) {
-			x.out.Findings = append(x.out.Findings, f)
+		f.place = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag}
+		if p.Kind == launch.LostQuotes {
+			f.place.Flag = strings.Trim(p.Nearest, "'")
 		}
+		x.once(f)
 	}
 	for i := range x.found.Launches {
 		x.requested(&x.found.Launches[i])
@@ -101,14 +138,16 @@ func (x *inspection) drafts() {
 	m := x.stage.Model
 	for i := range x.d.Pools {
 		p := &x.d.Pools[i]
+		what := ""
 		switch {
 		case p.MTP == 0, p.Drafter == draft.NGram, p.Drafter == "" && m.MTP.Layers > 0, p.Drafter == draft.EAGLE3 && draft.HeadOf(m) != nil:
 			continue
 		case p.Drafter == draft.EAGLE3:
-			x.add(SevereWarning, x.name("mtp.tokens"), "no EAGLE-3 head of "+m.Name()+" is known; its drafts are not predicted", "")
+			what = "no EAGLE-3 head of " + m.Name() + " is known; its drafts are not predicted"
 		default:
-			x.add(SevereWarning, x.name("mtp.tokens"), m.Name()+" has no MTP head; drafts of another model are not predicted", "")
+			what = m.Name() + " has no MTP head; drafts of another model are not predicted"
 		}
+		x.at(x.add("PL037", "mtp.tokens", what, ""), p.Role, "mtp.tokens")
 		p.MTP, p.Drafter = 0, ""
 	}
 	x.out.Deployment = x.d
@@ -118,24 +157,23 @@ func (x *inspection) drafts() {
 // workers of a pool with each other: all are predicted as the first.
 func (x *inspection) requested(l *launch.Launch) {
 	own := l.Pool()
-	f := Finding{File: l.File, Where: "devices", Better: fmt.Sprintf("%d devices", own.Layout.Devices)}
+	place, _ := l.At("devices")
+	f := Finding{File: l.File, Line: cmp.Or(place.Line, l.Line), Where: "devices", Better: fmt.Sprintf("%d devices", own.Layout.Devices), place: place}
 	switch n := own.Layout.Devices; {
-	case l.Requested == 0 || l.Requested == n:
+	case l.Requested == 0 || l.Requested == n || l.OpenLayout():
 	case l.Requested < n:
-		f.Severity, f.What = SevereError, fmt.Sprintf("requests %d devices, but the engine needs %d", l.Requested, n)
+		f.Code, f.Severity, f.What = "PL020", SevereError, fmt.Sprintf("requests %d devices, but the engine needs %d", l.Requested, n)
 	default:
-		f.Severity, f.What = SevereWarning, fmt.Sprintf("requests %d devices, but the engine uses %d: the others are idle", l.Requested, n)
+		f.Code, f.Severity, f.What = "PL021", SevereWarning, fmt.Sprintf("requests %d devices, but the engine uses %d: the others are idle", l.Requested, n)
 	}
-	if f.Severity != "" && !slices.Contains(x.out.Findings, f) {
-		x.out.Findings = append(x.out.Findings, f)
+	if f.Severity != "" {
+		x.once(f)
 	}
-	i := slices.IndexFunc(x.found.Launches, func(o launch.Launch) bool { return o.Role == l.Role })
+	i := slices.IndexFunc(x.found.Launches, func(o launch.Launch) bool { return o.Role == l.Role && o.Engine == l.Engine && o.Model() == l.Model() })
 	first := x.found.Launches[i].Pool()
 	if first.Layout != own.Layout || !slices.Equal(first.Settings, own.Settings) {
-		f = Finding{SevereWarning, l.File, "workers", fmt.Sprintf("%s workers have different settings; all are predicted as the first", l.Role), ""}
-		if !slices.Contains(x.out.Findings, f) {
-			x.out.Findings = append(x.out.Findings, f)
-		}
+		what := fmt.Sprintf("%s workers have different settings; all are predicted as the first", l.Role)
+		x.once(Finding{Code: "PL014", Severity: SevereWarning, File: l.File, Line: l.Line, Where: "workers", What: what})
 	}
 }
 
@@ -172,13 +210,16 @@ func (x *inspection) length(p *deployment.Served) {
 	const key = "max_context"
 	m, all, most := x.stage.Model, x.r.Input+x.r.Output, p.Engine.MaxContext
 	reach := m.Context()
+	if x.longer() {
+		reach = max(reach, most)
+	}
 	switch {
 	case most > reach:
-		x.add(SevereError, x.name(key), fmt.Sprintf("%d tokens exceed the %d positions of %s", most, reach, m.Name()), x.say(p, key, reach))
+		x.set(x.add("PL024", key, fmt.Sprintf("%d tokens exceed the %d positions of %s", most, reach, m.Name()), ""), p, key, reach)
 	case all > reach:
-		x.add(SevereError, x.name(key), fmt.Sprintf("requests of %d + %d tokens exceed the %d positions of %s", x.r.Input, x.r.Output, reach, m.Name()), "")
+		x.at(x.add("PL024", key, fmt.Sprintf("requests of %d + %d tokens exceed the %d positions of %s", x.r.Input, x.r.Output, reach, m.Name()), ""), p.Role, key)
 	case most > 0 && most < all:
-		x.add(SevereError, x.name(key), fmt.Sprintf("requests of %d + %d tokens exceed %d and are rejected", x.r.Input, x.r.Output, most), x.say(p, key, all))
+		x.set(x.add("PL025", key, fmt.Sprintf("requests of %d + %d tokens exceed %d and are rejected", x.r.Input, x.r.Output, most), ""), p, key, all)
 	}
 	c := x.out.Capacity
 	longest := cmp.Or(min(most, reach), m.MaxPosition)
@@ -187,9 +228,14 @@ func (x *inspection) length(p *deployment.Served) {
 	}
 	if p.Engine.Name == "vllm" && p.Role != deployment.Prefill && c.Memory.Tokens < longest {
 		// vLLM checks this at start (v1/core/kv_cache_utils.py, check_enough_kv_cache_memory).
-		x.add(SevereError, x.name(key), fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest),
-			x.say(p, key, max(1, c.Memory.Tokens)))
+		what := fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest)
+		x.set(x.add("PL026", key, what, ""), p, key, max(1, c.Memory.Tokens))
 	}
+}
+
+// longer reports whether the files give the model more positions than its config says.
+func (x *inspection) longer() bool {
+	return slices.ContainsFunc(x.found.Launches, func(l launch.Launch) bool { return l.Longer() })
 }
 
 // budget compares the token budget with what must fit into a step.
@@ -197,10 +243,10 @@ func (x *inspection) budget(p *deployment.Served) {
 	const key = "token_budget"
 	e := p.Engine
 	if p.Role != deployment.Decode && !e.ChunkedPrefill && e.TokenBudget < x.r.Input {
-		x.add(SevereError, x.name(key), fmt.Sprintf("a step takes %d tokens and prompts of %d are not split: they never run", e.TokenBudget, x.r.Input), x.say(p, key, x.r.Input))
+		x.set(x.add("PL031", key, fmt.Sprintf("a step takes %d tokens and prompts of %d are not split: they never run", e.TokenBudget, x.r.Input), ""), p, key, x.r.Input)
 	}
 	if need := e.MaxSequences * (1 + p.Spec.MTP); p.Role != deployment.Prefill && e.Name != "sglang" && e.TokenBudget < need {
-		x.add(SevereError, x.name(key), fmt.Sprintf("%d tokens per step are less than a decode step of %d sequences needs, %d", e.TokenBudget, e.MaxSequences, need), x.say(p, key, need))
+		x.set(x.add("PL030", key, fmt.Sprintf("%d tokens per step are less than a decode step of %d sequences needs, %d", e.TokenBudget, e.MaxSequences, need), ""), p, key, need)
 	}
 }
 
@@ -209,16 +255,62 @@ func (x *inspection) graphs(p *deployment.Served) {
 	const key = "graph.max_batch"
 	e := p.Engine
 	where, better := x.graphWords(p, strconv.Itoa(e.MaxSequences))
+	report := func(code string, severity Severity, format string, args ...any) {
+		f := x.add(code, key, fmt.Sprintf(format, args...), better)
+		f.Severity, f.Where = severity, where
+		written := key
+		if x.lists(p) {
+			written = "graph.sizes"
+		}
+		x.at(f, p.Role, written)
+		f.Where = where
+		if code != "PL034" && f.place.Line > 0 {
+			f.words = x.graphSizes(p, written)
+		}
+	}
 	switch most := e.Graph.MaxBatch; {
 	case most == 0 && x.given(p, key):
-		x.add(SevereWarning, where, "decode steps run without captured graphs: every step waits for the host", better)
+		report("PL034", SevereWarning, "decode steps run without captured graphs: every step waits for the host")
 	case most < e.MaxSequences && x.given(p, key):
-		x.add(SevereWarning, where, fmt.Sprintf("graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences), better)
+		report("PL035", SevereWarning, "graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences)
 	case most > 0 && most < min(e.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks) && x.given(p, "max_sequences"):
-		x.add(SevereHint, where, fmt.Sprintf("by default graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences), better)
+		report("PL035", SevereHint, "by default graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences)
 	case most > e.MaxSequences && e.Graph.EagerPrefill && x.given(p, key):
-		x.add(SevereHint, where, fmt.Sprintf("graphs are captured up to a batch of %d, above the limit of %d sequences: the largest use memory but never run", most, e.MaxSequences), better)
+		report("PL036", SevereHint, "graphs are captured up to a batch of %d, above the limit of %d sequences: the largest use memory but never run", most, e.MaxSequences)
 	}
+}
+
+// graphSizes are the values that let the flag of captured graphs reach the batch limit.
+func (x *inspection) graphSizes(p *deployment.Served, key string) []string {
+	by := 1
+	if p.Engine.Name == launch.VLLM {
+		by = 1 + p.Spec.MTP // sizes count tokens
+	}
+	if key != "graph.sizes" {
+		return []string{strconv.Itoa(p.Engine.MaxSequences * by)}
+	}
+	var out []string
+	for _, n := range engine.GraphSizes(p.Engine.MaxSequences) {
+		out = append(out, strconv.Itoa(n*by))
+	}
+	return out
+}
+
+// lists reports whether the files list the captured batches of a pool.
+func (x *inspection) lists(p *deployment.Served) bool {
+	return slices.ContainsFunc(x.found.Launches, func(l launch.Launch) bool { return l.Role == p.Role && l.Given("graph.sizes") })
+}
+
+// set puts a finding where a setting is, and says its better value.
+func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) *Finding {
+	f.Better = x.say(p, key, n)
+	where := f.Where
+	x.at(f, p.Role, key)
+	f.Where = where
+	if x.given(p, key) {
+		f.words = []string{launch.Value(p, key, strconv.Itoa(n))}
+	}
+	return f
 }
 
 // graphWords is the engine's name for captured batches and how to set their maximum: by a
@@ -229,7 +321,7 @@ func (x *inspection) graphWords(p *deployment.Served, most string) (name, words 
 		name = launch.Say(p, x.out.Version, "graph.max_batch", "0")
 		return name, "without " + name
 	}
-	if slices.ContainsFunc(x.found.Launches, func(l launch.Launch) bool { return l.Role == p.Role && l.Given(list) }) {
+	if x.lists(p) {
 		name = x.name(list)
 		return name, name + " up to " + most
 	}
@@ -244,23 +336,33 @@ func (x *inspection) cache() {
 	held, limit := c.Held/c.Ranks, p.Engine.MaxSequences
 	switch {
 	case held == 0:
-		x.add(SevereError, x.name("memory_share"), fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), "")
+		x.at(x.add("PL027", "memory_share", fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), ""), p.Role, "memory_share")
 	case held < limit && x.given(p, key):
-		x.add(SevereWarning, x.name(key), fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit), x.say(p, key, held))
+		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit)
+		x.set(x.add("PL032", key, what, ""), p, key, held)
 	case held < limit:
-		x.add(SevereHint, x.name(key), fmt.Sprintf("the default of %d sequences is more than the %d requests of %d tokens that the KV cache holds", limit, held, all), x.say(p, key, held))
+		f := x.add("PL032", key, fmt.Sprintf("the default of %d sequences is more than the %d requests of %d tokens that the KV cache holds", limit, held, all), "")
+		f.Severity = SevereHint
+		x.set(f, p, key, held)
+	case held >= farBelow*limit && x.given(p, key) && !x.r.Limits.Any() && x.r.Concurrency == 0 && x.found.Copies == 0: // files of a plan have its batch
+		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, and only %d may run: others wait", held, all, limit)
+		x.at(x.add("PL033", key, what, ""), p.Role, key)
 	}
 	if n := x.r.Concurrency; n > c.Safe && c.Safe > 0 {
-		x.add(SevereWarning, "concurrency", fmt.Sprintf("%d requests in flight are more than the %d that can run together: the others wait or are preempted", n, c.Safe), "")
+		x.add("PL040", "concurrency", fmt.Sprintf("%d requests in flight are more than the %d that can run together: the others wait or are preempted", n, c.Safe), "")
 	}
 }
+
+// farBelow is how many times the batch limit the cache holds before lint says so. It is a choice: engines' defaults are
+// a few times what most caches hold, and a limit of a quarter was set by hand.
+const farBelow = 4
 
 // limits reports missed limits, and the concurrency that meets them.
 func (x *inspection) limits(ctx context.Context) error {
 	s := x.out.Prediction
 	if met(s) {
 		if s.Chance != nil && *s.Chance < calibration.LowChance {
-			x.add(SevereHint, "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100**s.Chance), "")
+			x.add("PL042", "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100**s.Chance), "")
 		}
 		return nil
 	}
@@ -277,7 +379,7 @@ func (x *inspection) limits(ctx context.Context) error {
 		is, limit units.Seconds
 	}{{"TTFT", s.Result.TTFT.Mean, x.r.Limits.TTFT}, {"TPOT", s.Result.TPOT.Mean, x.r.Limits.TPOT}} {
 		if v.limit > 0 && v.is > v.limit {
-			x.add(SevereError, v.what+" limit", fmt.Sprintf("%s of %s exceeds the limit of %s at %d requests in flight", v.what, v.is, v.limit, s.Request.Concurrency), better)
+			x.add("PL041", v.what+" limit", fmt.Sprintf("%s of %s exceeds the limit of %s at %d requests in flight", v.what, v.is, v.limit, s.Request.Concurrency), better)
 		}
 	}
 	return nil

@@ -36,6 +36,9 @@ type Request struct {
 	Output      int             `json:"output_length,omitempty"`
 	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe concurrency
 	Limits      workload.Limits `json:"limits,omitzero"`
+	// Static leaves out what takes simulations: the prediction and better settings.
+	Static bool `json:"static,omitempty"`
+	Sources session.Sources `json:"-"` // of what the files name
 }
 
 // Severity is how bad a finding is.
@@ -51,11 +54,18 @@ const (
 
 // Finding is a problem in files or a command.
 type Finding struct {
+	Code     string   `json:"code"` // of the rule: PL001
 	Severity Severity `json:"severity"`
 	File     string   `json:"file,omitempty"`
-	Where    string   `json:"where"` // a flag or key of the engine
+	Line     int      `json:"line,omitempty"` // of the file, from 1
+	Where    string   `json:"where"`          // a flag or key of the engine
 	What     string   `json:"what"`
 	Better   string   `json:"better,omitempty"` // the correction
+
+	// What to write there instead: another flag, or other values.
+	place  launch.Place
+	rename string
+	words  []string
 }
 
 // Pool is a pool as it was read.
@@ -89,8 +99,10 @@ type Response struct {
 	// Deployment is whole: simulating it gives the figures.
 	Deployment deployment.Deployment `json:"deployment"`
 
-	Model   string `json:"model"`
-	Device  string `json:"device"`
+	// Model and Device are empty if the files do not say them; then, and if the model is not known, only flags and
+	// devices were checked.
+	Model   string `json:"model,omitempty"`
+	Device  string `json:"device,omitempty"`
 	Engine  string `json:"engine"`
 	Title   string `json:"-"` // of the engine
 	Version string `json:"engine_version,omitempty"`
@@ -111,9 +123,12 @@ type inspection struct {
 	world *session.Session
 	r     Request
 	found *launch.Found
-	stage *session.Stage
+	stage *session.Stage // nil if only flags and devices can be checked
 	d     deployment.Deployment
 	out   *Response
+
+	engine *engine.Profile
+	half   bool // only prefill or only decode workers are known
 
 	resolved *deployment.Resolved
 	fleet    *replica.Fleet
@@ -127,7 +142,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	x.flags()
-	if !x.resolve() {
+	if x.stage == nil || !x.resolve() {
 		x.sort()
 		return session.Finish(ctx, x.out, nil)
 	}
@@ -154,35 +169,45 @@ func (x *inspection) read() error {
 	d.Model, d.System = cmp.Or(r.Model, d.Model), cmp.Or(r.System, d.System)
 	d.Engine.Version = cmp.Or(r.Version, d.Engine.Version)
 	r.Input, r.Output = cmp.Or(r.Input, x.found.Input, simulate.DefaultInput), cmp.Or(r.Output, x.found.Output, simulate.DefaultOutput)
-	errs := []error{
+	if err := errors.Join(
 		field.Between("input_length", r.Input, 1, session.MaxTokens), field.Between("output_length", r.Output, 1, session.MaxTokens),
 		session.Optional("concurrency", r.Concurrency), session.CheckLimits(r.Limits),
+	); err != nil {
+		return session.BadInput(err)
 	}
-	if d.Model == "" {
-		errs = append(errs, field.Errorf("%s is required: the files do not name the model", field.Name("model")))
+	if x.engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version); err != nil {
+		return session.BadInput(err)
 	}
-	if d.System == "" {
-		errs = append(errs, field.Errorf("%s is required: the files do not name the devices", field.Name("device")))
+	x.out = &Response{
+		Device: d.System, Title: x.engine.Title, Engine: d.Engine.Name, Version: d.Engine.Version,
+		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{},
 	}
 	if len(d.Pools) == 1 && d.Pools[0].Role != deployment.Both {
-		errs = append(errs, fmt.Errorf("only %s workers found: give the files of all workers", d.Pools[0].Role))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return session.BadInput(err)
+		x.half = true
+		what := fmt.Sprintf("only %s workers found: their speed is not predicted", d.Pools[0].Role)
+		x.at(x.add("PL015", "workers", what, "give the files of all workers"), d.Pools[0].Role, "role")
+		d.Pools[0].Role = deployment.Both
 	}
 	for i := range d.Pools { // all units are predicted together
 		d.Pools[i].Replicas = max(1, d.Pools[i].Replicas) * max(1, x.found.Copies)
 	}
-	q := x.request(d, 1)
-	x.d = q.Deployment
-	x.stage, err = x.world.Stage(d, &session.Sources{})
+	known, err := x.named(d)
 	if err != nil {
 		return err
 	}
-	x.out = &Response{
-		Request: *r, Deployment: x.d, Model: x.stage.Model.Name(), Device: x.stage.Device.Name, Title: x.stage.Engine.Title,
-		Engine: x.d.Engine.Name, Version: d.Engine.Version, Devices: d.Devices(), Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{},
+	x.out.Request, x.out.Model, x.out.Devices = *r, d.Model, d.Devices()
+	if !known {
+		x.out.Deployment = *d
+		x.unresolved()
+		return nil
 	}
+	q := x.request(d, 1)
+	x.d = q.Deployment
+	x.stage, err = x.world.Stage(d, &r.Sources)
+	if err != nil {
+		return err
+	}
+	x.out.Deployment, x.out.Model, x.out.Device = x.d, x.stage.Model.Name(), x.stage.Device.Name
 	x.drafts()
 	return nil
 }
@@ -258,7 +283,7 @@ func (x *inspection) resolve() bool {
 	if x.resolved, err = x.d.Resolve(x.stage.Parts); err != nil {
 		for line := range strings.SplitSeq(field.Say(err, x.engineWord), "\n") {
 			line = x.setting(line)
-			x.add(SevereError, flagIn(line), line, "")
+			x.located(line)
 		}
 		return false
 	}
@@ -279,7 +304,7 @@ func (x *inspection) resolve() bool {
 	}
 	_, x.fleet, err = x.stage.Fleet(&x.d)
 	if err != nil {
-		x.add(SevereError, x.name("memory_share"), err.Error(), x.larger())
+		x.unfit(err)
 		return false
 	}
 	c := capacityOf(x.resolved, x.fleet, x.r.Input+x.r.Output)
@@ -287,9 +312,35 @@ func (x *inspection) resolve() bool {
 	return true
 }
 
-// larger is the engine flag of the smallest tensor parallelism whose weights leave room for
-// the longest request; "" if there is none within a node.
-func (x *inspection) larger() string {
+// located adds an error of the layout or of a setting, where the files say it.
+func (x *inspection) located(line string) {
+	flag := flagIn(line)
+	f := x.add("PL022", flag, line, "")
+	f.Where = flag
+	for i := range x.found.Launches {
+		if place, ok := x.found.Launches[i].At(flag); ok {
+			f.File, f.Line = place.File, place.Line
+			return
+		}
+	}
+	x.at(f, "", "")
+}
+
+// unfit adds the finding that the memory does not suffice.
+func (x *inspection) unfit(err error) {
+	tp := x.larger()
+	f := x.add("PL023", "memory_share", err.Error(), "")
+	if tp > 0 {
+		f.Better = launch.Words(x.engine, x.out.Version, "layout.tp", tp)
+	}
+	where, role := f.Where, x.d.Pools[len(x.d.Pools)-1].Role
+	x.at(f, role, "layout.tp")
+	f.Where = where
+}
+
+// larger is the smallest tensor parallelism whose weights leave room for
+// the longest request; 0 if there is none within a node.
+func (x *inspection) larger() int {
 	d := x.d
 	d.Pools = slices.Clone(d.Pools)
 	p := &d.Pools[len(d.Pools)-1]
@@ -302,10 +353,10 @@ func (x *inspection) larger() string {
 		}
 		longest := cmp.Or(resolved.Generates().Engine.MaxContext, x.stage.Model.MaxPosition)
 		if c := capacityOf(resolved, fleet, x.r.Input+x.r.Output); c.Held > 0 && c.Memory.Tokens >= longest {
-			return launch.Words(x.stage.Engine, x.out.Version, "layout.tp", p.Layout.TP)
+			return p.Layout.TP
 		}
 	}
-	return ""
+	return 0
 }
 
 // capacityOf is the capacity of a deployment for requests of a number of tokens.
@@ -321,7 +372,7 @@ func capacityOf(d *deployment.Resolved, f *replica.Fleet, tokens int) Capacity {
 
 // predict simulates the deployment, if it can serve the requests.
 func (x *inspection) predict(ctx context.Context) error {
-	if !x.serves() {
+	if !x.serves() || x.half || x.r.Static {
 		return nil
 	}
 	q := x.request(&x.d, cmp.Or(x.r.Concurrency, x.out.Capacity.Safe))

@@ -100,7 +100,7 @@ func (r *Request) evaluation(d *device.Profile) (e Evaluation, why string) {
 	switch {
 	case r.Evaluate != "":
 		return r.Evaluate, ""
-	case !prices.Best(d).Fitted():
+	case d.FollowsAscend() || !prices.Best(d).Fitted():
 		return ByFormulas, ""
 	}
 	if why = r.formulasOnly(); why != "" {

@@ -53,7 +53,7 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	if err != nil {
 		return err
 	}
-	found, err := other.contender(ctx, all[0], false)
+	found, err := other.contender(ctx, all[0], false, nil)
 	if err != nil {
 		return err
 	}

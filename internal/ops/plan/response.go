@@ -30,8 +30,8 @@ type Response struct {
 
 	Model  string `json:"model"`
 	Answer Answer `json:"answer"`
-	// Contenders are the best deployments of every system, engine and mode, the best
-	// first by RankedBy; those that do not meet the limits come last.
+	// Contenders are the best deployments of every system, engine and mode, of more than eight
+	// systems those of every system, the best first by RankedBy; those that do not meet the limits come last.
 	RankedBy   RankedBy    `json:"ranked_by"`
 	Contenders []Contender `json:"contenders"`
 	NotRun     []NotRun    `json:"not_run"`

@@ -36,6 +36,10 @@ type Found struct {
 	// Day is the schedule of a load over a day, nil without one; Scaled is what a month of it costs.
 	Day    *Day
 	Scaled float64
+
+	// Score is that of the search; Beaten says that another engine or mode of the system has a higher one.
+	Score  float64
+	Beaten bool
 }
 
 // Run compares systems, engines and modes by simulation, and says what the best
@@ -84,9 +88,16 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 	found := make([]Found, len(all))
 	failed := make([]error, len(all))
 	done := counter{tell: p.tell, task: "comparing", of: len(all), what: "systems, engines and modes"}
-	err = pool.Each(ctx, len(all), experiment.AtATime, func(i int) {
-		found[i], failed[i] = p.contender(ctx, all[i], true)
-		done.add()
+	parts := p.parts(all)
+	err = pool.Each(ctx, len(parts), experiment.AtATime, func(i int) {
+		var beat *float64
+		for _, k := range parts[i] {
+			found[k], failed[k] = p.contender(ctx, all[k], true, beat)
+			if x := &found[k]; failed[k] == nil && x.Meets && (beat == nil || x.Score > *beat) {
+				beat = &x.Score
+			}
+			done.add()
+		}
 	})
 	if err = cmp.Or(err, experiment.Failed(all, failed)); err != nil {
 		return nil, err
@@ -99,9 +110,15 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 			out.NotRun = append(out.NotRun, NotRun{all[i].System, inRelease(all[i].Engine.Name, all[i].Engine.Version), string(all[i].Mode), failed[i].Error()})
 			continue
 		}
-		ranked = append(ranked, found[i])
+		if !found[i].Beaten {
+			ranked = append(ranked, found[i])
+		}
 	}
 	slices.SortStableFunc(ranked, func(a, b Found) int { return out.RankedBy.compare(&a, &b) })
+	if many(p.r) {
+		ranked = firsts(ranked)
+		out.Notes = append(out.Notes, fmt.Sprintf("of each of %d systems the best engine and mode is shown; a plan of up to %d systems shows all", len(p.r.Systems), fewSystems))
+	}
 	for i := range ranked {
 		out.Contenders = append(out.Contenders, newContender(&ranked[i]))
 	}
@@ -109,6 +126,38 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 		out.Notes = append(out.Notes, ranked[0].Notes...)
 	}
 	return out, nil
+}
+
+// fewSystems is of how many systems every engine and mode is shown; of more the best one of each.
+const fewSystems = 8
+
+// many says that only the best engine and mode of each system is wanted.
+func many(r *Request) bool { return len(r.Systems) > fewSystems }
+
+// parts are the experiments that are run after each other, as each has to beat those before it: of many systems those of one.
+// Those with workers for prefill come first: they are mostly the best.
+func (p *planning) parts(all []experiment.Experiment) [][]int {
+	var out [][]int
+	for i := range all {
+		if i == 0 || !many(p.r) || all[i].System != all[i-1].System {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], i)
+	}
+	for _, part := range out {
+		slices.SortStableFunc(part, func(a, b int) int { return cmp.Compare(all[b].Mode, all[a].Mode) })
+	}
+	return out
+}
+
+// firsts are the first of each system.
+func firsts(ranked []Found) []Found {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(ranked, func(c Found) bool {
+		again := seen[c.Experiment.System]
+		seen[c.Experiment.System] = true
+		return again
+	})
 }
 
 // order is what contenders are ranked by: by cost where systems with a price differ;
@@ -194,15 +243,15 @@ func (c *Found) perDevice() float64 { return c.Capacity.Throughput / float64(c.D
 func (c *Found) Devices() int { return c.Option.Devices(&c.Experiment) }
 
 // contender is the best deployment of an experiment, or the nearest to the limits; with
-// its trade-off if that is wanted.
-func (p *planning) contender(ctx context.Context, e experiment.Experiment, frontier bool) (Found, error) {
+// its trade-off if that is wanted. It may be beaten by another one's score.
+func (p *planning) contender(ctx context.Context, e experiment.Experiment, frontier bool, beat *float64) (Found, error) {
 	var out Found
 	d, err := p.world.Device(e.System, p.r.DeviceFile)
 	if err != nil {
 		return out, err
 	}
 	var r *experiment.Result
-	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Top: 1, Jobs: p.r.Jobs}
+	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Beat: beat, Top: 1, Jobs: p.r.Jobs}
 	if peak := p.r.peak(); peak > 0 {
 		r, err = experiment.Fewest(ctx, p.world, &how, trial.Load{Rate: peak}, e)
 	} else {
@@ -211,7 +260,10 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	if err != nil {
 		return out, err
 	}
-	out = Found{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes}
+	out = Found{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes, Score: r.Score, Beaten: r.Beaten}
+	if out.Beaten {
+		return out, nil
+	}
 	switch {
 	case len(r.Rows) > 0:
 		out.Option, out.Meets = r.Rows[0], true

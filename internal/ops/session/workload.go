@@ -18,10 +18,10 @@ type Kinds struct {
 	Mix sim.Mix
 	// about is a description of each.
 	About []PlanWorkload
-	// input and output are the mean lengths over all requests; longest is the most
-	// tokens of a request, prefix the mean found in the prefix cache.
+	// Input and Output are the mean lengths over all requests, Prefix the mean found in the
+	// prefix cache; Longest is the most tokens of a request, Prompt of a prompt.
 	Input, Output, Prefix int
-	Longest               int
+	Longest, Prompt       int
 	// Sessions are those among the workloads; nil where requests come by themselves.
 	Sessions *Sessions
 }
@@ -182,20 +182,20 @@ func (w *Session) kind(x *Workload) (sim.Kind, error) {
 	return out, nil
 }
 
-// means are the average lengths of a kind, and the longest request.
-func means(k *sim.Kind) (input, output float64, longestRequest int) {
+// means are the average lengths of a kind, the longest request and the longest prompt.
+func means(k *sim.Kind) (input, output float64, longest, prompt int) {
 	if k.Session != nil {
 		input, output, _ = k.Session.Means()
-		return input, output, k.Session.Longest()
+		return input, output, k.Session.Longest(), k.Session.Longest() - k.Session.Output
 	}
 	if k.Like != nil {
 		for i := range k.Like {
 			q := &k.Like[i]
 			input, output = input+float64(q.Input), output+float64(q.Output)
-			longestRequest = max(longestRequest, q.Input+q.Output)
+			longest, prompt = max(longest, q.Input+q.Output), max(prompt, q.Input)
 		}
 		n := float64(len(k.Like))
-		return input / n, output / n, longestRequest
+		return input / n, output / n, longest, prompt
 	}
 	of := func(l *sim.Lengths) (mean float64, most int) {
 		if l.Distribution != nil {
@@ -203,9 +203,9 @@ func means(k *sim.Kind) (input, output float64, longestRequest int) {
 		}
 		return float64(l.Tokens) * (1 + l.Low) / 2, l.Tokens
 	}
-	input, a := of(&k.Input)
-	output, b := of(&k.Output)
-	return input, output, a + b
+	input, prompt = of(&k.Input)
+	output, longest = of(&k.Output)
+	return input, output, prompt + longest, prompt
 }
 
 // Kinds resolves workloads and completes them in place. A preset that has sessions is those.
@@ -229,11 +229,11 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 			errs = append(errs, err)
 			continue
 		}
-		in, gen, most := means(&k)
+		in, gen, most, prompt := means(&k)
 		out.Mix = append(out.Mix, k)
 		requests := talks.add(&k, in)
 		out.About = append(out.About, PlanWorkload{x.Name, requests, in, gen, source})
-		out.Longest = max(out.Longest, most)
+		out.Longest, out.Prompt = max(out.Longest, most), max(out.Prompt, prompt)
 		sum, input, output, prefix = sum+requests, input+requests*in, output+requests*gen, prefix+requests*float64(x.Prefix)
 	}
 	if err := errors.Join(errs...); err != nil || sum == 0 {

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,24 @@ type Shape struct {
 	AcceptanceRates []float64
 	// Captured is what the engine captures for many sequences.
 	Captured engine.Graph
+	// Whole is the least token budget with which the engine takes the longest prompt; 0 = any.
+	Whole int
+}
+
+// Whole is the budget of [Shape.Whole]: an engine that computes prompts whole refuses one above its
+// own. It is a power of two with room for the prompt and a chat template; 0 where the engine's own has
+// room, or another one is given.
+func Whole(st *session.Stage, asked *deployment.Deployment, prompt int) int {
+	e, first := st.Engine, &asked.Pools[0]
+	need := min(prompt+launch.ChatTemplate, max(prompt, st.Model.Context()))
+	if e == nil || e.ChunkedPrefill || e.TokenBudget >= need || asked.Gives(first, "token_budget") || asked.Gives(first, "chunked_prefill") {
+		return 0
+	}
+	budget := 1
+	for budget < need {
+		budget *= 2
+	}
+	return budget
 }
 
 // alone is a worker that generates, by itself or beside others for prefill, whose layout
@@ -82,9 +101,13 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 	d.Pools = slices.Clone(d.Pools)
 	copies := max(1, c.Copies)
 	if c.X > 0 {
-		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch}, &c)
+		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch, Budget: s.Whole}, &c)
 	}
-	s.set(&d, len(d.Pools)-1, copies*max(1, c.Y), c.Layout, Settings{Batch: batch, Budget: c.Budget}, &c)
+	own := Settings{Batch: batch, Budget: c.Budget}
+	if c.X == 0 {
+		own.Budget = cmp.Or(own.Budget, s.Whole)
+	}
+	s.set(&d, len(d.Pools)-1, copies*max(1, c.Y), c.Layout, own, &c)
 	return d
 }
 
@@ -182,6 +205,18 @@ func (s *Subject) input() int {
 		return l.InputLengths.MeanEffective(0)
 	default:
 		return mean(l.Input, l.LengthLow)
+	}
+}
+
+// Prompt is the length of the longest prompt.
+func (s *Subject) Prompt() int {
+	switch l := &s.Lengths; {
+	case s.Stage.Kinds != nil:
+		return s.Stage.Kinds.Prompt
+	case l.InputLengths != nil:
+		return session.Longest(l.InputLengths)
+	default:
+		return l.Input
 	}
 }
 
@@ -317,7 +352,7 @@ func Runs(d deployment.Deployment, r *deployment.Resolved, input, output int) er
 // both: half, twice and four times as much, but none below a full batch.
 func (s *Subject) Budgets(c search.Candidate) []int {
 	c.Copies = 1
-	if d := s.Deployment(c, 1); d.Gives(&d.Pools[len(d.Pools)-1], "token_budget") {
+	if d := &s.Asked; d.Gives(&d.Pools[len(d.Pools)-1], "token_budget") {
 		return nil
 	}
 	r := s.own(c)
@@ -328,7 +363,7 @@ func (s *Subject) Budgets(c search.Candidate) []int {
 	var out []int
 	for _, c.Budget = range []int{own / 2, 2 * own, 4 * own} {
 		const least, most = 512, 32768 // launch scripts have neither less nor more
-		if c.Budget < least || c.Budget > most {
+		if c.Budget < max(least, s.Whole) || c.Budget > most {
 			continue
 		}
 		d := s.Deployment(c, 1)
@@ -336,7 +371,7 @@ func (s *Subject) Budgets(c search.Candidate) []int {
 		if err != nil {
 			continue
 		}
-		if p := (launch.Plan{Deployment: d, Resolved: resolved, Input: s.input(), Output: s.output()}); valid(&p) {
+		if p := (launch.Plan{Deployment: d, Resolved: resolved, Input: s.input(), Output: s.output(), Prompt: s.Prompt()}); valid(&p) {
 			out = append(out, c.Budget)
 		}
 	}

@@ -69,16 +69,37 @@ type Trial struct {
 	Refused             bool // no request fits in the cache
 	Overloaded          bool // requests come faster than they are served, or sessions than they end
 	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
+	swayed              bool // limits had a say in when the run ended
 }
+
+// Aim is what a trial is for.
+type Aim struct {
+	Precision
+	// Judge whose limits decide when it may end, and Misses, which says whether times miss them; none for Shown.
+	Judge  Judge
+	Misses func(sim.Times) bool
+}
+
+// Precision is how precise the figures of a trial are.
+type Precision int
+
+// The precisions.
+const (
+	// Shown is that of rows, whatever the limits.
+	Shown Precision = iota
+	// Carried is that of rows for what meets the limits; the trial ends as soon as it is clear that it does not.
+	Carried
+	// Rough is no more than a verdict needs, and in closed loops a comparison of loads.
+	Rough
+)
 
 type trialOf struct {
 	Candidate
 	Load
 
-	batch  int
-	judged bool  // it is for a verdict
-	long   bool  // it is of sessions, with the figures that a row shows
-	judge  Judge // whose verdict; none of one with precise figures
+	batch     int
+	precision Precision
+	judge     Judge
 }
 
 // maxTrials bounds what a bench remembers: a few hundred bytes each.
@@ -86,51 +107,15 @@ const maxTrials = 1 << 13
 
 // Run simulates a candidate under a load, once. Its ranks run at most batch requests at
 // a time.
-func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial, error) {
-	return b.trial(ctx, trialOf{Candidate: c, Load: l, batch: batch}, &sim.Steady{Percentile: b.Percentile})
-}
-
-// Within is Run for the sake of a verdict and of the throughput of what meets the limits: it ends as soon as TPOT surely misses
-// one, and TTFT is no more precise than the verdict needs.
-func (b *Bench) Within(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
-	return b.trial(ctx, trialOf{c, l, batch, true, false, j}, &sim.Steady{Percentile: b.Percentile, Misses: misses})
-}
-
-// Decide is Run for the sake of a verdict: it ends as soon as that is clear. Where times are
-// too near a limit to tell it takes less precise ones than a row shows: near capacity they
-// grow much faster than the load, so that an error of twice [sim.DefaultSampling] in a time is a small
-// part of a rung in the rate.
-func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
-	const (
-		coarse = 2 * sim.DefaultSampling
-		enough = 3000 // requests
-	)
-	most := enough
-	if b.Sessions.Turns > 0 {
-		most *= 20 * c.times() // a session is many, and all that are under way have to be replaced
-	}
-	return b.trial(ctx, trialOf{c, l, batch, true, false, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: most})
-}
-
-// Converse is Run for loads of sessions: it ends as soon as times clearly miss the limits. For long it goes on as a row does;
-// otherwise it is no longer than needed to compare loads.
-func (b *Bench) Converse(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool, long bool) (*Trial, error) {
-	rule := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: true, Sessions: long}
-	if !long {
-		const few, each = 10_000, 16 // requests, and those of a session under way
-		rule.Requests = max(few, max(each, int(b.Sessions.Turns))*l.Requests)
-	}
-	return b.trial(ctx, trialOf{c, l, batch, true, long, j}, rule)
-}
-
-func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {
+func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim) (*Trial, error) {
+	key := trialOf{c, l, batch, aim.Precision, aim.Judge}
 	b.mu.Lock()
 	t, ok := b.trials[key]
 	b.mu.Unlock()
 	if ok {
 		return t, nil
 	}
-	t, err := b.run(ctx, &key, rule)
+	t, err := b.run(ctx, &key, b.rule(&key, aim.Misses))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +125,35 @@ func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Tria
 		b.trials = map[trialOf]*Trial{}
 	}
 	b.trials[key] = t
+	if key.Requests > 0 && b.Sessions.Turns == 0 && !t.swayed { // one that is shown would have ended at the same time
+		b.trials[trialOf{Candidate: c, Load: l, batch: batch}] = t
+	}
 	return t, nil
+}
+
+// rule is when a trial ends. That of an open loop for a verdict is less precise than a row where times are too near a limit to
+// tell: near capacity they grow much faster than the load, so that an error of twice [sim.DefaultSampling] in a time is a small part
+// of a rung in the rate.
+func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
+	sessions := b.Sessions.Turns > 0
+	out := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: of.precision == Carried || sessions, Sessions: sessions && of.precision == Carried}
+	const (
+		enough = 3000   // requests for a verdict
+		more   = 20     // times as many of sessions: all that are under way have to be replaced
+		few    = 10_000 // requests to compare loads of sessions
+		each   = 16     // of a session under way
+		coarse = 2 * sim.DefaultSampling
+	)
+	switch {
+	case of.precision != Rough || of.Requests > 0 && !sessions:
+	case of.Requests > 0:
+		out.Requests = max(few, max(each, int(b.Sessions.Turns))*of.Requests)
+	case sessions:
+		out.Error, out.Requests, out.Figures = coarse, enough*more*of.times(), false
+	default:
+		out.Error, out.Requests = coarse, enough
+	}
+	return out
 }
 
 func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial, error) {
@@ -166,6 +179,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 		Slow:   of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
+		swayed: r.Sampling.Swayed,
 	}
 	if r.RequestRate > 0 {
 		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 
@@ -83,6 +84,32 @@ func (t *climb) run() error {
 		high, _ = slices.BinarySearch(t.loads, t.most.load+1)
 	}
 	return nil
+}
+
+// reaches reports whether a load may carry the floor within the limits. What carries it has at least as many requests in flight as the
+// bounds ask for, and, as requests do not take less time with more of them, as many more than a smaller load as that carries less.
+func (t *climb) reaches() (bool, error) {
+	const (
+		chance = 1.02 // how much less a load may be found to carry
+		near   = 1.25 // times what a load carries: a climb shows as soon whether that is possible
+	)
+	floor := t.floor / chance
+	if math.IsInf(floor, -1) {
+		return true, nil
+	}
+	n := len(t.loads)
+	for i := sort.Search(n, func(i int) bool { return t.bound(t.loads[i]) >= floor }); i < n; {
+		o, v, _, err := t.try(t.loads[i])
+		if err != nil || v != Fits {
+			return false, err
+		}
+		more := floor / o.Throughput
+		if more <= near {
+			return true, nil
+		}
+		i = max(i+1, sort.SearchInts(t.loads, int(more*float64(t.loads[i]))))
+	}
+	return false, nil
 }
 
 // at tries a load, once, and reports whether it meets the limits; if it carries more than

@@ -43,6 +43,9 @@ func (p *Formulas) Bound(*Candidate) float64 { return math.Inf(1) }
 // Label is a candidate as printed.
 func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
 
+// Explore implements [Evaluator].
+func (p *Formulas) Explore(context.Context, Candidate, float64) float64 { return math.Inf(1) }
+
 // Evaluate implements [Evaluator]: it finds the best batch of one candidate. When ctx ends
 // the result has its error.
 func (p *Formulas) Evaluate(ctx context.Context, c Candidate, _ float64) Result {

@@ -128,7 +128,7 @@ func TestPercentileOfMeans(t *testing.T) {
 		p95.percentile = 95
 		e, _ := p95.sized()
 		unit, copies := found.Candidate.Unit(), found.Candidate.Copies
-		r, err := e.Bench.Run(t.Context(), unit, search.Load{Rate: p95.rate / float64(copies)}, found.Best.Batch)
+		r, err := e.Bench.Run(t.Context(), unit, search.Load{Rate: p95.rate / float64(copies)}, found.Best.Batch, search.Aim{})
 		if err != nil {
 			t.Fatal(err)
 		}

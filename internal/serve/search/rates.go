@@ -75,28 +75,36 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 	return nil
 }
 
-// misses says which limit times miss at a rate.
-func (x *rates) misses(rate float64, t sim.Times) Verdict {
-	return x.Simulated.misses(&x.unit, int(math.Ceil(rate*float64(t.Latency))), t)
+// reaches reports whether the unit may carry the least rate: one trial shows it, whatever it carries.
+func (x *rates) reaches(ctx context.Context, bound float64) (bool, error) {
+	least := x.least / served
+	if least == 0 || least > bound {
+		return least == 0, nil
+	}
+	_, v, err := x.at(ctx, math.Pow(rung, float64(below(least))), 1)
+	return v == Fits, err
 }
 
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
 func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
-	misses := func(t sim.Times) bool { return x.misses(rate, t) != Fits }
-	some, n := x.unit, float64(x.copies)
-	some.Copies = x.copies
-	decide := x.Bench.Decide
+	p := Rough
 	if x.long {
-		decide = func(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
-			return x.Bench.Converse(ctx, c, l, batch, j, misses, true)
-		}
+		p = Carried
 	}
-	t, err := decide(ctx, some, Load{Rate: n * rate}, x.batch, x.Judge, misses)
+	t, err := x.run(ctx, rate, p)
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}
 	o, v := x.judge(t, copies)
 	return o, v, nil
+}
+
+// run simulates the copies, each with a rate of requests.
+func (x *rates) run(ctx context.Context, rate float64, p Precision) (*Trial, error) {
+	some := x.unit
+	some.Copies = x.copies
+	misses := func(t sim.Times) bool { return x.misses(&x.unit, int(math.Ceil(rate*float64(t.Latency))), t) != Fits }
+	return x.Bench.Run(ctx, some, Load{Rate: float64(x.copies) * rate}, x.batch, Aim{p, x.Judge, misses})
 }
 
 // precise is judge of a trial as long as that of a row: what it does not serve by its end is not carried.

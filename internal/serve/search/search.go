@@ -32,6 +32,9 @@ type Evaluator interface {
 	// Bound is a score that the candidate does not exceed: +Inf where nothing is known, -Inf
 	// where it surely misses the limits.
 	Bound(c *Candidate) float64
+	// Explore finds with short trials about the score of a candidate, rather too high than too low, or one below target as soon as
+	// it is clear that it has no more; -Inf where it misses the limits.
+	Explore(ctx context.Context, c Candidate, target float64) float64
 	// Evaluate finds the best load. A candidate whose score is surely below floor may be
 	// dropped; otherwise the result does not depend on floor.
 	Evaluate(ctx context.Context, c Candidate, floor float64) Result
@@ -89,14 +92,18 @@ type Search struct {
 	Near bool
 	// Rows is how many groups are wanted; 0 is all of them, also those that miss the
 	// limits. It never changes a row.
-	Rows    int
+	Rows int
+	// Beat, if not nil, is a score that rows must have at least.
+	Beat    *float64
 	Workers int // that evaluate at a time; no answer depends on it
 	// Progress, if not nil, reports how many candidates are done.
 	Progress func(done int)
 
 	queue   branches
+	failed  []queued // explored, and found to miss the limits
 	results []placed
 	best    map[any]float64 // scores of the groups
+	first   map[any]int     // places of those that have them
 	places  int             // in the enumeration so far
 
 	mu    sync.Mutex
@@ -127,7 +134,9 @@ type branches []queued
 type queued struct {
 	Branch
 
-	place int
+	place    int
+	tries    int  // how often it was found to be below a target
+	explored bool // its bound is about its score
 }
 
 func (b branches) Len() int      { return len(b) }
@@ -143,18 +152,28 @@ func (b *branches) Pop() any {
 	return x
 }
 
-// wave is how many candidates are evaluated before what they show decides about the
-// others: one while nothing is known, and all where they are not compared. It does not
+// all says that candidates are not compared.
+func (s *Search) all() bool { return s.Rows == 0 && s.Group == nil }
+
+// several is how many candidates are evaluated or explored before what they show decides about the others. It does not
 // depend on the number of workers, or results would.
-func (s *Search) wave() int {
-	const several = 4
-	switch {
-	case s.Rows == 0 && s.Group == nil:
-		return math.MaxInt
-	case s.Rows > 0 && len(s.best) == 0:
-		return 1
+const several = 4
+
+// target is the score below which exploring a candidate ends: not far below its bound to begin with, as a bound may be far above
+// what the candidate carries, and no less than what others should have. So one that is not among the best costs a trial or two.
+func (s *Search) target(x *queued, hoped float64) float64 {
+	const (
+		near = 1.2 // the first target is so much below the bound, each further one twice as far
+		most = 5   // targets
+	)
+	if x.tries >= most || math.IsInf(x.Bound, 0) {
+		return hoped
 	}
-	return several
+	below := math.Pow(near, float64(int(1)<<x.tries))
+	if x.Bound > 0 {
+		below = 1 / below
+	}
+	return max(hoped, x.Bound*below)
 }
 
 // Candidates are the branches of single candidates.
@@ -166,35 +185,30 @@ func Candidates(e Evaluator, all []Candidate) []Branch {
 	return out
 }
 
-// Run searches a space. Branches are evaluated in the order of their bounds until what is
-// left cannot be among the rows. It returns the results in the order of enumeration; those
+// Run searches a space. Branches are explored in the order of their bounds, which that lowers, and evaluated where the bound is
+// the highest all the same, until what is left cannot be among the rows. It returns the results in the order of enumeration; those
 // that were dropped are left out. When ctx ends it returns its error.
 func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
-	s.best = map[any]float64{}
+	s.best, s.first = map[any]float64{}, map[any]int{}
 	for i := range space {
-		s.queue = append(s.queue, queued{space[i], i})
+		s.queue = append(s.queue, queued{Branch: space[i], place: i})
 	}
 	heap.Init(&s.queue)
 	s.places = len(space)
 	for {
 		todo := s.next()
+		if len(todo) == 0 && s.Beat == nil && (s.Rows == 0 || len(s.best) == 0) { // those that come nearest to the limits are wanted
+			todo, s.failed = s.failed, nil
+		}
 		if len(todo) == 0 {
 			break
 		}
-		got := make([]Result, len(todo))
-		floors := make([]float64, len(todo))
-		for i := range todo {
-			floors[i] = s.floor(&todo[i].Candidate)
+		do := s.explore
+		if todo[0].explored {
+			do = s.evaluate
 		}
-		err := pool.Each(ctx, len(todo), max(1, s.Workers), func(i int) {
-			got[i] = s.Evaluator.Evaluate(ctx, todo[i].Candidate, floors[i])
-			s.done()
-		})
-		if err := cmp.Or(err, ctx.Err()); err != nil { // an evaluation may have ended early
+		if err := cmp.Or(do(ctx, todo), ctx.Err()); err != nil { // an evaluation may have ended early
 			return nil, err
-		}
-		for i := range got {
-			s.take(&got[i], todo[i].place)
 		}
 	}
 	slices.SortFunc(s.results, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
@@ -205,33 +219,109 @@ func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 	return out, nil
 }
 
-// next are the candidates to evaluate at once: those with the highest bounds, no two of a
-// group.
+// explore lowers the bounds of candidates.
+func (s *Search) explore(ctx context.Context, todo []queued) error {
+	targets := make([]float64, len(todo))
+	for i := range todo {
+		targets[i] = s.target(&todo[i], s.floor(&todo[i].Candidate, true))
+	}
+	err := pool.Each(ctx, len(todo), max(1, s.Workers), func(i int) {
+		x := &todo[i]
+		score := s.Evaluator.Explore(ctx, x.Candidate, targets[i])
+		x.explored = score >= targets[i] || math.IsInf(score, -1)
+		x.Bound = min(x.Bound, score)
+		x.tries++
+	})
+	for _, x := range todo {
+		if math.IsInf(x.Bound, -1) {
+			s.failed = append(s.failed, x)
+		} else {
+			heap.Push(&s.queue, x)
+		}
+	}
+	return err
+}
+
+// evaluate finds the results of candidates.
+func (s *Search) evaluate(ctx context.Context, todo []queued) error {
+	got := make([]Result, len(todo))
+	floors := make([]float64, len(todo))
+	for i := range todo {
+		floors[i] = s.floor(&todo[i].Candidate, false)
+	}
+	err := pool.Each(ctx, len(todo), max(1, s.Workers), func(i int) {
+		got[i] = s.Evaluator.Evaluate(ctx, todo[i].Candidate, floors[i])
+		s.done()
+	})
+	for i := range got {
+		s.take(&got[i], todo[i].place)
+	}
+	return err
+}
+
+// next are the candidates to explore or to evaluate at once: those with the highest bounds. Of those to evaluate no two are of a
+// group, and no more than rows are missing.
 func (s *Search) next() []queued {
 	var todo, later []queued
 	groups := map[any]bool{}
 	const enough = 8 // of one group: what follows is hardly of another
-	for len(s.queue) > 0 && len(todo) < s.wave() && len(later) < enough {
+	for len(s.queue) > 0 && len(todo) < s.wave(todo) && len(later) < enough {
 		x, _ := heap.Pop(&s.queue).(queued)
+		x.explored = x.explored || x.Expand == nil && (s.all() || math.IsInf(x.Bound, 0)) // exploring it would show nothing
 		switch {
-		case s.Rows > 0 && (math.IsInf(x.Bound, -1) || x.Bound < s.floor(nil)):
+		case s.hopeless(&x):
 		case x.Expand != nil:
 			for _, b := range x.Expand() {
-				heap.Push(&s.queue, queued{b, s.places})
+				heap.Push(&s.queue, queued{Branch: b, place: s.places})
 				s.places++
 			}
-		case x.Bound < s.floor(&x.Candidate):
-		case groups[s.group(&x.Candidate)]:
+		case len(todo) > 0 && x.explored != todo[0].explored:
+			heap.Push(&s.queue, x)
+			return s.put(todo, later)
+		case x.explored && groups[s.group(&x.Candidate)]:
 			later = append(later, x)
 		default:
 			groups[s.group(&x.Candidate)] = true
 			todo = append(todo, x)
 		}
 	}
+	return s.put(todo, later)
+}
+
+// hopeless says that nothing in a branch can have a row.
+func (s *Search) hopeless(x *queued) bool {
+	if s.Rows > 0 && (math.IsInf(x.Bound, -1) || x.Bound < s.floor(nil, false)) {
+		return true
+	}
+	return x.Expand == nil && (x.Bound < s.floor(&x.Candidate, false) || s.ties(x))
+}
+
+// ties says that an explored candidate is no better than an earlier one of its group, which then has the row.
+func (s *Search) ties(x *queued) bool {
+	g := s.group(&x.Candidate)
+	best, ok := s.best[g]
+	return ok && x.explored && !s.Near && x.Bound == best && x.place > s.first[g]
+}
+
+// put puts back those for later.
+func (s *Search) put(todo, later []queued) []queued {
 	for _, x := range later {
 		heap.Push(&s.queue, x)
 	}
 	return todo
+}
+
+// wave is how many are explored or evaluated at once: one while nothing is known.
+func (s *Search) wave(todo []queued) int {
+	switch {
+	case s.all():
+		return math.MaxInt
+	case len(s.best) == 0 && !slices.ContainsFunc(s.queue, func(x queued) bool { return x.explored }):
+		return 1
+	case s.Rows > 0 && len(todo) > 0 && todo[0].explored:
+		return min(several, max(1, s.Rows-len(s.best)))
+	}
+	return several
 }
 
 // group is the group of a candidate.
@@ -250,27 +340,45 @@ func (s *Search) take(r *Result, place int) {
 	s.results = append(s.results, placed{*r, place})
 	if r.OK {
 		g := s.group(&r.Candidate)
-		if old, ok := s.best[g]; !ok || r.Score > old {
-			s.best[g] = r.Score
+		if old, ok := s.best[g]; !ok || r.Score > old || r.Score == old && place < s.first[g] {
+			s.best[g], s.first[g] = r.Score, place
 		}
 	}
 }
 
 // floor is the score below which a candidate cannot have a row: that of the last row, or
-// of the best in its group; without a candidate, that of the last row.
-func (s *Search) floor(c *Candidate) float64 {
+// of the best in its group; without a candidate, that of the last row. Where it is hoped for, those count that were explored.
+func (s *Search) floor(c *Candidate, hoped bool) float64 {
+	best := s.best
+	if hoped {
+		best = maps.Clone(best)
+		for i := range s.queue {
+			if x := &s.queue[i]; x.explored {
+				g := s.group(&x.Candidate)
+				if old, ok := best[g]; !ok || x.Bound > old {
+					best[g] = x.Bound
+				}
+			}
+		}
+	}
 	out := math.Inf(-1)
-	if s.Rows > 0 && len(s.best) >= s.Rows {
-		scores := slices.Sorted(maps.Values(s.best))
-		out = scores[len(scores)-s.Rows]
+	if s.Beat != nil {
+		out = *s.Beat
+	}
+	if s.Rows > 0 && len(best) >= s.Rows {
+		scores := slices.Sorted(maps.Values(best))
+		out = max(out, scores[len(scores)-s.Rows])
 	}
 	if c != nil {
-		if own, ok := s.best[s.group(c)]; ok {
+		if own, ok := best[s.group(c)]; ok {
 			out = max(out, own)
 		}
 	}
 	if s.Near {
 		out /= 1 + Tolerance
+	}
+	if s.Near && hoped { // copies together may be found to carry a little less
+		out /= together
 	}
 	return out
 }

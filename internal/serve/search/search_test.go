@@ -51,6 +51,18 @@ type book struct {
 
 func (b *book) Bound(c *search.Candidate) float64 { return b.bounds[*c] }
 
+// Explore knows the score, or that it is below the target.
+func (b *book) Explore(_ context.Context, c search.Candidate, target float64) float64 {
+	score, ok := b.scores[c]
+	switch {
+	case b.bounds[c] < target || ok && score < target:
+		return math.Nextafter(target, math.Inf(-1))
+	case !ok:
+		return math.Inf(-1)
+	}
+	return score
+}
+
 func (b *book) Evaluate(_ context.Context, c search.Candidate, floor float64) search.Result {
 	score, ok := b.scores[c]
 	if b.bounds[c] < floor || ok && score < floor {

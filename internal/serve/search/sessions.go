@@ -66,12 +66,6 @@ func (s *bounds) carries(requests int) int {
 	return sort.Search(most, func(i int) bool { return s.inFlight(i+1) > requests })
 }
 
-// converse simulates a candidate under a load of sessions, which is given up as soon as times clearly miss the limits.
-func (s *Simulated) converse(ctx context.Context, c Candidate, l Load, batch int, long bool) (*Trial, error) {
-	misses := func(t sim.Times) bool { return s.misses(&c, max(1, l.Requests/c.times()), t) != Fits }
-	return s.Bench.Converse(ctx, c, l, batch, s.Judge, misses, long)
-}
-
 // misses says which limit times miss with no more than so many requests in flight in a copy.
 func (s *Simulated) misses(c *Candidate, requests int, t sim.Times) Verdict {
 	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}

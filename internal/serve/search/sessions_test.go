@@ -82,7 +82,7 @@ func TestSessionBoundsHold(t *testing.T) {
 		x := drawSession(t)
 		b, c := talking(x, sim.RoundRobin, rapid.IntRange(300, 20000).Draw(t, "blocks"))
 		n := rapid.IntRange(1, 64).Draw(t, "sessions")
-		got, err := b.Run(t.Context(), c, Load{Requests: n}, 64)
+		got, err := b.Run(t.Context(), c, Load{Requests: n}, 64, Aim{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,11 +110,11 @@ func TestOneCopyShowsAll(t *testing.T) {
 		four := c
 		four.Copies = 4
 		const rate = 20
-		one, err := b.Run(t.Context(), c, Load{Rate: rate}, 64)
+		one, err := b.Run(t.Context(), c, Load{Rate: rate}, 64, Aim{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := b.Run(t.Context(), four, Load{Rate: 4 * rate}, 64)
+		all, err := b.Run(t.Context(), four, Load{Rate: 4 * rate}, 64, Aim{})
 		if err != nil {
 			t.Fatal(err)
 		}

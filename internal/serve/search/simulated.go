@@ -65,17 +65,47 @@ func (s *Simulated) carries(c *Candidate, b *bounds, requests int) float64 {
 
 // together is how much more copies are taken to carry than one of them by itself times
 // their number. Chance may make it a little more where requests differ.
+const together = 1.02
+
 func (s *Simulated) together(c *Candidate) float64 {
-	const more = 1.02
 	if s.alike(c) {
 		return 1
 	}
-	return more
+	return together
 }
 
 // alike says that all copies of a candidate do the same at the same time, so that one
 // shows what all carry.
 func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench.Varied && c.X == 0 }
+
+// Explore implements [Evaluator]: one copy is climbed where it may reach the target.
+func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) float64 {
+	b, err := s.Bench.bounds(&c)
+	if err != nil {
+		return math.Inf(1) // Evaluate says why
+	}
+	loads := s.loads(&c, s.limit(&c, b))
+	if len(loads) == 0 {
+		return math.Inf(-1)
+	}
+	t := s.climbing(&c, b, loads, target/s.together(&c), func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) })
+	t.start = s.start(&c, b, loads)
+	switch ok, err := t.reaches(); {
+	case err != nil:
+		return math.Inf(1)
+	case !ok:
+		return math.Nextafter(target, math.Inf(-1))
+	}
+	switch err := t.run(); {
+	case err != nil:
+		return math.Inf(1)
+	case t.dropped:
+		return math.Nextafter(target, math.Inf(-1))
+	case !t.ok:
+		return math.Inf(-1)
+	}
+	return s.together(&c) * t.most.outcome.Throughput
+}
 
 // Evaluate implements [Evaluator]. One copy is climbed, and its best load simulated as it is shown; where copies together
 // differ from one, then on several.
@@ -177,34 +207,31 @@ func (s *Simulated) load(c *Candidate) formulas.Load {
 
 // try simulates some copies with so many requests in flight in each. What surely misses the limit on TPOT has no figures.
 func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
-	misses := func(t sim.Times) bool {
-		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
-		return s.gentler(&c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
-	}
-	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) {
-		if s.Bench.Sessions.Turns > 0 {
-			return s.converse(ctx, some, l, batch, false)
-		}
-		return s.Bench.Within(ctx, some, l, batch, s.Judge, misses)
-	})
+	return s.judge(ctx, &c, load, copies, s.aim(&c, load, Rough))
 }
 
 // show simulates some copies with so many requests in flight in each, with the figures that are shown, whatever the limits.
 func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
-	return s.judge(&c, load, copies, func(some Candidate, l Load, batch int) (*Trial, error) {
-		if s.Bench.Sessions.Turns > 0 {
-			return s.converse(ctx, some, l, batch, true)
-		}
-		return s.Bench.Run(ctx, some, l, batch)
-	})
+	if s.Bench.Sessions.Turns > 0 {
+		return s.judge(ctx, &c, load, copies, s.aim(&c, load, Carried))
+	}
+	return s.judge(ctx, &c, load, copies, Aim{})
+}
+
+// aim is that of a trial of copies with so many requests in flight in each.
+func (s *Simulated) aim(c *Candidate, load int, p Precision) Aim {
+	return Aim{p, s.Judge, func(t sim.Times) bool {
+		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
+		return s.gentler(c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
+	}}
 }
 
 // judge is the outcome of all copies of a candidate with so many requests in flight in each, by a trial of some.
-func (s *Simulated) judge(c *Candidate, load, copies int, trial func(Candidate, Load, int) (*Trial, error)) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
+func (s *Simulated) judge(ctx context.Context, c *Candidate, load, copies int, aim Aim) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
 	batch, all := min(c.Batch(load), s.most(c)), c.times()
 	some := *c
 	some.Copies = copies
-	x, err := trial(some, Load{Requests: load * copies}, batch)
+	x, err := s.Bench.Run(ctx, some, Load{Requests: load * copies}, batch, aim)
 	switch {
 	case errors.Is(err, replica.ErrNoCache): // a higher batch limit takes memory itself
 		return formulas.Outcome{Batch: batch, Concurrency: load * all, OOM: formulas.DecodePhase}, NoMemory, false, nil

@@ -80,6 +80,40 @@ func (s *Sized) PairBound(most PerDevice) float64 {
 	return s.score(int(math.Ceil(devices/s.share()))+s.Spare, math.Inf(1)) // a copy has at least a device
 }
 
+// Explore implements [Evaluator]: it finds what one copy carries where it may carry enough for the target.
+func (s *Sized) Explore(ctx context.Context, c Candidate, target float64) float64 {
+	unit := c.Unit()
+	if s.Requests > 0 {
+		return math.Inf(1)
+	}
+	r := Result{Candidate: unit}
+	x, bound, err := s.rates(&r, s.leastRate(&unit, target))
+	if err != nil {
+		return math.Inf(1) // Evaluate says why
+	}
+	if x == nil {
+		return math.Inf(-1)
+	}
+	ok, err := x.reaches(ctx, bound)
+	if ok && err == nil {
+		err = x.capacity(ctx, bound)
+	}
+	switch {
+	case err != nil:
+		return math.Inf(1)
+	case !ok || r.Dropped:
+		return math.Nextafter(target, math.Inf(-1))
+	case !r.OK:
+		return math.Inf(-1)
+	}
+	carries := r.Capacity.Throughput
+	n := s.copies(carries, 0)
+	if s.spares(n, carries) {
+		n, carries = n-1, served*carries
+	}
+	return s.score(s.devices(&unit, n), carries/float64(unit.UnitDevices()))
+}
+
 // Evaluate implements [Evaluator]: it finds what one copy carries, then as many copies as
 // the load needs.
 func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result {
@@ -88,7 +122,7 @@ func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result
 		return s.inFlight(ctx, unit)
 	}
 	r := Result{Candidate: unit, Label: s.Label(&unit), Load: s.load(&unit)}
-	if err := s.atRate(ctx, &r, s.leastRate(&unit, floor)); err != nil {
+	if err := s.atRate(ctx, &r, floor); err != nil {
 		r.refuse(err)
 	}
 	return r
@@ -104,7 +138,7 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 	least := s.copies(alone.Throughput, alone.Concurrency)
 	r.Capacity, r.OK, r.Least = alone, false, least
 	for n := least; s.devices(&unit, n) <= s.MaxDevices && n <= 2*least+2; n += max(1, n/64) {
-		x, err := s.Bench.Run(ctx, unit, Load{Requests: (s.Requests + n - 1) / n}, alone.Batch)
+		x, err := s.Bench.Run(ctx, unit, Load{Requests: (s.Requests + n - 1) / n}, alone.Batch, Aim{})
 		if err != nil {
 			r.refuse(err)
 			return r
@@ -138,23 +172,16 @@ func (s *Sized) carried(r *Result, o formulas.Outcome, v Verdict, copies int) bo
 
 // atRate finds the copies for a rate: the rate over what one copy carries, where requests
 // come at random. Copies deal with their own requests and know nothing of each other: one
-// shows what all do. A unit that carries less than the least rate is dropped.
-func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
+// shows what all do. A unit whose score is below the floor is dropped.
+func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 	unit := r.Candidate
-	b, err := s.Bench.bounds(&unit)
+	x, bound, err := s.rates(r, s.leastRate(&unit, floor))
 	if err != nil {
 		return err
 	}
-	r.Load.Budget = b.budget()
-	last := s.limit(&unit, b)
-	if last == 0 {
+	if x == nil {
 		return s.least(ctx, &unit, &climb{binds: Fits}, r)
 	}
-	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least, copies: 1}
-	if x.batch, err = s.roomiest(&unit, last); err != nil {
-		return err
-	}
-	bound := s.carries(&unit, b, last) / s.Bench.scale() / float64(s.Bench.Output)
 	if s.Bench.Sessions.Turns > 0 {
 		return s.atSessions(ctx, x, bound)
 	}
@@ -173,10 +200,13 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 		if s.devices(&unit, n) > s.MaxDevices || n > 2*r.Least+tries {
 			break
 		}
+		if r.Dropped = s.score(s.devices(&unit, n), r.Capacity.Throughput/float64(unit.UnitDevices())) < floor; r.Dropped {
+			return nil
+		}
 		// The capacity has a sampling error, and short trials do not show a load that fills the cache in the end: what is taken meets
 		// the limits in a run as precise as it is shown. Where it does not, a copy carries less than its share.
 		bound = s.Rate / float64(n)
-		t, err := s.Bench.Run(ctx, unit, Load{Rate: bound}, x.batch)
+		t, err := x.run(ctx, bound, Carried)
 		if err != nil {
 			return err
 		}
@@ -188,14 +218,38 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	return nil
 }
 
-// spared is a copy less than so many where a precise run shows that each carries a little more than was found: of a few, one counts.
-func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
+// rates looks for the capacity of the unit of a result, up to a bound; it is nil where a single request surely misses the limits.
+func (s *Sized) rates(r *Result, least float64) (x *rates, bound float64, err error) {
+	unit := r.Candidate
+	b, err := s.Bench.bounds(&unit)
+	if err != nil {
+		return nil, 0, err
+	}
+	r.Load.Budget = b.budget()
+	last := s.limit(&unit, b)
+	if last == 0 {
+		return nil, 0, nil
+	}
+	x = &rates{Sized: s, unit: unit, bounds: b, r: r, least: least, copies: 1}
+	if x.batch, err = s.roomiest(&unit, last); err != nil {
+		return nil, 0, err
+	}
+	return x, s.carries(&unit, b, last) / s.Bench.scale() / float64(s.Bench.Output), nil
+}
+
+// spares reports whether a copy less than so many may do: of a few, one counts.
+func (s *Sized) spares(copies int, carries float64) bool {
 	const few = 8
-	fewer := copies - 1
-	if fewer == 0 || copies > few || s.copies(served*x.r.Capacity.Throughput, 0) > fewer {
+	return copies > 1 && copies <= few && s.copies(served*carries, 0) < copies
+}
+
+// spared is a copy less than so many where a precise run shows that each carries a little more than was found.
+func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
+	if !s.spares(copies, x.r.Capacity.Throughput) {
 		return copies, nil
 	}
-	t, err := s.Bench.Run(ctx, x.unit, Load{Rate: s.Rate / s.share() / float64(fewer)}, x.batch)
+	fewer := copies - 1
+	t, err := x.run(ctx, s.Rate/s.share()/float64(fewer), Carried)
 	if err != nil {
 		return copies, err
 	}

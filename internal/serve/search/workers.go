@@ -174,10 +174,10 @@ type promising struct {
 	bound float64
 }
 
-// Sweep simulates the candidates that should carry the most at each of some batches,
-// whatever the limits: the trade-off of speed and throughput. It ends where caches are
-// full: more requests only wait.
-func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formulas.Outcome, error) {
+// Sweep simulates the candidates that should carry the most at each of some batches, and those
+// whose users should get tokens fastest, whatever the limits: the trade-off of speed and throughput.
+// It ends where caches are full: more requests only wait. Each result has one point.
+func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]Result, error) {
 	var todo []promising
 	most := 0.0
 	const largest = 512 // beyond it speed for a user is no choice any more
@@ -189,13 +189,45 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formu
 		if best.bound > most { // a larger batch that carries no more is only slower
 			most, todo = best.bound, append(todo, best)
 		}
+		if fast := w.fastest(s, batch); fast.bound > 0 && fast.c != best.c {
+			todo = append(todo, fast)
+		}
 	}
-	out := make([]formulas.Outcome, len(todo))
+	aim := Aim{}
+	if s.Bench.Sessions.Turns > 0 { // precise figures of sessions take long
+		aim.Precision = Rough
+	}
+	out := make([]Result, len(todo))
 	errs := make([]error, len(todo))
 	err := pool.Each(ctx, len(todo), workers, func(i int) {
-		out[i], _, _, errs[i] = s.show(ctx, todo[i].c, todo[i].load, 1)
+		out[i] = Result{Candidate: todo[i].c, Points: make([]formulas.Outcome, 1)}
+		out[i].Points[0], _, _, errs[i] = s.judge(ctx, &todo[i].c, todo[i].load, 1, aim)
 	})
 	return out, cmp.Or(err, errors.Join(errs...))
+}
+
+// fastest is the candidate with the highest bound of those with the layout whose tokens take the least time at a batch.
+func (w *Workers) fastest(s *Simulated, batch int) promising {
+	least := math.Inf(1)
+	one := *w
+	for _, l := range w.Decode {
+		c := Candidate{Layout: l, Y: 1, Copies: 1}
+		if len(w.Prefill) > 0 {
+			c.Prefill, c.X = w.Prefill[0], 1
+		}
+		c = c.drafted(w.drafts()[0])
+		b, err := s.Bench.bounds(&c)
+		if err != nil || l.Devices > w.Packing.Devices || batch >= 2*b.full(s.most(&c)) {
+			continue
+		}
+		if t := b.generates.token(batch); t < least {
+			least, one.Decode = t, []parallel.Layout{l}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return promising{}
+	}
+	return one.promising(s, batch)
 }
 
 // promising is the candidate with the highest bound at a batch that its caches nearly

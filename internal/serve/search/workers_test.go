@@ -141,7 +141,7 @@ func TestWorkersAgainstBruteForce(t *testing.T) {
 			for _, b := range all {
 				c := b.Candidate
 				for n := 1; n <= 16*c.UnitRanks(); n++ {
-					x, err := s.Bench.Run(t.Context(), c, search.Load{Requests: n * c.Copies}, c.Batch(n))
+					x, err := s.Bench.Run(t.Context(), c, search.Load{Requests: n * c.Copies}, c.Batch(n), search.Aim{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -286,8 +286,8 @@ func TestSweep(t *testing.T) {
 			t.Fatalf("%d points", len(points))
 		}
 		for i := 1; i < len(points); i++ {
-			if points[i].Batch <= points[i-1].Batch {
-				t.Fatalf("batches %d and %d", points[i-1].Batch, points[i].Batch)
+			if a, b := points[i-1].Points[0].Batch, points[i].Points[0].Batch; b < a {
+				t.Fatalf("batches %d and %d", a, b)
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package sim
 // fit is what admitting a request would take.
 type fit struct {
 	entries int // remembered beginning of its prompt
+	done    int // tokens that are in the cache: of these, and of what it left there when it was preempted
 	hosted  int // of these, in the host tier
 	tokens  int // to compute in this step
 	needs   int // blocks that must be available for it to be admitted
@@ -22,12 +23,14 @@ func (r *replica) fits(q *request, budget int) fit {
 		return f
 	}
 	entries, idle, hosted := c.prefix.match(q)
-	done := entries * c.prefix.tokens
-	f := fit{entries: entries, hosted: hosted, tokens: min(q.need-done, budget)}
+	done := max(entries*c.prefix.tokens, r.survives(q, entries))
+	f := fit{entries: entries, hosted: hosted, done: done, tokens: min(q.need-done, budget)}
 	shared := (entries - hosted) * c.prefix.span
 	whole := q.need
 	if r.engine.Policy == InFlight {
-		f.tokens = q.need - done
+		if f.tokens = q.need - done; r.engine.Chunked {
+			f.tokens = max(0, min(f.tokens, budget))
+		}
 		whole = r.kept(q)
 		f.takes = c.blocks(whole) - shared
 	} else {
@@ -54,8 +57,11 @@ func (r *replica) admit(f fit) {
 	}
 	q.state = prefilling
 	r.cache.prefix.hold(q, f.entries)
+	if q.preempted > 0 {
+		r.cache.find(q, f.done > f.entries*r.cache.prefix.tokens)
+	}
 	r.cache.take(f.takes)
-	q.context = f.entries * r.cache.prefix.tokens
+	q.context = f.done
 	if q.generated == 0 {
 		q.cached, q.hosted = int32(q.context), int32(f.hosted*r.cache.prefix.tokens)
 	}
@@ -115,8 +121,9 @@ func (r *replica) makeRoom() {
 	}
 }
 
-// preempt sends the request admitted last back to the front of the queue. All
-// it had is computed again later, what is in flight of it too.
+// preempt sends the request admitted last back to the front of the queue. What
+// it had is computed again later, but for what a prefix cache still has of it
+// then; what is in flight of it is lost.
 func (r *replica) preempt() {
 	q := r.running.last()
 	switch q.state {
@@ -128,7 +135,7 @@ func (r *replica) preempt() {
 		r.batches[q.batch].leave(q, r)
 	}
 	r.running.remove(q)
-	r.release(q)
+	r.leave(q)
 	q.state = queued
 	q.context = 0
 	q.need = q.input + q.generated
@@ -136,4 +143,43 @@ func (r *replica) preempt() {
 	r.usage.preemptions++
 	r.evicted = true
 	r.waiting.pushFront(q)
+}
+
+// leave returns the blocks of a preempted request. With a prefix cache full blocks keep
+// their contents until they are taken, the last first: vLLM frees them in that order to the
+// end of its queue of free blocks and finds them by their hashes (v1/core/kv_cache_manager.py, free, and
+// single_type_kv_cache_manager.py); SGLang keeps the prompt in its tree, and what was generated is lost
+// (managers/schedule_batch.py, release_req).
+func (r *replica) leave(q *request) {
+	shared := int32(q.shared)
+	blocks := r.holds(q) - q.shared*r.cache.prefix.span
+	r.cache.prefix.drop(q)
+	full := 0
+	if r.engine.PrefixCache {
+		known := q.context
+		if r.engine.Policy == PrefillFirst {
+			known = min(known, q.input)
+		}
+		full = max(0, known/r.cache.tokens-int(shared)*r.cache.prefix.span)
+	}
+	r.cache.give(blocks - full)
+	if full > 0 {
+		q.before = shared
+		r.cache.leave(q, full)
+	}
+}
+
+// survives is how many tokens of a preempted request are still in the cache, with the entries that are remembered. One
+// token at least is left to compute.
+func (r *replica) survives(q *request, entries int) int {
+	if q.preempted == 0 || entries < int(q.before) {
+		return 0
+	}
+	c := &r.cache
+	left := c.left(q)
+	if left == 0 {
+		return 0
+	}
+	blocks := min(int(q.before)*c.prefix.span+left, (q.need-1)/c.tokens)
+	return blocks * c.tokens
 }

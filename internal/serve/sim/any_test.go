@@ -20,6 +20,7 @@ func anyEngine(t *rapid.T, name string) Engine {
 		BatchSequences:  rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, name+"batch sequences"),
 		BlockTokens:     rapid.SampledFrom([]int{1, 2, 4, 16}).Draw(t, name+"block"),
 		ReservePrompt:   rapid.Bool().Draw(t, name+"reserve prompt"),
+		Chunked:         rapid.Bool().Draw(t, name+"chunked"),
 		Reserve:         rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, name+"reserve"),
 		PrefillAhead:    rapid.Bool().Draw(t, name+"prefill ahead"),
 		Overlapped:      rapid.Bool().Draw(t, name+"overlapped"),

@@ -4,10 +4,20 @@ package sim
 // in the prefix cache for prompts to come, or free:
 //
 //	total = held + prefix.idle.n·prefix.span + free
+//
+// Free blocks are taken in the order in which they became free, so that what a
+// preempted request had stays there for a while.
 type cache struct {
 	total, free int
 	tokens      int // in a block
 	prefix      prefix
+	line        []freed // the free blocks in that order; empty while nobody's are among them
+}
+
+// freed is free blocks that still have what a preempted request computed, or nobody's.
+type freed struct {
+	owner *request
+	n     int
 }
 
 // blocks is how many blocks hold so many tokens.
@@ -26,10 +36,70 @@ func (c *cache) take(n int) {
 		if !c.prefix.evict() {
 			panic("sim: more blocks taken than there are")
 		}
-		c.free += c.prefix.span
+		c.give(c.prefix.span)
 	}
 	c.free -= n
+	for len(c.line) > 0 && n > 0 {
+		first := &c.line[0]
+		some := min(n, first.n)
+		first.n -= some
+		n -= some
+		if first.n == 0 {
+			c.line = c.line[1:]
+		}
+	}
+	c.forget()
 }
 
 // give returns blocks that are not shared.
-func (c *cache) give(n int) { c.free += n }
+func (c *cache) give(n int) {
+	c.free += n
+	if len(c.line) > 0 && n > 0 {
+		c.line = append(c.line, freed{n: n})
+	}
+}
+
+// leave returns the blocks of a request that will want them again.
+func (c *cache) leave(q *request, n int) {
+	if len(c.line) == 0 && c.free > 0 {
+		c.line = append(c.line, freed{n: c.free})
+	}
+	c.free += n
+	c.line = append(c.line, freed{q, n})
+}
+
+// left is how many of the blocks that a request left nobody has taken.
+func (c *cache) left(q *request) int {
+	for i := range c.line {
+		if c.line[i].owner == q {
+			return c.line[i].n
+		}
+	}
+	return 0
+}
+
+// find has the blocks that a request left taken next, by that request, or gives them up.
+func (c *cache) find(q *request, wanted bool) {
+	for i := range c.line {
+		if f := c.line[i]; f.owner == q {
+			f.owner = nil
+			if wanted {
+				copy(c.line[1:i+1], c.line[:i])
+				i = 0
+			}
+			c.line[i] = f
+			break
+		}
+	}
+	c.forget()
+}
+
+// forget drops the order of blocks once all of them are nobody's.
+func (c *cache) forget() {
+	for i := range c.line {
+		if c.line[i].owner != nil {
+			return
+		}
+	}
+	c.line = c.line[:0]
+}

@@ -24,7 +24,7 @@ const (
 	PrefillFirst
 	// InFlight runs whole prompts together with decoding and reserves blocks for
 	// prompt and output from the start, so that nothing is preempted.
-	// TensorRT-LLM with GUARANTEED_NO_EVICT, without chunked context.
+	// TensorRT-LLM with GUARANTEED_NO_EVICT.
 	InFlight
 )
 
@@ -69,6 +69,10 @@ type Engine struct {
 	// ReservePrompt admits a prompt only if all of it fits, not just its first
 	// piece. DecodeFirst only; the others always do so.
 	ReservePrompt bool
+	// Chunked splits prompts where the token budget ends; otherwise one above the budget waits until nothing generates and
+	// runs alone. InFlight only; the others always do so. (TensorRT-LLM's enable_chunked_prefill; pyexecutor/scheduler,
+	// MicroBatchScheduler with the policy FIRST_COME_FIRST_SERVED)
+	Chunked bool
 	// Held tokens of a request whose cache came over a link are generated before its
 	// client sees the first.
 	Held int

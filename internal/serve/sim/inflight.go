@@ -4,11 +4,18 @@ package sim
 // generate in it.
 func (r *replica) inFlight() bool {
 	generating := r.decode.n
-	candidates, tokens := r.candidates(generating)
+	budget := r.engine.TokenBudget - generating*r.engine.VerifiedPerStep
+	begun := r.partial != nil
+	if q := r.partial; q != nil && budget > 0 {
+		tokens := min(q.need-q.context, budget)
+		r.compute(q, tokens)
+		budget -= tokens
+	}
+	candidates, tokens := r.candidates(budget, generating == 0 && !begun)
 	if candidates == 0 {
 		return r.decode.n > 0
 	}
-	if generating > 0 && tokens > 0 {
+	if generating > 0 && tokens > 0 && !begun {
 		if r.patience = r.holdsBack(candidates, tokens); r.patience > r.waited {
 			r.hold = true
 			return true
@@ -16,20 +23,21 @@ func (r *replica) inFlight() bool {
 		r.waited = 0 // but not where nothing generated, just as the engine does
 	}
 	for range candidates {
-		r.admit(r.fits(r.waiting.at(0), r.engine.TokenBudget))
+		f := r.fits(r.waiting.at(0), budget)
+		r.admit(f)
+		budget -= f.tokens
 	}
 	return r.decode.n > 0
 }
 
 // candidates counts the requests at the head of the line that could be admitted
-// now, and the tokens to compute for them. A prompt above the budget runs alone.
-func (r *replica) candidates(generating int) (n, tokens int) {
-	budget := r.engine.TokenBudget - generating*r.engine.VerifiedPerStep
+// now, and the tokens to compute for them. A prompt above the budget runs alone, or in pieces.
+func (r *replica) candidates(budget int, idle bool) (n, tokens int) {
 	available := r.cache.available()
 	for room := r.room(); n < min(r.waiting.n, room); {
 		f := r.fits(r.waiting.at(n), budget)
-		alone := tokens == 0 && generating == 0
-		if f.needs > available || f.tokens > budget && !alone {
+		alone := tokens == 0 && idle
+		if f.needs > available || f.tokens > budget && !alone || f.tokens == 0 && !r.waiting.at(n).carried {
 			break
 		}
 		available -= f.needs

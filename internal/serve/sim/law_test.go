@@ -24,6 +24,9 @@ func TestAgreesWithNaive(t *testing.T) {
 		if e := &c.Workers.Engine; e.Stages > 1 {
 			e.PrefillAhead = false // naive does not know which batch has whose turn
 		}
+		if _, trace := c.Client.(*Trace); !trace { // whose prompts may begin alike
+			c.Workers.Engine.PrefixCache = rapid.Bool().Draw(t, "prefix cache")
+		}
 		got, err := Run(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)

@@ -34,6 +34,7 @@ type naive struct {
 	lanes   []naiveLane // a batch for each stage
 	lane    int         // the one that is filled
 	stages  []units.Seconds
+	queue   []int // free blocks by number, in the order in which they became free
 }
 
 // naiveLane is a batch, in flight until its end.
@@ -59,6 +60,7 @@ type naiveRequest struct {
 	chunk, lane                                          int
 	arrived, ready, first, end                           units.Seconds
 	preempted                                            int
+	has, had                                             []int // blocks by number, and those it had when it was preempted
 }
 
 func newNaive(c *Config) *naive {
@@ -68,7 +70,38 @@ func newNaive(c *Config) *naive {
 	for i, q := range l.requests {
 		n.all = append(n.all, &naiveRequest{id: i, input: q.input, output: q.output, need: q.input, arrived: q.arrived})
 	}
+	for i := range n.e.Blocks {
+		n.queue = append(n.queue, i)
+	}
 	return n
+}
+
+// number hands out the blocks that were taken since.
+func (n *naive) number() {
+	for _, q := range n.running {
+		for len(q.has) < n.held(q) {
+			block := n.queue[0]
+			q.has, n.queue = append(q.has, block), n.queue[1:]
+			for _, other := range n.waiting { // whose contents are overwritten
+				if i := slices.Index(other.had, block); i >= 0 {
+					other.had = other.had[:i]
+				}
+			}
+		}
+	}
+}
+
+// unnumber returns the blocks of a request, the last first.
+func (n *naive) unnumber(q *naiveRequest) {
+	slices.Reverse(q.has)
+	n.queue = append(n.queue, q.has...)
+	q.has = nil
+}
+
+// again is how many tokens of a preempted request are in blocks that nobody took since.
+func (n *naive) again(q *naiveRequest) int {
+	n.number()
+	return min(len(q.had), (q.need-1)/n.e.BlockTokens) * n.e.BlockTokens
 }
 
 func (n *naive) blocks(tokens int) int {
@@ -148,6 +181,14 @@ func (n *naive) spare() int {
 func (n *naive) preempt() {
 	last := len(n.running) - 1
 	q := n.running[last]
+	n.number()
+	if n.e.PrefixCache {
+		q.had = slices.Clone(q.has[:q.context/n.e.BlockTokens])
+		if n.e.Policy == PrefillFirst {
+			q.had = q.had[:min(len(q.had), q.input/n.e.BlockTokens)]
+		}
+	}
+	n.unnumber(q)
 	n.running = n.running[:last]
 	q.need, q.context, q.prefilled = q.input+q.generated, 0, false
 	q.preempted++
@@ -362,6 +403,7 @@ func (n *naive) tokens(lane int) {
 		}
 		l.steps++
 	}
+	n.number()
 	for _, p := range l.parts {
 		q := p.q
 		if !p.last || p.of != q.preempted {
@@ -378,6 +420,7 @@ func (n *naive) tokens(lane int) {
 	slices.SortFunc(ended, func(a, b *naiveRequest) int { return a.id - b.id })
 	for _, q := range append(ended, after...) {
 		q.done, q.end = true, n.now
+		n.unnumber(q)
 		n.running = slices.DeleteFunc(n.running, func(p *naiveRequest) bool { return p == q })
 		if n.window > 0 && n.next < len(n.all) {
 			n.send(n.now + n.think)

@@ -16,6 +16,12 @@ func (n *naive) fill() bool {
 func (n *naive) admit(tokens int) {
 	q := n.waiting[0]
 	n.waiting = n.waiting[1:]
+	q.context = n.again(q)
+	for _, b := range q.had[:q.context/n.e.BlockTokens] {
+		n.queue = slices.DeleteFunc(n.queue, func(free int) bool { return free == b })
+		q.has = append(q.has, b)
+	}
+	q.had = nil
 	q.chunk = tokens
 	n.running = append(n.running, q)
 }
@@ -39,8 +45,9 @@ func (n *naive) decodeFirst() bool {
 	}
 	for !n.evicted && len(n.waiting) > 0 && budget > 0 && n.room() > 0 {
 		q := n.waiting[0]
-		c := min(q.need, budget)
-		must := c
+		done := n.again(q)
+		c := min(q.need-done, budget)
+		must := done + c
 		if n.e.ReservePrompt {
 			must = q.need
 		}
@@ -93,7 +100,7 @@ func (n *naive) prefillFirst() bool {
 			break
 		}
 		expected += float64(q.need) + n.e.Reserve*float64(rest)
-		c := min(q.need, budget)
+		c := min(q.need-n.again(q), budget)
 		n.admit(c)
 		budget -= c
 		prefills = true
@@ -110,32 +117,46 @@ func (n *naive) prefillFirst() bool {
 
 func (n *naive) inFlight() bool {
 	decoding := len(n.decoding()) * n.e.VerifiedPerStep
-	budget, free, tokens, count, room := n.e.TokenBudget-decoding, n.free(), 0, 0, n.room()
+	budget, free, tokens, room := n.e.TokenBudget-decoding, n.free(), 0, n.room()
+	begun := false
+	for _, q := range n.running {
+		if !q.prefilled && q.context < q.need {
+			begun = true
+			q.chunk = max(0, min(q.need-q.context, budget))
+			budget -= q.chunk
+			room = n.room()
+		}
+	}
+	var pieces []int
 	for _, q := range n.waiting {
-		if count == room || n.held(q) > free {
+		if len(pieces) >= room || n.held(q) > free {
 			break
 		}
-		if q.need > budget && (tokens > 0 || decoding > 0) {
+		piece := q.need
+		if n.e.Chunked {
+			piece = max(0, min(piece, budget))
+		}
+		if piece == 0 || piece > budget && (tokens > 0 || decoding > 0) {
 			break
 		}
 		free -= n.held(q)
-		budget -= q.need
-		tokens += q.need
-		count++
+		budget -= piece
+		tokens += piece
+		pieces = append(pieces, piece)
 	}
-	if count == 0 {
+	if len(pieces) == 0 {
 		return true
 	}
-	if decoding > 0 {
+	if decoding > 0 && !begun {
 		if n.waited < n.e.BatchWaitSteps && float64(tokens+decoding) < n.e.BatchWaitRatio*float64(n.e.TokenBudget) ||
-			n.waited < n.e.RankWaitSteps && count < n.e.Ranks {
+			n.waited < n.e.RankWaitSteps && len(pieces) < n.e.Ranks {
 			n.lanes[n.lane].hold = true
 			return true
 		}
 		n.waited = 0
 	}
-	for range count {
-		n.admit(n.waiting[0].need)
+	for _, piece := range pieces {
+		n.admit(piece)
 	}
 	return true
 }

@@ -78,8 +78,19 @@ func (p *prefix) hold(q *request, entries int) {
 	if entries == 0 {
 		return
 	}
-	for _, b := range p.all[q.id][:entries] {
-		p.use(int32(b) + 1)
+	blocks := p.all[q.id][:entries]
+	for j := 0; j < entries; {
+		if i := int32(blocks[j]) + 1; p.uses(i) != 0 {
+			p.use(i)
+			j++
+			continue
+		}
+		n := p.idle.run(blocks[j:])
+		for _, b := range blocks[j : j+n] {
+			p.refs[b+1] = 1
+		}
+		p.live += n
+		j += n
 	}
 	p.shares += entries
 }
@@ -131,13 +142,18 @@ func (p *prefix) drop(q *request) {
 		return
 	}
 	blocks := p.all[q.id]
+	newest, idle := p.idle.older[0], 0
 	for j := q.shared - 1; j >= 0; j-- {
 		i := int32(blocks[j]) + 1
 		if p.refs[i]--; p.refs[i] == 0 {
-			p.live--
-			p.idle.link(i)
+			p.idle.newer[newest], p.idle.older[i] = i, newest
+			newest = i
+			idle++
 		}
 	}
+	p.idle.newer[newest], p.idle.older[0] = 0, newest
+	p.idle.n += idle
+	p.live -= idle
 	p.shares -= q.shared
 	q.shared = 0
 }

@@ -27,5 +27,19 @@ func (l *recency) unlink(i int32) {
 	l.n--
 }
 
+// run takes out the first of some contents and those that follow it as long as each is the next older entry, as they were added
+// together; it returns how many.
+func (l *recency) run(contents []uint32) int {
+	first := int32(contents[0]) + 1
+	last, n := first, 1
+	for ; n < len(contents) && l.older[last] == int32(contents[n])+1; n++ {
+		last = l.older[last]
+	}
+	after, before := l.newer[first], l.older[last]
+	l.newer[before], l.older[after] = after, before
+	l.n -= n
+	return n
+}
+
 // oldest is the entry used longest ago; there must be one.
 func (l *recency) oldest() int32 { return l.newer[0] }

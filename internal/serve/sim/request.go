@@ -53,6 +53,7 @@ type request struct {
 	talk            int32 // its session's place, from 1; 0 without one
 	owed            int32 // tokens of its prompt that a router counts on its replica
 	preempted       int32 // times
+	before          int32 // shared blocks in front of what it left in the cache when it was preempted
 }
 
 // spare are the requests of simulations that have ended: a search runs thousands, one

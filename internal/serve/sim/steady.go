@@ -69,6 +69,8 @@ type Sampling struct {
 	// TTFT, TPOT and Latency are relative standard errors of the judged percentile or mean; 0 where nothing is known.
 	TTFT, TPOT, Latency float64
 	Stretch             float64 `json:",omitempty"`
+	// Swayed says that limits had a say in when it ended.
+	Swayed bool `json:"-"`
 }
 
 // Steady reports whether the figures are of a steady state.
@@ -104,6 +106,7 @@ type steady struct {
 	tally     tally
 	variation float64 // of arrivals
 	flooded   bool    // there was no room for more
+	swayed    bool    // as in [Sampling]
 	out       Sampling
 }
 
@@ -206,6 +209,7 @@ func (s *simulation) look() {
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
+		t.swayed = t.swayed || t.out.Ended == Decided
 		switch {
 		case s.drifted():
 			s.begin()
@@ -267,7 +271,25 @@ func (s *simulation) late() bool {
 	if s.load.window > 0 {
 		return t.rule.Misses(Times{TPOT: closed * newest(t.tally.tpot)})
 	}
-	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)})
+	last := Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)}
+	return t.rule.Misses(last) && (s.talks != nil || t.lasts(last))
+}
+
+// lasts reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and where precise
+// figures are wanted, the last ones by far.
+func (t *steady) lasts(last Times) bool {
+	if t.rule.Figures {
+		const far = 2
+		last = Times{last.TTFT / far, last.TPOT / far, last.Latency / far, last.Stretch / far}
+	}
+	so := func(values []units.Seconds) units.Seconds {
+		if len(values) == 0 {
+			return 0
+		}
+		out, _ := t.tally.sampled(values, t.rule.Percentile)
+		return out
+	}
+	return t.rule.Misses(last) && t.rule.Misses(Times{so(t.tally.ttft), so(t.tally.tpot), so(t.tally.latency), so(t.tally.stretch)})
 }
 
 // closes ends the run as soon as the window can end.
@@ -438,7 +460,8 @@ func (s *simulation) clear(low, high units.Seconds, mean Times) bool {
 
 // stop ends the run.
 func (s *simulation) stop(why Ending) {
-	s.steady.out.Ended = why
-	s.steady.phase = ended
+	t := s.steady
+	t.out.Ended, t.out.Swayed = why, t.swayed || why == Decided
+	t.phase = ended
 	s.left = 0
 }

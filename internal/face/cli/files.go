@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+)
+
+// newFilesCmd makes "plimsoll files".
+func newFilesCmd(env *Env) *cobra.Command {
+	var f struct {
+		out, contender    string
+		list, force, json bool
+		targets           targetFlag
+		site              launch.Site
+	}
+	cmd := &cobra.Command{
+		Use:     "files [PLAN.json]",
+		Short:   "Write the files that run a saved plan, or list the targets",
+		GroupID: groupPlan,
+		Args:    arguments(0, "PLAN.json"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.list || len(args) == 0 && f.out == "":
+				return show(env, f.json, launchfiles.Abouts(), report.Targets)
+			case len(args) == 0 || f.out == "":
+				return usagef("files: give PLAN.json and --out, or --list")
+			case occupied(env, f.out) && !f.force:
+				return usagef("--out: %s is not empty; --force replaces it", f.out)
+			}
+			saved, err := readPlan(env, args[0])
+			if err != nil {
+				return err
+			}
+			r := deploy.Request{Plan: &saved.Request, Contender: f.contender, Targets: f.targets.targets(), Force: f.force}
+			r.Site = deploy.Site{Namespace: f.site.Namespace, ServedName: f.site.ServedName, Image: f.site.Image, Port: f.site.Port}
+			made, err := watched(cmd.Context(), env, false, deploy.Run, r)
+			if err != nil {
+				return asked(err)
+			}
+			if err := writeTree(env.path(f.out), made.Files); err != nil {
+				return err
+			}
+			for _, why := range slices.Concat(made.Skipped, made.Findings) {
+				env.Note(why)
+			}
+			env.Note(fmt.Sprintf("wrote %d files to %s", len(made.Files), f.out))
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&f.list, "list", false, "list the targets and the releases that their files are written for")
+	fs.BoolVar(&f.json, "json", false, "print the list as JSON")
+	fs.StringVar(&f.out, "out", "", "write to this `directory`")
+	fs.BoolVar(&f.force, "force", false, "replace the files in it, and write files in which lint finds errors")
+	fs.StringVar(&f.contender, "contender", "", "deployment of the plan, by `NAME` (default the best)")
+	f.targets.define(fs, "the plan")
+	siteFlags(fs, &f.site)
+	return cmd
+}
+
+// readPlan reads the record of a plan.
+func readPlan(env *Env, name string) (*plan.Response, error) {
+	data, err := env.ReadFile(name)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	out, err := plan.Read(data)
+	if err != nil {
+		return nil, usagef("%s: %v", name, err)
+	}
+	return out, nil
+}
+
+// occupied reports whether a directory has files.
+func occupied(env *Env, dir string) bool {
+	entries, err := os.ReadDir(env.path(dir))
+	return err == nil && len(entries) > 0
+}
+
+// siteFlags adds what depends on the user's cluster.
+func siteFlags(fs *pflag.FlagSet, s *launch.Site) {
+	fs.StringVar(&s.Namespace, "namespace", "", "Kubernetes namespace")
+	fs.StringVar(&s.ServedName, "served-model-name", "", "served model name (default the model)")
+	fs.StringVar(&s.Image, "k8s-image", "", "container image (default that of the engine version)")
+	fs.IntVar(&s.Port, "port", 0, "port of the server (default 8000)")
+}
+
+// targetFlag is a list of targets; none is all.
+type targetFlag []string
+
+// define adds the flag, with AIConfigurator's names of some targets.
+func (f *targetFlag) define(fs *pflag.FlagSet, what string) {
+	names := targetNames()
+	nargs.ListVar(fs, (*[]string)(f), "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
+		"targets to write files for: "+join(names)+" (default all that can run "+what+")")
+}
+
+// targets are those that the words name.
+func (f *targetFlag) targets() []launchfiles.Target {
+	var out []launchfiles.Target
+	for _, word := range *f {
+		for _, suffix := range []string{"-j2", "-python", "-helm"} {
+			word = strings.TrimSuffix(word, suffix)
+		}
+		out = append(out, launchfiles.Target(word))
+	}
+	return out
+}
+
+// targetNames are the names of all targets.
+func targetNames() []string {
+	var out []string
+	for _, t := range launchfiles.Targets() {
+		out = append(out, string(t))
+	}
+	return out
+}
+
+// completeTarget offers the targets.
+func completeTarget(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, a := range launchfiles.Abouts() {
+		out = append(out, cobra.CompletionWithDesc(string(a.Target), a.For))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}

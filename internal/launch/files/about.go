@@ -1,0 +1,37 @@
+package files
+
+// About says what a target is and which releases its files are written for.
+type About struct {
+	Target Target `json:"target"`
+	Files  string `json:"files"`
+	// For are the releases that the files were checked against, or that have what they use.
+	For     string `json:"written_for"`
+	Engines string `json:"engines"`
+}
+
+// Abouts describes the targets in the order they are written.
+func Abouts() []About {
+	const all, gpus = "vllm, sglang, trtllm", "vllm, sglang"
+	return []About{
+		{Dynamo, "k8s_deploy.yaml, node_N_run.sh, engine files", "Dynamo 1.4.1: nvidia.com/v1beta1, since 1.2", all},
+		{Planner, "planner/", "planner of Dynamo 1.4.1", all + "; disaggregated"},
+		{Plain, "plain/node_N.sh", "the engine's release; vllm-router 0.1.16, sglang-router 0.3.2", all + ", mindie"},
+		{Compose, "compose/", "Docker Compose 2", all},
+		{Kubernetes, "kubernetes/deploy.yaml, hpa.yaml", "Kubernetes 1.36, LeaderWorkerSet 0.10", all},
+		{KEDA, "keda/scaledobject.yaml", "KEDA 2.20: keda.sh/v1alpha1", gpus + "; aggregated, with limits"},
+		{LLMD, "llm-d/values.yaml, router.values.yaml", "llm-d-modelservice 0.4.12, llm-d-router-standalone v0", "vllm"},
+		{KServe, "kserve/llminferenceservice.yaml", "KServe 0.20: serving.kserve.io/v1alpha2", "vllm"},
+		{Slurm, "slurm/job.sbatch", "Slurm 20.11 and later", all},
+		{SkyPilot, "skypilot/service.yaml", "SkyPilot 0.13", all},
+		{Bench, "bench_run.sh, k8s_bench.yaml", "aiperf 0.13.0", all},
+	}
+}
+
+// Targets lists the targets in the order they are written.
+func Targets() []Target {
+	var out []Target
+	for _, a := range Abouts() {
+		out = append(out, a.Target)
+	}
+	return out
+}

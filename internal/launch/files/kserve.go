@@ -1,0 +1,73 @@
+package files
+
+import (
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// kserve is an LLMInferenceService for each unit. KServe's own templates start vLLM, with TLS, its
+// probes and the sidecar of disaggregated serving; they take the engine's other flags from
+// VLLM_ADDITIONAL_ARGS, and on several nodes only data-parallel ranks.
+func (w *writer) kserve() ([]launch.File, error) {
+	if e := w.engine(); e != launch.VLLM {
+		return nil, cannot(KServe, "its templates start vLLM, not %s", e)
+	}
+	model, err := w.hub(KServe)
+	if err != nil {
+		return nil, err
+	}
+	for i := range w.pools {
+		if v := &w.pools[i]; v.Nodes > 1 && (v.Layout.TP*v.Layout.PP > v.PerNode || v.Layout.DP == 1) {
+			return nil, cannot(KServe, "its templates divide data-parallel ranks over %d nodes, not TP %d and PP %d", v.Nodes, v.Layout.TP, v.Layout.PP)
+		}
+	}
+	var objects []*mapping
+	for unit := range w.units() {
+		spec := fields("model", fields("uri", "hf://"+model, "name", w.Site.ServedName))
+		for i := range w.pools {
+			v := &w.pools[i]
+			if v.Role == deployment.Prefill {
+				spec.set("prefill", w.kserveWorkers(fields(), v, unit))
+				continue
+			}
+			w.kserveWorkers(spec, v, unit)
+		}
+		spec.set("router", fields("route", fields(), "gateway", fields(), "scheduler", fields()))
+		objects = append(objects, w.object("serving.kserve.io/v1alpha2", "LLMInferenceService", w.unitName(unit)).set("spec", spec))
+	}
+	data, err := encode(w.heading("KServe")+w.selectorHint(), objects...)
+	return []launch.File{{Path: "kserve/llminferenceservice.yaml", Mode: plainFile, Data: data}}, err
+}
+
+// kserveWorkers sets the workers of a pool: their number, layout and pods.
+func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mapping {
+	l := &v.Layout
+	parallelism := fields("tensor", l.TP)
+	own := []string{v.Option("layout.tp"), v.Option("served_name")} // flags that the templates set
+	if v.Nodes > 1 {
+		parallelism.set("data", l.DP).set("dataLocal", l.DP/v.Nodes).setIf(v.Experts && l.EP > 1, "expert", true)
+		own = append(own, v.Option("layout.dp"), v.Option("layout.expert_switch"))
+	}
+	var args launch.Command
+	for _, f := range v.Arguments(launch.OwnServer, w.Site.ServedName) {
+		if !slices.Contains(own, f[0]) {
+			args = args.Add(f...)
+		}
+	}
+	at := &slot{Values: v, unit: unit}
+	env := append(w.podEnvironment(at), fields("name", "VLLM_ADDITIONAL_ARGS", "value", args.InManifest().Line()))
+	pod := func(leads bool) *mapping {
+		container := fields("name", "main", "image", w.image(v), "env", env[2:], // the templates know where the weights are
+			"resources", fields("limits", fields(resource(v), v.PerNode)), "securityContext", fields("runAsNonRoot", false)) // the image's user is root
+		container.setIf(leads, "startupProbe", fields("failureThreshold", 360, "periodSeconds", 10)) // of the template, for longer
+		out := fields("containers", []*mapping{container}, "initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
+			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
+		if s := w.nodeSelector(v); s != nil {
+			out.set("nodeSelector", s)
+		}
+		return out
+	}
+	return spec.set("replicas", w.workers(v)).set("parallelism", parallelism).set("template", pod(true)).setIf(v.Nodes > 1, "worker", pod(false))
+}

@@ -1,0 +1,208 @@
+package files_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// TestScaled: the thresholds of KEDA's triggers are the capacity of a worker less what the autoscaler of Kubernetes tolerates, so that
+// it acts before the limits break.
+func TestScaled(t *testing.T) {
+	const tolerance = 0.1
+	for name, c := range map[string]struct {
+		p     *launch.Plan
+		kind  string
+		names []string
+	}{
+		"one node": {
+			planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(2, tp(4))), "Deployment",
+			[]string{"vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc"},
+		},
+		"ranks on two nodes": {
+			planned(t, "vllm", "0.9.2", "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{64}, both(2, wide(16))), "LeaderWorkerSet",
+			[]string{"vllm:gpu_cache_usage_perc", ") / 16"},
+		},
+		"sglang": {
+			planned(t, "sglang", "0.5.16", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(2, tp(2))), "Deployment",
+			[]string{"sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage"},
+		},
+	} {
+		all, _, err := files.Write(c.p, files.KEDA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := documents(t, all[0])[0]["spec"].(map[string]any)
+		if got := spec["scaleTargetRef"].(map[string]any)["kind"]; got != c.kind || spec["maxReplicaCount"] != 2 {
+			t.Errorf("%s: scales %v up to %v", name, got, spec["maxReplicaCount"])
+		}
+		capacity := []float64{float64(c.p.Capacity.Concurrency) / 2, c.p.Capacity.KV}
+		for i, x := range spec["triggers"].([]any) {
+			metadata := x.(map[string]any)["metadata"].(map[string]any)
+			threshold, err := strconv.ParseFloat(metadata["threshold"].(string), 64)
+			if err != nil || threshold*(1+tolerance) > capacity[i] || threshold < 0.9*capacity[i]/(1+tolerance) {
+				t.Errorf("%s: threshold %v for a capacity of %g", name, metadata["threshold"], capacity[i])
+			}
+		}
+		for _, want := range append(c.names, `model_name="`+c.p.Deployment.Model) {
+			if !strings.Contains(strings.ReplaceAll(string(all[0].Data), `\"`, `"`), want) {
+				t.Errorf("%s: no %q in\n%s", name, want, all[0].Data)
+			}
+		}
+	}
+}
+
+// TestTargetsRefuse: a target that cannot run a plan says why in one line, and does not stop the others.
+func TestTargetsRefuse(t *testing.T) {
+	dense := func(name string, pools ...deployment.Pool) *launch.Plan {
+		return planned(t, name, versionOf(name), "Qwen/Qwen3-32B", "h200_sxm", slices.Repeat([]int{64}, len(pools)), pools...)
+	}
+	unlimited, own, mixed := dense("vllm", both(1, tp(1))), dense("vllm", both(1, tp(1))), dense("vllm", prefill(1, tp(1)), decode(1, tp(1)))
+	unlimited.Capacity, own.Site.ModelPath = launch.Capacity{}, "/models/own"
+	mixed.Deployment.Pools[0].System = "b200_sxm"
+	resolve(t, mixed)
+	for _, c := range []struct {
+		target files.Target
+		p      *launch.Plan
+		want   string
+	}{
+		{files.KServe, dense("sglang", both(1, tp(1))), "start vLLM, not sglang"},
+		{files.KServe, dense("vllm", both(1, tp(16))), "data-parallel ranks over 2 nodes, not TP 16"},
+		{files.KServe, own, "id of Hugging Face"},
+		{files.LLMD, own, "id of Hugging Face"},
+		{files.KEDA, unlimited, "has none"},
+		{files.KEDA, dense("trtllm", both(1, tp(1))), "metrics of trtllm"},
+		{files.KEDA, dense("vllm", prefill(1, tp(1)), decode(1, tp(1))), "scaled together"},
+		{files.Planner, dense("vllm", both(1, tp(1))), "do both"},
+		{files.Slurm, mixed, "one kind of node"},
+		{files.SkyPilot, mixed, "no name for nodes"},
+		{files.SkyPilot, dense("trtllm", both(1, tp(16))), "needs MPI"},
+		{files.SkyPilot, dense("vllm", prefill(3, tp(4)), decode(1, tp(8))), "[8 4 8] devices"},
+		{files.SkyPilot, planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "mi355x", []int{64}, both(1, tp(1))), "no name for nodes of mi355x"},
+	} {
+		_, _, err := files.Write(c.p, c.target)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: want %q, got %v", c.target, c.want, err)
+		}
+		if _, _, err := files.Write(c.p); err != nil {
+			t.Errorf("%s stops the others: %v", c.target, err)
+		}
+	}
+}
+
+// array reads a file of NumPy as its format is documented (numpy.lib.format): magic, version, length of the header, header; the values
+// begin at a multiple of 64 bytes.
+func array(t *testing.T, data []byte) []float64 {
+	t.Helper()
+	if !bytes.HasPrefix(data, []byte("\x93NUMPY\x01\x00")) {
+		t.Fatalf("magic % x", data[:8])
+	}
+	length := int(binary.LittleEndian.Uint16(data[8:10]))
+	header, values := string(data[10:10+length]), data[10+length:]
+	shape := regexp.MustCompile(`^\{'descr': '<f8', 'fortran_order': False, 'shape': \((\d+),\), \} *\n$`).FindStringSubmatch(header)
+	if (10+length)%64 != 0 || shape == nil || strconv.Itoa(len(values)/8) != shape[1] {
+		t.Fatalf("header %q of %d bytes, values of %d", header, length, len(values))
+	}
+	out := make([]float64, len(values)/8)
+	if err := binary.Read(bytes.NewReader(values), binary.LittleEndian, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestPlanner: both forms of the planner's tables have the same keys and values, those that its reader looks up
+// (components/src/dynamo/planner/monitoring/perf_metrics.py of Dynamo 1.4.1).
+func TestPlanner(t *testing.T) {
+	p := planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{1, 64}, prefill(2, tp(1)), decode(1, tp(2)))
+	p.Profile = &launch.Profile{
+		Prefill:  []launch.PrefillPoint{{Tokens: 100, TTFT: 0.0123456789, PerDevice: 8100}, {Tokens: 3512, TTFT: 0.4, PerDevice: 8780}},
+		Decode:   []launch.DecodePoint{{KV: 0.1, Context: 1000, TPOT: 0.009, PerDevice: 500}, {KV: 0.5, Context: 1000, TPOT: 0.02, PerDevice: 2000}, {KV: 1, Context: 3512, TPOT: 0.031, PerDevice: 2100}},
+		KVTokens: 123456,
+	}
+	all, _, err := files.Write(p, files.Planner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPath := map[string][]byte{}
+	for _, f := range all {
+		byPath[f.Path] = f.Data
+		for _, why := range fits(t, f) {
+			t.Error(why)
+		}
+	}
+	data := documents(t, launch.File{Data: byPath["planner/configmap.yaml"]})[0]["data"].(map[string]any)
+	if data["decode_raw_data.json"] != string(byPath["planner/decode_raw_data.json"]) || len(data) != 2 {
+		t.Errorf("%s", byPath["planner/configmap.yaml"])
+	}
+	for role, keys := range map[string][]string{
+		"prefill": {"prefill_isl", "prefill_ttft", "prefill_thpt_per_gpu"},
+		"decode":  {"x_kv_usage", "y_context_length", "z_itl", "z_thpt_per_gpu", "max_kv_tokens"},
+	} {
+		var text map[string]any
+		if err := json.Unmarshal(byPath["planner/"+role+"_raw_data.json"], &text); err != nil {
+			t.Fatal(err)
+		}
+		packed := byPath["planner/selected_"+role+"_interpolation/raw_data.npz"]
+		z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(z.File) != len(keys) || len(text) != len(keys) {
+			t.Errorf("%s: %d arrays, %d keys", role, len(z.File), len(text))
+		}
+		for _, key := range keys {
+			f, err := z.Open(key + ".npy")
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := io.ReadAll(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var same []float64
+			switch v := text[key].(type) {
+			case float64:
+				same = []float64{v}
+			case []any:
+				for _, x := range v {
+					same = append(same, x.(float64))
+				}
+			}
+			if got := array(t, data); !slices.Equal(got, same) || len(got) == 0 {
+				t.Errorf("%s: %v as an array, %v as JSON", key, got, same)
+			}
+		}
+	}
+	if got := string(byPath["planner/prefill_raw_data.json"]); !strings.Contains(got, "12.3457") { // ms
+		t.Errorf("%s", got)
+	}
+}
+
+// TestOneReplica: a service of SkyPilot repeats units, and its replicas are whole.
+func TestOneReplica(t *testing.T) {
+	p := planned(t, "vllm", "0.24.0", "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{1, 64}, prefill(1, parallel.Layout{Devices: 8, TP: 8}), decode(1, wide(16)))
+	p.Copies = 3
+	all, _, err := files.Write(p, files.SkyPilot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := documents(t, all[0])[0]
+	if doc["num_nodes"] != 3 || doc["service"].(map[string]any)["replicas"] != 3 || requested(doc, 1) != 72 {
+		t.Errorf("%s", all[0].Data)
+	}
+	if d := same(t, p, all); d != "" {
+		t.Error(d)
+	}
+}
