@@ -60,7 +60,7 @@ func workerRoles() map[string]deployment.Role {
 // workerRole is the role that a flag of Dynamo's own tells a worker, "" if it is another flag.
 func (l *Launch) workerRole(flag string, values []string) string {
 	if flag == "--disaggregation-mode" && l.Engine != SGLang {
-		return strings.Join(values, "")
+		return roleWord(strings.Join(values, ""))
 	}
 	return string(workerRoles()[flag])
 }
