@@ -60,7 +60,7 @@ func (v *Values) Arguments(by Program, servedName string) [][]string {
 		}
 	}
 	if by == DynamoWorker && v.Engine == VLLM && v.Role != deployment.Both {
-		out = append(out, []string{"--disaggregation-mode", string(v.Role)})
+		out = append(out, v.roleFlags())
 	}
 	return out
 }
@@ -70,9 +70,9 @@ func (v *Values) Command(by Program, servedName, engineFile string) []string {
 	out := v.start(by)
 	switch {
 	case v.Engine == TRTLLM && by == DynamoWorker:
-		out = append(out, "--model", v.Model, "--served-model-name", servedName, "--extra-engine-args", engineFile)
+		out = append(out, "--model-path", v.Model, "--served-model-name", servedName, "--extra-engine-args", engineFile)
 		if v.Role != deployment.Both {
-			out = append(out, "--disaggregation-mode", string(v.Role))
+			out = append(out, v.roleFlags()...)
 		}
 		return out
 	case v.Engine == TRTLLM:

@@ -12,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 	"mvdan.cc/sh/v3/expand"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
@@ -96,6 +95,7 @@ type around struct {
 	nodes   int    // of a worker
 	devices int    // on each node
 	version string // of the engine in the image
+	dynamo  string // of Dynamo in it
 	asked   Place  // where the devices are
 	system  string // the device that the pod selects
 	object  string // the Kubernetes object, of which a file may have several
@@ -112,7 +112,9 @@ func (a around) at(n *yaml.Node) around {
 			a.nodes = k
 		}
 	}
-	a.version = cmp.Or(imageVersion(scalar(n, "image")), a.version)
+	if release, dynamo := imageReleases(scalar(n, "image")); release != "" {
+		a.version, a.dynamo = release, dynamo
+	}
 	if kind, name := scalar(n, "kind"), scalar(child(n, "metadata"), "name"); kind != "" && name != "" {
 		a.object = kind + " " + name
 	}
@@ -253,7 +255,7 @@ func (r *reader) container(n *yaml.Node, a around) call {
 		return call{slices.Concat(c.words, more.words), slices.Concat(c.lines, more.lines)}
 	}
 	serve := call{[]string{VLLM, "serve"}, []int{n.Line, n.Line}}
-	own := strings.Contains(scalar(n, "image"), vllmImage)
+	own := strings.Contains(scalar(n, "image"), VLLMImage)
 	if entry := child(n, "entrypoint"); entry != nil {
 		start = join(r.arguments(entry, a), start)
 	} else if child(n, "services") == nil && len(rest.words) == 0 && own && len(start.words) > 0 && !isProgram(start.words[0]) {
@@ -318,25 +320,6 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		}
 	}
 	return nil
-}
-
-// vllmImage starts "vllm serve" with the container's arguments.
-const vllmImage = "vllm/vllm-openai"
-
-// imageVersion is the release of an engine in the name of its project's image, "" for
-// other images and for tags like "latest".
-func imageVersion(image string) string {
-	colon := max(0, strings.LastIndexByte(image, ':')) // a registry may have a port
-	name, tag := image[:colon], strings.TrimPrefix(image[colon:], ":")
-	own := []string{vllmImage, vllmImage + "-rocm", "lmsysorg/sglang", "nvcr.io/nvidia/tensorrt-llm/release"}
-	if !slices.ContainsFunc(own, func(s string) bool { return name == s || strings.HasSuffix(name, "/"+s) }) {
-		return ""
-	}
-	release, _, _ := strings.Cut(strings.TrimPrefix(tag, "v"), "-") // "v0.5.9-rocm700-mi30x"
-	if version.Check(release) != nil {
-		return ""
-	}
-	return release
 }
 
 // number reads a number; false if it is a variable.

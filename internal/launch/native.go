@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -244,8 +244,11 @@ func (v *Values) nativeTRTLLM(t *native) error {
 	}
 	if v.Role != deployment.Both {
 		t.Transfer, t.TransferTokens = "DEFAULT", v.MaxLength
-		if version.Compare(v.Version, "1.1.0rc1") < 0 { // written in lower case before
+		if !engine.Has(TRTLLM+"-keys", "cache_transceiver_config.backend="+t.Transfer, v.Version) { // written in lower case before
 			t.Transfer = "default"
+		}
+		if v.Option("transfer") == "" { // a variable instead
+			t.Transfer = ""
 		}
 		// The overlap scheduler does not run in workers that only prefill.
 		t.NoOverlap = v.Role == deployment.Prefill

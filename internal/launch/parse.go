@@ -25,8 +25,8 @@ type Launch struct {
 	// Requested is the number of devices that a manifest requests for one worker on all its
 	// nodes; 0 if it does not.
 	Requested int
-	// Version is the engine version of the container image, "" if unknown.
-	Version string
+	// Version is the engine version of the container image, and Dynamo that of Dynamo; "" if unknown.
+	Version, Dynamo string
 	// System is the device that a manifest selects, "" if it does not.
 	System string
 	// Line is where the command begins, 0 if that is unknown.
@@ -39,8 +39,9 @@ type Launch struct {
 	places map[string]Place
 	extras map[string]string
 	config string   // the file with settings
-	flags  []string // of the engine's own server, as written
+	flags  []string // as written
 	keys   []string // of the config file, as paths
+	values []string // of both: "--kv-cache-dtype=fp8"
 
 	object  string // the Kubernetes object
 	by      Program
@@ -214,8 +215,9 @@ func isNumber(word string) bool {
 func (l *Launch) flag(by Program, at Place) *Problem {
 	at.Flag = l.abbreviated(at.Flag)
 	flag, values := at.Flag, at.Words
-	if by == OwnServer {
-		l.flags = append(l.flags, flag)
+	l.flags = append(l.flags, flag)
+	if len(values) == 1 {
+		l.values = append(l.values, strings.ReplaceAll(flag, "_", "-")+"="+values[0])
 	}
 	if l.worker(by, at) {
 		return nil
@@ -250,14 +252,13 @@ func (l *Launch) worker(by Program, at Place) bool {
 		return true
 	case by != DynamoWorker || l.Engine == SGLang:
 		return false
-	case flag == "--disaggregation-mode":
-		l.given["role"], l.set.Role = true, roleWord(value)
-		return true
-	case flag == "--is-prefill-worker" || flag == "--is-decode-worker":
-		l.given["role"], l.set.Role = true, strings.TrimSuffix(strings.TrimPrefix(flag, "--is-"), "-worker")
-		return true
+	default:
+		role, ok := l.workerRole(flag, value)
+		if ok {
+			l.given["role"], l.set.Role = true, role
+		}
+		return ok
 	}
-	return false
 }
 
 // problem is an error of a value.
@@ -506,7 +507,7 @@ func (l *Launch) settle() (problems []Problem) {
 		if r, ok := map[string]deployment.Role{"kv_producer": deployment.Prefill, "kv_consumer": deployment.Decode}[x.Role]; ok {
 			l.Role = r
 		}
-	case l.Engine == TRTLLM && t.Transfer != "":
+	case l.Engine == TRTLLM && (t.Transfer != "" || t.TransferTokens > 0):
 		l.Role = deployment.Decode
 		if t.NoOverlap {
 			l.Role = deployment.Prefill

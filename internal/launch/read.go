@@ -243,8 +243,10 @@ func (r *reader) command(file string, c call, a around) error {
 		return r.script(file, text, line, a)
 	}
 	for i, w := range c.words { // "docker run", whose image starts the server
-		a.version = cmp.Or(a.version, imageVersion(w))
-		if strings.Contains(w, vllmImage) && i > 0 && i+1 < len(c.words) && !isProgram(c.words[i+1]) {
+		if release, dynamo := imageReleases(w); a.version == "" {
+			a.version, a.dynamo = release, dynamo
+		}
+		if strings.Contains(w, VLLMImage) && i > 0 && i+1 < len(c.words) && !isProgram(c.words[i+1]) {
 			var serve call
 			serve.add(c.lines[i], VLLM, "serve")
 			c = call{slices.Concat(serve.words, c.words[i+1:]), slices.Concat(serve.lines, c.lines[i+1:])}
@@ -265,7 +267,7 @@ func (r *reader) command(file string, c call, a around) error {
 	for _, name := range []string{"VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"} {
 		l.longer = l.longer || a.env[name].IsSet() && a.env[name].String() != "0"
 	}
-	l.Requested, l.Version = a.devices*cmp.Or(a.nodes, l.nodes()), a.version
+	l.Requested, l.Version, l.Dynamo = a.devices*cmp.Or(a.nodes, l.nodes()), a.version, a.dynamo
 	if a.asked.Line > 0 {
 		a.asked.File = file
 		l.places["devices"] = a.asked

@@ -73,9 +73,14 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place) (problems []
 			l.set.NoGraphs = true
 			continue
 		}
+		if last := name[strings.LastIndexByte(name, '.')+1:]; last == "use_cuda_graph" { // before cuda_graph_config
+			l.set.NoGraphs = value.Value == "false"
+			continue
+		}
 		words := list(value).words
 		if value.Kind == yaml.ScalarNode {
 			words = []string{value.Value}
+			l.values = append(l.values, name+"="+value.Value)
 		}
 		here := Place{at.File, at.Line + n.Content[i].Line - 1, name, words}
 		l.places[name] = here

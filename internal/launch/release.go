@@ -12,60 +12,124 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Lacks reports the flags of a launch, and the keys of its config file, that a release of its engine ("" is the newest) does
-// not have but another has. Flags that no release has are reported when reading.
+// Lacks reports the flags of a launch, their values, and the keys of its config file, that a release of its engine ("" is
+// the newest) does not have but another has; of a worker of Dynamo, its own flags that the release of Dynamo does not
+// have. Flags that no release has are reported when reading.
 func (l *Launch) Lacks(release string) []Problem {
 	var out []Problem
 	for _, flag := range l.flags {
 		plain := strings.ReplaceAll(flag, "_", "-")
-		text, unsure := lacks(engine.Flags(l.Engine), plain, release, "flag")
-		if text == "" {
-			continue
+		list, at := l.Engine, release
+		if own := dynamoList(l.Engine); l.by == DynamoWorker && len(engine.Spans(own, plain)) > 0 {
+			list, at = own, cmp.Or(l.Dynamo, engine.Carrier(l.Engine, release).Version)
 		}
-		p := Problem{Kind: LackedFlag, File: l.File, Line: l.places[flag].Line, Flag: flag, Text: text, Unsure: unsure}
-		if now := l.profile.Option(keyOf(l.profile, flag), release); now != plain {
-			p.Nearest = now
+		if text, unsure := lacks(list, plain, at, "flag"); text != "" {
+			p := Problem{Kind: LackedFlag, File: l.File, Line: l.places[flag].Line, Flag: flag, Text: text, Unsure: unsure}
+			if now := l.profile.Option(keyOf(l.profile, flag), release); now != plain {
+				p.Nearest = now
+			}
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	for _, key := range l.keys {
-		if text, unsure := lacks(engine.Keys(l.Engine), key, release, "key"); text != "" {
+		if text, unsure := lacks(l.Engine+"-keys", key, release, "key"); text != "" {
 			at := l.places[key]
 			out = append(out, Problem{Kind: LackedFlag, File: cmp.Or(at.File, l.config), Line: at.Line, Flag: key, Text: text, Unsure: unsure})
+		}
+	}
+	for _, value := range l.values {
+		file, list := l.File, l.Engine
+		if !strings.HasPrefix(value, "-") {
+			file, list = l.config, l.Engine+"-keys"
+		}
+		if text, unsure := lacks(list, value, release, "value"); text != "" {
+			out = append(out, Problem{File: file, Flag: value, Text: text, Unsure: unsure})
 		}
 	}
 	return out
 }
 
-// lacks says why a release does not have a flag or key of a list, as absent does; "" if it
-// has it, or none does.
-func lacks(all []engine.Named, name, release, what string) (text string, unsure bool) {
-	i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == name })
-	if i < 0 {
-		return "", false
-	}
-	return absent(all, &all[i].Versions, release, what)
+// dynamoList is the list of flags of Dynamo's workers with an engine.
+func dynamoList(engineName string) string { return "dynamo." + engineName }
+
+// workerRoles are the flags with which Dynamo's workers with vLLM were told their role before --disaggregation-mode.
+func workerRoles() map[string]deployment.Role {
+	return map[string]deployment.Role{"--is-prefill-worker": deployment.Prefill, "--is-decode-worker": deployment.Decode}
 }
 
-// absent says why a release does not have a flag with a range of versions, and whether that
-// is uncertain: not every release was examined, so a flag may be older than the release in
-// which it was first seen.
-func absent(all []engine.Named, r *engine.Range, release, what string) (text string, unsure bool) {
-	switch {
-	case r.Until != "" && (release == "" || version.Compare(release, r.Until) >= 0):
-		return fmt.Sprintf("this %s was removed, at the latest in %s", what, r.Until), false
-	case release != "" && r.Since != "" && version.Compare(release, r.Since) < 0:
-		looked := func(n engine.Named) bool { // an examined release between the two does not have the flag
-			for _, v := range []string{n.Versions.Since, n.Versions.Until} {
-				if v != "" && version.Compare(release, v) <= 0 && version.Compare(v, r.Since) < 0 {
-					return true
-				}
-			}
-			return false
-		}
-		return fmt.Sprintf("%s does not have this %s yet; it was first seen in %s", release, what, r.Since), !slices.ContainsFunc(all, looked)
+// workerRole is the role that a flag of Dynamo's own tells a worker, "" for both, and whether it is such a flag.
+func (l *Launch) workerRole(flag, value string) (string, bool) {
+	if flag == "--disaggregation-mode" {
+		return roleWord(value), true
 	}
-	return "", false
+	role, ok := workerRoles()[flag]
+	return string(role), ok
+}
+
+// roleFlags tell a worker of Dynamo its role; decode workers with vLLM needed none at first.
+func (v *Values) roleFlags() []string {
+	has := func(flag string) bool {
+		return engine.Has(dynamoList(v.Engine), flag, engine.Carrier(v.Engine, v.Version).Version)
+	}
+	if v.Engine != VLLM || has("--disaggregation-mode") {
+		return []string{"--disaggregation-mode", string(v.Role)}
+	}
+	for flag, role := range workerRoles() {
+		if role == v.Role && has(flag) {
+			return []string{flag}
+		}
+	}
+	return nil
+}
+
+// The images of the projects, and of Dynamo with each engine.
+const (
+	VLLMImage   = "vllm/vllm-openai"
+	VLLMROCm    = VLLMImage + "-rocm"
+	SGLangImage = "lmsysorg/sglang"
+	TRTLLMImage = "nvcr.io/nvidia/tensorrt-llm/release"
+)
+
+// DynamoImage is Dynamo's image with an engine.
+func DynamoImage(engineName string) string {
+	return "nvcr.io/nvidia/ai-dynamo/" + map[string]string{VLLM: "vllm", SGLang: "sglang", TRTLLM: "tensorrtllm"}[engineName] + "-runtime"
+}
+
+// imageReleases are the releases of the engine, and of Dynamo, in an image of one of the projects; "" for other images and
+// for tags like "latest".
+func imageReleases(image string) (release, dynamo string) {
+	colon := max(0, strings.LastIndexByte(image, ':')) // a registry may have a port
+	name, tag := image[:colon], strings.TrimPrefix(image[colon:], ":")
+	of := func(s string) bool { return name == s || strings.HasSuffix(name, "/"+s) }
+	for _, e := range []string{VLLM, SGLang, TRTLLM} {
+		if r := engine.Published("dynamo", tag); of(DynamoImage(e)) && r != nil {
+			return r.Carries[e], r.Version
+		}
+	}
+	release, _, _ = strings.Cut(strings.TrimPrefix(tag, "v"), "-") // "v0.5.9-rocm700-mi30x"
+	if !slices.ContainsFunc([]string{VLLMImage, VLLMROCm, SGLangImage, TRTLLMImage}, of) || version.Check(release) != nil {
+		return "", ""
+	}
+	return release, ""
+}
+
+// lacks says why a release does not have a name of a list, and whether that is uncertain: its flags were not read, and
+// those of the releases beside it stand for them. It is "" if the release has the name, or none does.
+func lacks(list, name, release, what string) (text string, unsure bool) {
+	if engine.Has(list, name, release) {
+		return "", false
+	}
+	program, _, _ := strings.Cut(list, ".") // "dynamo.vllm"
+	if r := engine.Published(strings.TrimSuffix(program, "-keys"), release); release != "" && (r == nil || r.Unread) {
+		unsure = true
+	}
+	spans := engine.Spans(list, name)
+	for _, r := range spans {
+		if release != "" && version.Compare(release, r.Since) < 0 {
+			return fmt.Sprintf("%s does not have this %s yet; it was first seen in %s", release, what, r.Since), unsure
+		}
+	}
+	return fmt.Sprintf("this %s was removed, at the latest in %s", what, spans[len(spans)-1].Until), unsure
 }
 
 // Say is a setting of a pool in the syntax of its engine in a release ("" is the newest): a
@@ -129,15 +193,10 @@ func shortened(sizes []string) string {
 // Name is an engine's name for a setting in a release; the setting's own key if it has none.
 func Name(e *engine.Profile, release, key string) string {
 	name := e.Option(key, release)
-	if key == "graph.max_batch" {
-		if missing, _ := lacks(engine.Flags(e.Name), name, release, "flag"); name == "" || missing != "" {
-			name = e.Option("graph.sizes", release)
-		}
+	if key == "graph.max_batch" && name == "" {
+		name = e.Option("graph.sizes", release)
 	}
-	if name == "" {
-		return key
-	}
-	return name
+	return cmp.Or(name, key)
 }
 
 // sharing is the number of data-parallel attention ranks that share SGLang's limit of

@@ -59,6 +59,7 @@ func (r *reader) kserve(file string, spec *yaml.Node) error {
 func (r *reader) skypilot(file string, root *yaml.Node) error {
 	service, run := child(root, "service"), child(root, "run")
 	count, _ := number(cmp.Or(scalar(service, "replicas"), scalar(child(service, "replica_policy"), "min_replicas")))
-	a := around{count: max(1, count), version: imageVersion(strings.TrimPrefix(scalar(child(root, "resources"), "image_id"), "docker:"))}
+	a := around{count: max(1, count)}
+	a.version, a.dynamo = imageReleases(strings.TrimPrefix(scalar(child(root, "resources"), "image_id"), "docker:"))
 	return r.script(file, run.Value, textLine(run), r.environment(root, a))
 }

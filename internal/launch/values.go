@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -87,7 +88,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		return Values{Role: s.Role}, errors.New("files need an engine; the deployment has none")
 	}
 	v := Values{
-		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, e.Known),
+		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, engine.Upto(e.Name, e.Known)),
 		Model: p.loads(i), Checkpoint: p.Deployment.Formats.Checkpoint, Stored: stored(p.Resolved.Model), Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
@@ -235,8 +236,37 @@ func (v *Values) check(prompt int) error {
 	if v.wholePrompts() && v.TokenBudget < v.MaxLength {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than the longest request of %d tokens, and chunked_prefill is off", v.TokenBudget, v.MaxLength))
 	}
-	_, err := v.native()
-	return errors.Join(append(errs, err)...)
+	t, err := v.native()
+	return errors.Join(append(errs, err, v.unnamed(&t))...)
+}
+
+// unnamed reports a setting that the release has no name for, and another has. Graphs are then the engine's own, and what
+// is off by default needs no name.
+func (v *Values) unnamed(t *native) error {
+	for _, p := range t.params(v.Engine) {
+		names := v.profile.OptionNames(p.key)
+		if v.Option(p.key) != "" || len(names) == 0 || strings.HasPrefix(p.key, "graph.") {
+			continue
+		}
+		switch said := words(p.at); {
+		case len(said) == 0, said[0] == "false", said[0] == "auto", said[0] == "1" && strings.HasPrefix(p.key, "layout."):
+		default:
+			return fmt.Errorf("%s %s has no %s; %s", v.Engine, v.Version, names[0], v.whichHave(names[0]))
+		}
+	}
+	return nil
+}
+
+// whichHave says which releases have a flag or key that the values' has not.
+func (v *Values) whichHave(name string) string {
+	out := "another release has"
+	for _, r := range slices.Concat(engine.Spans(v.Engine, name), engine.Spans(v.Engine+"-keys", name)) {
+		if version.Compare(v.Version, r.Since) < 0 {
+			return r.Since + " and later have it"
+		}
+		out = "releases before " + r.Until + " have it"
+	}
+	return out
 }
 
 // derived are settings that Values have fields for.

@@ -7,7 +7,7 @@ usage: flagcheck.py {vllm,sglang} SCRIPT_OR_DIRECTORY...
 Run it with a Python that can import the engine; no GPU is needed. It reads the
 commands of plain/node_*.sh in generated trees and prints one line for each
 different command, "ok" or what the parser says. It exits with 1 if one fails.
---list prints the engine's flags instead, from which internal/describe/engine/flags is made.
+--list prints the engine's flags instead: the table of releases (tools/releases) has the same.
 docs/deploy.md says how to make the environment, and what was found.
 """
 

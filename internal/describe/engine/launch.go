@@ -41,16 +41,25 @@ func launchKeys() []string {
 // Option is the engine's own name of a setting, or of another launch option, in a release
 // ("" is the newest); "" if that release has none.
 func (p *Profile) Option(key, release string) string {
-	all, ok := p.Renamed[key]
-	if !ok {
-		return p.Options[key]
-	}
-	for _, n := range all {
-		if release == "" && n.Versions.Until == "" || release != "" && n.Versions.contains(release) {
+	for _, n := range p.named(key) {
+		in := release == "" && n.Versions.Until == "" || release != "" && n.Versions.contains(release)
+		if in && (Has(p.Name, n.Name, release) && Has(p.Name+keyList, n.Name, release)) {
 			return n.Name
 		}
 	}
 	return ""
+}
+
+// named are the names that a setting has had, newest first. Where the table of releases has them it says which release
+// has which.
+func (p *Profile) named(key string) []Named {
+	if all, ok := p.Renamed[key]; ok {
+		return all
+	}
+	if name := p.Options[key]; name != "" {
+		return []Named{{Name: name}}
+	}
+	return nil
 }
 
 // current is the name in the newest release that has the profile, or of a range in
@@ -64,21 +73,15 @@ func (p *Profile) current(key string) string {
 
 // OptionNames are all names that a setting has had, newest first.
 func (p *Profile) OptionNames(key string) []string {
-	if all, ok := p.Renamed[key]; ok {
-		var out []string
-		for _, n := range all {
-			out = append(out, n.Name)
-		}
-		return out
+	var out []string
+	for _, n := range p.named(key) {
+		out = append(out, n.Name)
 	}
-	if name := p.Options[key]; name != "" {
-		return []string{name}
-	}
-	return nil
+	return out
 }
 
-// readOption reads the name of a setting: a word, or a list of words with the
-// versions that have them.
+// readOption reads the name of a setting: a word, or a list of words, with the
+// versions that have them where the table of releases does not say.
 func (p *Profile) readOption(ps *strictyaml.Problems, path, key string, n *yaml.Node) {
 	if err := p.knowsOption(key); err != nil {
 		ps.Add(n.Line, path, "%s", err)
@@ -89,11 +92,13 @@ func (p *Profile) readOption(ps *strictyaml.Problems, path, key string, n *yaml.
 		return
 	}
 	for i, item := range n.Content {
-		var named Named
+		named := Named{Name: item.Value}
 		all := []setting{{"name", rule{}, "", &named.Name}, {"since", rule{}, "", &named.Versions.Since}, {"until", rule{}, "", &named.Versions.Until}}
-		leaves(ps, "", item, func(word string, n *yaml.Node) {
-			readSetting(ps, fmt.Sprintf("%s[%d].%s", path, i, word), n, all, word)
-		})
+		if item.Kind != yaml.ScalarNode {
+			leaves(ps, "", item, func(word string, n *yaml.Node) {
+				readSetting(ps, fmt.Sprintf("%s[%d].%s", path, i, word), n, all, word)
+			})
+		}
 		p.Renamed[key] = append(p.Renamed[key], named)
 	}
 	if len(p.Renamed[key]) > 0 {

@@ -66,7 +66,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits")
 	})
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
-		nargs.ListVar(fs, &f.Engines, "engine", nargs.OneOrMore, nargs.Text, "engines (default all that run on the system)")
+		nargs.ListVar(fs, &f.Engines, "engine", nargs.OneOrMore, nargs.Text, "engines, as vllm or vllm@0.24.0 (default the newest of all that run on the system)")
 		enginePreset(fs, &f.EnginePreset)
 		cacheFlags(fs, &f.Routing, &f.Host)
 		nargs.Var(fs, &f.mode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")

@@ -94,7 +94,7 @@ func planContenders(w io.Writer, p *plan.Response) {
 		if !c.Meets {
 			mark += " over the limits"
 		}
-		first.Row(mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.Judged.TTFT), bracketed(c.Judged.TPOT.Zero()))
+		first.Row(mark, c.System, c.InRelease(), c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.Judged.TTFT), bracketed(c.Judged.TPOT.Zero()))
 		cost := []string{"–", "–", "–"}
 		if k := c.Cost; k != nil {
 			cost = []string{bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth + 0.5))}
@@ -267,7 +267,7 @@ func planChanges(w io.Writer, p *plan.Response) {
 		return
 	}
 	best := &p.Contenders[0]
-	fmt.Fprintf(w, "\nWhat would change the answer (%s, %s)\n", best.Engine, best.Mode)
+	fmt.Fprintf(w, "\nWhat would change the answer (%s, %s)\n", best.InRelease(), best.Mode)
 	size := ">tokens/s/GPU"
 	if best.Load != nil {
 		size = ">GPUs"

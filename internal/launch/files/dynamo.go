@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -14,6 +15,10 @@ import (
 // values that everything was made of.
 func (w *writer) dynamo() ([]launch.File, error) {
 	if err := w.runsDynamo(); err != nil {
+		return nil, err
+	}
+	w, err := w.inDynamo()
+	if err != nil {
 		return nil, err
 	}
 	one := w.scripted()
@@ -63,7 +68,11 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 	for unit := range w.units() {
 		if leaders(nodes, unit)[0].home == i {
 			s.add("\n# Requests go to port %d.", w.Site.Port+unit)
-			s.add("DYN_NAMESPACE=%s python3 -m dynamo.frontend --namespace %s --http-port %d &", unitNamespace(unit), unitNamespace(unit), w.Site.Port+unit)
+			frontend := fmt.Sprintf("DYN_NAMESPACE=%s python3 -m dynamo.frontend", unitNamespace(unit))
+			if engine.Has("dynamo.frontend", "--namespace", w.dynamoRelease()) {
+				frontend += " --namespace " + unitNamespace(unit)
+			}
+			s.add("%s --http-port %d &", frontend, w.Site.Port+unit)
 		}
 	}
 	for j := range nodes[i] {
@@ -101,7 +110,7 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 // graphPart is a component of a graph. The operator has to know the release of Dynamo in an image
 // that is not its own.
 func (w *writer) graphPart(name, kind string, replicas int, pod *mapping) *mapping {
-	return fields("name", name, "type", kind, "replicas", replicas).setIf(w.Site.Image != "", "runtimeVersionOverride", dynamoRelease(&w.pools[0])).
+	return fields("name", name, "type", kind, "replicas", replicas).setIf(w.Site.Image != "", "runtimeVersionOverride", w.dynamoRelease()).
 		set("podTemplate", fields("spec", pod))
 }
 
@@ -159,7 +168,7 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 func (w *writer) generatorConfig() (launch.File, error) {
 	root := fields("model_name", w.Deployment.Model, "served_model_name", w.Site.ServedName,
 		"system_name", w.pools[0].Device.Name, "decode_system_name", w.pools[len(w.pools)-1].Device.Name, "engine", w.pools[0].Engine, "engine_version", w.pools[0].Version,
-		"dynamo_version", dynamoRelease(&w.pools[0]), "serving_mode", w.mode(),
+		"dynamo_version", w.dynamoRelease(), "serving_mode", w.mode(),
 		"total_gpus", w.devices(), "copies", w.Units(), "isl", w.Input, "osl", w.Output, "concurrency", w.Concurrency)
 	if w.Prefix > 0 {
 		root.set("prefix", w.Prefix)

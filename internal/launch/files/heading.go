@@ -35,6 +35,9 @@ func (w *writer) heading(what string) string {
 	if f := w.converted(); f != "" {
 		text += comment("The prediction is of weights in %s: serve a checkpoint in that format.", f)
 	}
+	if why := w.unpublished(); why != "" {
+		text += comment("%s", why)
+	}
 	if len(w.Remarks) > 0 {
 		text += comment("%s", strings.Join(w.Remarks, " "))
 	}

@@ -2,10 +2,13 @@ package files
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
@@ -18,20 +21,20 @@ func (w *writer) image(v *launch.Values) string {
 	switch v.Engine {
 	case launch.VLLM:
 		if amd {
-			return "vllm/vllm-openai-rocm:v" + full(v.Version)
+			return launch.VLLMROCm + ":v" + full(v.Version)
 		}
-		return "vllm/vllm-openai:v" + full(v.Version)
+		return launch.VLLMImage + ":v" + full(v.Version)
 	case launch.SGLang:
 		if amd { // one image for MI300 and MI325, one for MI350 and MI355
 			chip := "mi30x"
 			if v.Device.Generation == "cdna4" {
 				chip = "mi35x"
 			}
-			return "lmsysorg/sglang:v" + v.Version + "-rocm700-" + chip
+			return launch.SGLangImage + ":v" + v.Version + "-rocm700-" + chip
 		}
-		return "lmsysorg/sglang:v" + v.Version
+		return launch.SGLangImage + ":v" + v.Version
 	case launch.TRTLLM:
-		return "nvcr.io/nvidia/tensorrt-llm/release:" + v.Version
+		return launch.TRTLLMImage + ":" + v.Version
 	}
 	return "mindie:" + cmp.Or(v.Version, "latest")
 }
@@ -44,39 +47,37 @@ func full(release string) string {
 	return release
 }
 
-// dynamoReleases are the releases of Dynamo and the engines in their images, newest
-// first (as AIConfigurator pairs them).
-func dynamoReleases() []struct{ dynamo, vllm, sglang, trtllm string } {
-	return []struct{ dynamo, vllm, sglang, trtllm string }{
-		{"1.3.0", "0.24.0", "0.5.16", "1.3.0rc23"},
-		{"1.2.0", "0.20.1", "0.5.11", "1.3.0rc14"},
-		{"1.1.0", "0.19.0", "0.5.10.post1", "1.3.0rc11"},
-		{"1.0.0", "0.16.0", "0.5.9", "1.3.0rc5.post1"},
-		{"0.9.0", "0.14.1", "0.5.8", "1.3.0rc1"},
-		{"0.8.1", "0.12.0", "0.5.6.post2", "1.2.0rc6.post1"},
-		{"0.7.1", "0.11.0", "0.5.4.post3", "1.2.0rc3"},
-		{"0.6.1", "0.11.0", "0.5.3.post2", "1.1.0rc5"},
+// unpublished says that no image has the release's tag, "" if one has, or may have since the table of releases was made.
+func (w *writer) unpublished() string {
+	v := &w.pools[0]
+	all := engine.Releases(v.Engine)
+	if w.Site.Image != "" || len(all) == 0 || engine.Published(v.Engine, v.Version) != nil || version.Compare(v.Version, all[len(all)-1].Version) > 0 {
+		return ""
 	}
+	return fmt.Sprintf("No release %s of %s is known to be published; the newest before it is %s.", v.Version, v.Engine, engine.Upto(v.Engine, v.Version))
 }
 
-// dynamoRelease is the oldest release of Dynamo whose engine is not older than the
-// values', or the newest.
-func dynamoRelease(v *launch.Values) string {
-	all := dynamoReleases()
-	out := all[0].dynamo
-	for _, r := range all {
-		has := map[string]string{launch.VLLM: r.vllm, launch.SGLang: r.sglang, launch.TRTLLM: r.trtllm}[v.Engine]
-		if version.Compare(has, v.Version) < 0 {
-			break
-		}
-		out = r.dynamo
-	}
-	return out
+// dynamoRelease is the release of Dynamo whose image runs the workers.
+func (w *writer) dynamoRelease() string {
+	return engine.Carrier(w.engine(), w.pools[0].Version).Version
 }
 
 // dynamoImage is the image of Dynamo with an engine.
 func (w *writer) dynamoImage() string {
-	v := &w.pools[0]
-	runtime := map[string]string{launch.VLLM: "vllm-runtime", launch.SGLang: "sglang-runtime", launch.TRTLLM: "tensorrtllm-runtime"}[v.Engine]
-	return cmp.Or(w.Site.Image, "nvcr.io/nvidia/ai-dynamo/"+runtime+":"+dynamoRelease(v))
+	return cmp.Or(w.Site.Image, launch.DynamoImage(w.engine())+":"+w.dynamoRelease())
+}
+
+// inDynamo is the writer for the release of the engine in Dynamo's image. Where that is another than asked for it says so.
+func (w *writer) inDynamo() (*writer, error) {
+	asked := w.pools[0].Version
+	r := engine.Carrier(w.engine(), asked)
+	has := r.Carries[w.engine()]
+	if w.Site.Image != "" || has == "" || version.Compare(has, asked) == 0 {
+		return w, nil
+	}
+	p := *w.Plan
+	p.Deployment.Engine.Version = has
+	p.Remarks = append(slices.Clone(p.Remarks), fmt.Sprintf("No image of Dynamo has %s %s: these files are for %s %s in that of Dynamo %s.",
+		w.engine(), asked, w.engine(), has, r.Version))
+	return newWriter(&p)
 }

@@ -161,6 +161,9 @@ func (w *writer) environment(s *slot) [][2]string {
 			out = append(out, [2]string{"SGLANG_USE_AITER", "1"})
 		}
 	}
+	if s.Engine == launch.TRTLLM && s.Role != deployment.Both && s.Option("transfer") == "" { // a variable before it was a key
+		out = append(out, [2]string{"TRTLLM_USE_UCX_KVCACHE", "1"})
+	}
 	if s.exchanges() {
 		out = append(out, [2]string{"VLLM_NIXL_SIDE_CHANNEL_PORT", strconv.Itoa(sideChannel + s.serial*w.mostRanks())})
 	}

@@ -2,9 +2,11 @@ package files
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -50,14 +52,27 @@ func engineYAML(v *launch.Values) *mapping {
 	root := fields("backend", "pytorch")
 	for _, p := range v.Parameters() {
 		root.setPath(strings.Split(p.Name, "."), yamlValue(p.Value, p.Words))
-		if p.Key == "graph.sizes" {
-			root.setPath([]string{"cuda_graph_config", "enable_padding"}, true)
-		}
 	}
-	if len(v.Graphs) == 0 && !v.OwnGraphs {
+	graphs := len(v.Graphs) > 0 || v.OwnGraphs
+	if name := known(v, "use_cuda_graph", "pytorch_backend_config.use_cuda_graph"); name != "" { // off by default
+		root.setPath(strings.Split(name, "."), graphs)
+	} else if !graphs {
 		root.set("cuda_graph_config", nil)
 	}
+	if padding := known(v, "cuda_graph_config.enable_padding", "cuda_graph_config.padding_enabled", "cuda_graph_padding_enabled",
+		"pytorch_backend_config.cuda_graph_padding_enabled"); len(v.Graphs) > 0 {
+		root.setPath(strings.Split(padding, "."), true)
+	}
 	return root
+}
+
+// known is the first of the names of a key that the release has, "" if it has none.
+func known(v *launch.Values, names ...string) string {
+	i := slices.IndexFunc(names, func(name string) bool { return engine.Has(launch.TRTLLM+"-keys", name, v.Version) })
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }
 
 // yamlValue is a value of the type that the engine expects.

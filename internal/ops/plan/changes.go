@@ -88,7 +88,7 @@ func (p *planning) alternatives(best *Found) []Change {
 	add := func(what string, edit func(*Request)) {
 		r := *p.r
 		r.Workloads, r.NoChanges = slices.Clone(r.Workloads), true
-		r.Systems, r.Engines, r.Modes = []string{best.Experiment.System}, []string{best.Experiment.Engine.Name}, []experiment.ServingMode{best.Experiment.Mode}
+		r.Systems, r.Engines, r.Modes = []string{best.Experiment.System}, []string{inRelease(best.Experiment.Engine.Name, best.Experiment.Engine.Version)}, []experiment.ServingMode{best.Experiment.Mode}
 		if r.DeviceFile != "" {
 			r.Systems = nil
 		}

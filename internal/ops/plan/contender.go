@@ -12,7 +12,7 @@ func newContender(c *Found) Contender {
 	e, x := &c.Experiment, &c.Expected
 	devices := float64(c.Devices())
 	out := Contender{
-		Name: e.System + " " + e.Engine.Name + " " + string(e.Mode), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
+		Name: e.System + " " + inRelease(e.Engine.Name, e.Engine.Version) + " " + string(e.Mode), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.inWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: simulate.RangeOf(c.Throughput, x.Throughput), TokensPerGPU: simulate.RangeOf(c.Throughput/devices, x.Throughput),
@@ -51,3 +51,14 @@ func newContender(c *Found) Contender {
 	out.Sessions = sessionsOf(c, &out)
 	return out
 }
+
+// inRelease names an engine as a request does: with the release if one was asked for.
+func inRelease(name, release string) string {
+	if release == "" {
+		return name
+	}
+	return name + "@" + release
+}
+
+// InRelease is the contender's engine, with the release that was asked for.
+func (c *Contender) InRelease() string { return inRelease(c.Engine, c.EngineVersion) }

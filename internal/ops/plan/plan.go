@@ -38,9 +38,10 @@ type Request struct {
 	// Confidence with which predictions must meet the limits; 0 = 0.5.
 	Confidence float64 `json:"confidence,omitempty"`
 
-	// Engines and Modes are compared; nil = all that run on a system.
-	Engines []string                 `json:"engines,omitempty"`
-	Modes   []experiment.ServingMode `json:"modes,omitempty"`
+	// Engines are compared, with their release where it is not the newest ("vllm@0.24.0"); nil = all that run on a system.
+	Engines []string `json:"engines,omitempty"`
+	// Modes are compared; nil = all.
+	Modes []experiment.ServingMode `json:"modes,omitempty"`
 	// EnginePreset names published settings of engines; those without such a preset run
 	// with their defaults.
 	EnginePreset string `json:"engine_preset,omitempty"`

@@ -181,13 +181,31 @@ func TestPlanMistakes(t *testing.T) {
 		"workloads that share a deployment are simulated without a prefix": func(r *Request) {
 			r.Workloads = []session.Workload{{Input: 10, Output: 10, Prefix: 5}, {Input: 10, Output: 10}}
 		},
-		"unknown engine": func(r *Request) { r.Engines = []string{"tgi"} },
+		"unknown engine":               func(r *Request) { r.Engines = []string{"tgi"} },
+		"names no release after @":     func(r *Request) { r.Engines = []string{"vllm@"} },
+		"\"new\" is not a version":     func(r *Request) { r.Engines = []string{"vllm@new"} },
+		"the oldest supported version": func(r *Request) { r.Engines = []string{"trtllm@0.10.0"} },
 	} {
 		r := smallPlan()
 		spoil(&r)
 		_, err := Run(t.Context(), &session.Session{}, r)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+// TestPlanRelease: an engine in two releases is two contenders, each with its own, and so are their changes.
+func TestPlanRelease(t *testing.T) {
+	r := smallPlan()
+	r.Engines, r.Modes, r.NoChanges = []string{"vllm@0.11.0", "vllm@0.24.0"}, []experiment.ServingMode{experiment.Aggregated}, false
+	p := mustPlan(t, r)
+	if len(p.Contenders) != 2 || p.Contenders[0].EngineVersion == p.Contenders[1].EngineVersion || p.Contenders[0].Name == p.Contenders[1].Name {
+		t.Fatalf("%+v", p.Contenders)
+	}
+	for _, c := range p.Changes {
+		if want := "vllm@" + p.Contenders[0].EngineVersion; c.Request.Engines[0] != want {
+			t.Errorf("%s: want %s, got %v", c.What, want, c.Request.Engines)
 		}
 	}
 }

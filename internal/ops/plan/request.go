@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -198,6 +199,9 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 			return nil, session.BadInput(errors.New(engine.Foreign(simulate.DefaultEngine, d)))
 		}
 		for _, of := range engines {
+			if _, err := lookup(of); err != nil {
+				return nil, session.BadInput(err)
+			}
 			for _, mode := range given(r.Modes, []experiment.ServingMode{experiment.Aggregated, experiment.Disaggregated}) {
 				if mode == experiment.Disaggregated && r.Devices == 1 {
 					continue
@@ -228,10 +232,11 @@ func drafts(w *session.Session, r *Request) ([]search.Draft, error) {
 }
 
 // experiment is the search on one system with one engine in one mode.
-func (r *Request) experiment(system, name string, mode experiment.ServingMode) experiment.Experiment {
+func (r *Request) experiment(system, of string, mode experiment.ServingMode) experiment.Experiment {
+	name, release, _ := strings.Cut(of, "@")
 	return experiment.Experiment{
 		Name: string(mode), Mode: mode, Model: r.Model, System: system, Devices: r.Devices,
-		Engine: deployment.Engine{Name: name, Preset: r.preset(name)}, Routing: r.Routing, Host: r.Host,
+		Engine: deployment.Engine{Name: name, Version: release, Preset: r.preset(of)}, Routing: r.Routing, Host: r.Host,
 		Workloads: r.Workloads, Limits: r.Limits, Statistic: r.Statistic, Confidence: r.Confidence,
 		MTP: r.MTP, AcceptanceRates: r.AcceptanceRates,
 		Workers: experiment.WorkerSpace{Formats: r.Formats}, Decode: experiment.WorkerSpace{Formats: r.Formats},
@@ -246,9 +251,18 @@ func given[T any](list, otherwise []T) []T {
 	return otherwise
 }
 
+// lookup finds an engine, in a release where one is named: "vllm@0.24.0".
+func lookup(of string) (*engine.Profile, error) {
+	name, release, asked := strings.Cut(of, "@")
+	if asked && release == "" {
+		return nil, field.Errorf("%s: %q names no release after @; want for example vllm@0.24.0", field.Name("engine"), of)
+	}
+	return engine.LookupVersion(name, release)
+}
+
 // preset is the one asked for, "" where an engine has none of that name.
-func (r *Request) preset(name string) string {
-	if p, err := engine.LookupVersion(name, ""); err == nil && r.EnginePreset != "" {
+func (r *Request) preset(of string) string {
+	if p, err := lookup(of); err == nil && r.EnginePreset != "" {
 		if s, err := p.Preset(r.EnginePreset); err == nil {
 			return s.Name
 		}
@@ -263,7 +277,7 @@ func (r *Request) checkPreset() error {
 	}
 	var first error
 	for _, name := range given(r.Engines, engine.Names()) {
-		p, err := engine.LookupVersion(name, "")
+		p, err := lookup(name)
 		if err != nil {
 			return err
 		}
@@ -288,7 +302,7 @@ func Check(w *session.Session, r Request) (full Request, about []session.PlanWor
 		errs = append(errs, err)
 	}
 	for _, name := range r.Engines {
-		_, err := engine.LookupVersion(name, "")
+		_, err := lookup(name)
 		errs = append(errs, session.BadInput(err))
 	}
 	if len(r.Workloads) > 0 {

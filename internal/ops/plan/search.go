@@ -107,7 +107,7 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 	var ranked []Found
 	for i := range all {
 		if failed[i] != nil {
-			out.NotRun = append(out.NotRun, NotRun{all[i].System, all[i].Engine.Name, string(all[i].Mode), failed[i].Error()})
+			out.NotRun = append(out.NotRun, NotRun{all[i].System, inRelease(all[i].Engine.Name, all[i].Engine.Version), string(all[i].Mode), failed[i].Error()})
 			continue
 		}
 		if !found[i].Beaten {

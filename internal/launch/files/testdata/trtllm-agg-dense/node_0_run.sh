@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Dynamo, node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, trtllm 1.3.0rc23.
+# Dynamo, node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, trtllm 1.3.0rc25.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
-# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc23","input":3000,"output":512,"copies":1}
+# No image of Dynamo has trtllm 1.3.0rc23: these files are for trtllm 1.3.0rc25 in that of Dynamo 1.5.1.
+# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc25","input":3000,"output":512,"copies":1}
 # Start etcd and NATS on node 0 first.
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
@@ -18,7 +19,7 @@ DYN_NAMESPACE=unit0 \
 DYN_SYSTEM_PORT=8081 \
 CUDA_VISIBLE_DEVICES=0,1,2,3 \
 python3 -m dynamo.trtllm \
-  --model Qwen/Qwen3-32B-FP8 \
+  --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --extra-engine-args agg_config.yaml &
 
@@ -27,7 +28,7 @@ DYN_NAMESPACE=unit0 \
 DYN_SYSTEM_PORT=8082 \
 CUDA_VISIBLE_DEVICES=4,5,6,7 \
 python3 -m dynamo.trtllm \
-  --model Qwen/Qwen3-32B-FP8 \
+  --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --extra-engine-args agg_config.yaml &
 
