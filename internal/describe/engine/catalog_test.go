@@ -104,7 +104,7 @@ func TestLookupVersion(t *testing.T) {
 		{"vllm", "0.22.0rc1", "0.17", 0.9, 0.3},
 		{"vllm", "0.19.0+cu129", "0.17", 0.9, 0.3},
 		{"vllm", "0.15.1", "0.14", 0.9, 0.3},
-		{"vllm", "0.13.0.post1", "0.8", 0.9, 1},
+		{"vllm", "0.13.0.post1", "0.11.1", 0.9, 1},
 		{"vllm", "0.8", "0.8", 0.9, 1},
 		{"sglang", "0.5.6.post2", "0.5.6", 0.88, 0.25},
 		{"sglang", "0.4.9", "0.4", 0.88, 0.25},
@@ -130,12 +130,12 @@ func TestLookupVersion(t *testing.T) {
 func TestLookupNear(t *testing.T) {
 	for _, c := range []struct{ name, version, month, since, assumed string }{
 		{"vllm", "0.19.0", "2025-01", "0.17", ""},
-		{"vllm", "", "2025-11-02", "0.8", "vllm without a version: settings of 0.8 until 0.14, by its date"},
+		{"vllm", "", "2025-10-02", "0.8", "vllm without a version: settings of 0.8 until 0.11.1, by its date"},
 		{"vllm", "", "2026-05-01", "0.22", "vllm without a version: settings of 0.22 until 0.24, by its date"},
 		{"vllm", "", "", "0.28", "vllm without a version: settings of 0.28 and later"},
 		{"vllm", "", "2020-01", "0.28", "vllm without a version: settings of 0.28 and later"},
 		{"vllm", "nightly-5b8c", "2026-04", "0.17", "vllm nightly-5b8c: settings of 0.17 until 0.22, by its date"},
-		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3: settings of 0.8 until 0.14"},
+		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3: settings of 0.8 until 0.11.1"},
 		{"trt-llm", "0.8.1.post1", "2026-02-03", "0.20", "trtllm 0.8.1.post1: settings of 0.20 and later, by its date"},
 		{"mindie", "", "2026-02", "", ""},
 	} {

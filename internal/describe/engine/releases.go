@@ -77,14 +77,16 @@ func Upto(name, release string) string {
 }
 
 // Carrier is the release of Dynamo whose images have a release of an engine, the newest of several. Without one it is
-// that with the next newer release of the engine, or the newest; its Carries says which. Post-releases of Dynamo had
-// images for TensorRT-LLM alone.
+// that with the next newer release of the engine, or the newest, which is also that of "", an engine of any release; its Carries
+// says which. Post-releases of Dynamo had images for TensorRT-LLM alone.
 func Carrier(name, release string) Release {
 	var best Release
 	for _, r := range Releases("dynamo") {
 		had, has := best.Carries[name], r.Carries[name]
 		switch {
-		case has == "", has == had && strings.Contains(r.Version, ".post"):
+		case release == "" && has != "" && !strings.Contains(r.Version, ".post"):
+			best = r
+		case release == "", has == "", has == had && strings.Contains(r.Version, ".post"):
 		case had == "", version.Compare(had, release) < 0, version.Compare(has, release) >= 0 && version.Compare(has, had) <= 0:
 			best = r
 		}

@@ -39,9 +39,10 @@ func (s *Case) OutsideKey() string {
 	return s.load()
 }
 
-// outside is what a case adds that is from none of the fit's sources; nothing where the user's own rows are in the fit.
+// outside is what a case adds that is from none of the fit's sources; nothing where the user's own rows are in the fit, and where
+// TensorCast's assumptions have been widened for all that is not known.
 func (o *Overlay) outside(s *Case) (x Outside, ok bool) {
-	if _, own := o.Residuals[s.OwnResiduals()]; own || s.Familiar || s.Method == SingleStep {
+	if _, own := o.Residuals[s.OwnResiduals()]; own || s.Familiar || s.TensorCast || s.Method == SingleStep {
 		return x, false
 	}
 	x, ok = o.Outside[s.OutsideKey()]
