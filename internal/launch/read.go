@@ -242,17 +242,7 @@ func (r *reader) command(file string, c call, a around) error {
 		defer func() { r.depth-- }()
 		return r.script(file, text, line, a)
 	}
-	for i, w := range c.words { // "docker run", whose image starts the server
-		if release, dynamo := imageReleases(w); a.version == "" {
-			a.version, a.dynamo = release, dynamo
-		}
-		if strings.Contains(w, VLLMImage) && i > 0 && i+1 < len(c.words) && !isProgram(c.words[i+1]) {
-			var serve call
-			serve.add(c.lines[i], VLLM, "serve")
-			c = call{slices.Concat(serve.words, c.words[i+1:]), slices.Concat(serve.lines, c.lines[i+1:])}
-			break
-		}
-	}
+	c = serving(c, &a)
 	name, by, rest := starts(c)
 	if name == "" {
 		return nil
@@ -276,6 +266,21 @@ func (r *reader) command(file string, c call, a around) error {
 		r.launches = append(r.launches, *l)
 	}
 	return nil
+}
+
+// serving is a command without its image: "docker run", whose image starts the server, is the server. The image tells the releases.
+func serving(c call, a *around) call {
+	for i, w := range c.words {
+		if release, dynamo := imageReleases(w); a.version == "" {
+			a.version, a.dynamo = release, dynamo
+		}
+		if strings.Contains(w, VLLMImage) && i > 0 && i+1 < len(c.words) && !isProgram(c.words[i+1]) {
+			var serve call
+			serve.add(c.lines[i], VLLM, "serve")
+			return call{slices.Concat(serve.words, c.words[i+1:]), slices.Concat(serve.lines, c.lines[i+1:])}
+		}
+	}
+	return c
 }
 
 // dockerRun takes the devices and variables of "docker run".

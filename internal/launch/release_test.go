@@ -1,6 +1,7 @@
 package launch_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -56,12 +57,12 @@ func TestLacksInImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := ""
+		var got strings.Builder
 		for _, p := range found.Launches[0].Lacks(found.Launches[0].Version) {
-			got += p.Flag + ": " + p.Text
+			got.WriteString(p.Flag + ": " + p.Text)
 		}
-		if got != c.want {
-			t.Errorf("%s: want %q, got %q", c.image, c.want, got)
+		if got.String() != c.want {
+			t.Errorf("%s: want %q, got %q", c.image, c.want, got.String())
 		}
 	}
 }

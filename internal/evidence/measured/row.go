@@ -29,7 +29,7 @@ type Row struct {
 	Precision string
 	// Linear is the format of linear layers on Ascend devices, "" for the default.
 	Linear dtype.Action
-	Mode      string // agg or disagg
+	Mode   string // agg or disagg
 
 	Input, Output         int
 	Concurrency, Requests int

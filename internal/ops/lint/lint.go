@@ -37,7 +37,7 @@ type Request struct {
 	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe concurrency
 	Limits      workload.Limits `json:"limits,omitzero"`
 	// Static leaves out what takes simulations: the prediction and better settings.
-	Static bool `json:"static,omitempty"`
+	Static  bool            `json:"static,omitempty"`
 	Sources session.Sources `json:"-"` // of what the files name
 }
 
