@@ -166,7 +166,7 @@ func lost(sent any, data []byte) string {
 	// A duration has several values with the same milliseconds.
 	ms := cmp.Comparer(func(a, b units.InMs) bool { return a.Ms() == b.Ms() })
 	orNull := cmp.Comparer(func(a, b units.InMsOrNull) bool { return a.Ms() == b.Ms() })
-	return cmp.Diff(sent, back, left, ms, orNull, cmpopts.IgnoreUnexported(lint.Finding{}))
+	return cmp.Diff(sent, back, left, ms, orNull)
 }
 
 // TestResponsesRoundTrip: nothing is lost on a wire. JSON gives back every field that it has, and tells apart what is left
@@ -194,7 +194,7 @@ func TestResponsesRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		zero := cmp.FilterValues(func(a, b *float64) bool { return a != nil && *a == 0 && b == nil }, cmp.Ignore()) // gob has no pointer to zero
-		if d := cmp.Diff(r, back.Interface(), cmpopts.EquateEmpty(), zero, cmpopts.IgnoreUnexported(lint.Finding{})); d != "" {
+		if d := cmp.Diff(r, back.Interface(), cmpopts.EquateEmpty(), zero); d != "" {
 			t.Errorf("%s as gob (-sent +received):\n%s", name, d)
 		}
 	}

@@ -33,7 +33,7 @@ func (x *inspection) at(f *Finding, role deployment.Role, key string) {
 	for i := range x.found.Launches {
 		l := &x.found.Launches[i]
 		if place, ok := l.At(key); ok && l.Role == role {
-			f.File, f.Line, f.Where, f.place = place.File, place.Line, cmp.Or(flagAt(place), f.Where), place
+			f.File, f.Line, f.Where, f.At = place.File, place.Line, cmp.Or(flagAt(place), f.Where), place
 			return
 		}
 	}
@@ -114,16 +114,16 @@ func (x *inspection) flags() {
 		problems = append(problems, x.found.Launches[i].Lacks(x.out.Version)...)
 	}
 	for _, p := range problems {
-		f := Finding{Code: codeOf(p.Kind), Severity: SevereError, File: p.File, Line: p.Line, Where: p.Flag, What: p.Text, Better: p.Nearest, rename: p.Nearest}
+		f := Finding{Code: codeOf(p.Kind), Severity: SevereError, File: p.File, Line: p.Line, Where: p.Flag, What: p.Text, Better: p.Nearest, Rename: p.Nearest}
 		if p.Kind == launch.LackedFlag && !strings.HasPrefix(p.Flag, "-") {
 			f.Code = "PL005"
 		}
 		if p.Unsure {
 			f.Severity = SevereWarning
 		}
-		f.place = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag}
+		f.At = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag}
 		if p.Kind == launch.LostQuotes {
-			f.place.Flag = strings.Trim(p.Nearest, "'")
+			f.At.Flag = strings.Trim(p.Nearest, "'")
 		}
 		x.once(f)
 	}
@@ -157,7 +157,7 @@ func (x *inspection) drafts() {
 func (x *inspection) requested(l *launch.Launch) {
 	own := l.Pool()
 	place, _ := l.At("devices")
-	f := Finding{File: l.File, Line: cmp.Or(place.Line, l.Line), Where: "devices", Better: fmt.Sprintf("%d devices", own.Layout.Devices), place: place}
+	f := Finding{File: l.File, Line: cmp.Or(place.Line, l.Line), Where: "devices", Better: fmt.Sprintf("%d devices", own.Layout.Devices), At: place}
 	switch n := own.Layout.Devices; {
 	case l.Requested == 0 || l.Requested == n || l.OpenLayout():
 	case l.Requested < n:
@@ -263,8 +263,8 @@ func (x *inspection) graphs(p *deployment.Served) {
 		}
 		x.at(f, p.Role, written)
 		f.Where = where
-		if code != "PL034" && f.place.Line > 0 {
-			f.words = x.graphSizes(p, written)
+		if code != "PL034" && f.At.Line > 0 {
+			f.Words = x.graphSizes(p, written)
 		}
 	}
 	switch most := e.Graph.MaxBatch; {
@@ -307,7 +307,7 @@ func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) {
 	x.at(f, p.Role, key)
 	f.Where = where
 	if x.given(p, key) {
-		f.words = []string{launch.Value(p, key, strconv.Itoa(n))}
+		f.Words = []string{launch.Value(p, key, strconv.Itoa(n))}
 	}
 }
 

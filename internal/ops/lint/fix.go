@@ -12,7 +12,7 @@ import (
 // Fixable reports whether [Mended] has something to write for a finding.
 func (f *Finding) Fixable() bool {
 	rule := RuleOf(f.Code)
-	return rule != nil && rule.Fixed && f.place.Line > 0 && (f.rename != "" || len(f.words) > 0)
+	return rule != nil && rule.Fixed && f.At.Line > 0 && (f.Rename != "" || len(f.Words) > 0)
 }
 
 // Mended are the files that findings are about with their corrections: another flag, or other values. Comments and layout
@@ -31,10 +31,10 @@ func (r *Response) mended(files []launch.File, flags bool) []launch.File {
 	for _, f := range files {
 		// From the end, so that lines keep their numbers.
 		all := slices.Clone(r.Findings)
-		slices.SortStableFunc(all, func(a, b Finding) int { return b.place.Line - a.place.Line })
+		slices.SortStableFunc(all, func(a, b Finding) int { return b.At.Line - a.At.Line })
 		data := f.Data
 		for i := range all {
-			if x := &all[i]; x.Fixable() && x.place.File == f.Path && (x.rename != "") == flags {
+			if x := &all[i]; x.Fixable() && x.At.File == f.Path && (x.Rename != "") == flags {
 				if next := x.apply(data); next != nil && readsAlike(f.Path, data, next) {
 					data = next
 				}
@@ -49,8 +49,8 @@ func (r *Response) mended(files []launch.File, flags bool) []launch.File {
 
 // apply is a text with a correction, nil if what is to be corrected is not where it was read.
 func (f *Finding) apply(data []byte) []byte {
-	begin := lineStart(data, f.place.Line)
-	flag, rename := f.place.Flag, f.rename
+	begin := lineStart(data, f.At.Line)
+	flag, rename := f.At.Flag, f.Rename
 	if f.Code == "PL004" || f.Code == "PL005" { // keys are paths, and a file has their last part
 		above, last := cutLast(flag)
 		to, name := cutLast(rename)
@@ -60,18 +60,18 @@ func (f *Finding) apply(data []byte) []byte {
 		flag, rename = last, name
 	}
 	i := tokenAt(data[begin:], flag)
-	if i < 0 || begin+i >= lineStart(data, f.place.Line+1) && f.Code != "PL007" {
+	if i < 0 || begin+i >= lineStart(data, f.At.Line+1) && f.Code != "PL007" {
 		return nil
 	}
 	at, end := begin+i, begin+i+len(flag)
 	if rename != "" {
 		return slices.Concat(data[:at], []byte(rename), data[end:])
 	}
-	from, to, between := valuesAt(data[end:], f.place.Words)
-	if from < 0 || len(f.words) != 1 && len(f.place.Words) < 2 {
+	from, to, between := valuesAt(data[end:], f.At.Words)
+	if from < 0 || len(f.Words) != 1 && len(f.At.Words) < 2 {
 		return nil
 	}
-	return slices.Concat(data[:end+from], []byte(strings.Join(f.words, between)), data[end+to:])
+	return slices.Concat(data[:end+from], []byte(strings.Join(f.Words, between)), data[end+to:])
 }
 
 // cutLast divides a path before its last part.

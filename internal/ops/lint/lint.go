@@ -62,10 +62,10 @@ type Finding struct {
 	What     string   `json:"what"`
 	Better   string   `json:"better,omitempty"` // the correction
 
-	// What to write there instead: another flag, or other values.
-	place  launch.Place
-	rename string
-	words  []string
+	// At is the place in the files; Rename and Words are what to write there instead: another flag, or other values.
+	At     launch.Place `json:"-"`
+	Rename string       `json:"-"`
+	Words  []string     `json:"-"`
 }
 
 // Pool is a pool as it was read.

@@ -78,10 +78,11 @@ func (s *Simulated) together(c *Candidate) float64 {
 // shows what all carry.
 func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench.Varied && c.X == 0 }
 
-// Explore implements [Evaluator]: one copy is climbed where it may reach the target.
+// Explore implements [Evaluator]: one copy is climbed where it may reach the target. Ranks that step together settle in one of
+// several rhythms, and short trials show too little of some: they are evaluated at once.
 func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) float64 {
 	b, err := s.Bench.bounds(&c)
-	if err != nil {
+	if err != nil || c.X == 0 && c.Layout.DP > 1 {
 		return math.Inf(1) // Evaluate says why
 	}
 	loads := s.loads(&c, s.limit(&c, b))

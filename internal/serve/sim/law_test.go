@@ -231,7 +231,7 @@ func TestSingleRequest(t *testing.T) {
 		first := e.First + e.APIFixed + e.APIPerToken*units.Seconds(input)
 		for done := 0; done < input; {
 			c := min(input-done, e.TokenBudget)
-			if e.Policy == InFlight {
+			if e.Policy == InFlight && !e.Chunked {
 				c = input
 			}
 			b := Batch{
