@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -35,6 +36,13 @@ func mouse(kind input.MouseType, x, y float64) chromedp.Action {
 	})
 }
 
+// press clicks at an element itself, not at where it was when it was looked for: on a busy machine buttons may move in between.
+func press(selector string) chromedp.Action {
+	return chromedp.Evaluate(`document.querySelector('`+selector+`').click()`, nil, func(e *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return e.WithUserGesture(true)
+	})
+}
+
 // Buttons copy commands and save what they say.
 func TestLiveButtons(t *testing.T) {
 	s, p := serve(t), open(t)
@@ -44,7 +52,7 @@ func TestLiveButtons(t *testing.T) {
 	p.do(chromedp.Click("#copy-command", chromedp.ByQuery))
 	p.await(`document.querySelector('#copy-command').textContent === 'Copied'`)
 	for _, name := range []string{"plan.json", "report.html", "report.md", "deployment.zip"} {
-		p.do(chromedp.Click(`[data-export="`+name+`"]`, chromedp.ByQuery))
+		p.do(press(`[data-export="` + name + `"]`))
 		p.await(`document.querySelector('#status').textContent === '` + name + ` saved'`)
 		arrived(t, filepath.Join(dir, name))
 	}
