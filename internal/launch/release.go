@@ -52,12 +52,12 @@ func (l *Launch) Lacks(release string) []Problem {
 // dynamoList is the list of flags of Dynamo's workers with an engine.
 func dynamoList(engineName string) string { return "dynamo." + engineName }
 
-// workerRoles are the flags with which Dynamo's workers with vLLM were told their role before --disaggregation-mode.
+// workerRoles are the flags that set the role of Dynamo's workers with vLLM before --disaggregation-mode.
 func workerRoles() map[string]deployment.Role {
 	return map[string]deployment.Role{"--is-prefill-worker": deployment.Prefill, "--is-decode-worker": deployment.Decode}
 }
 
-// workerRole is the role that a flag of Dynamo's own tells a worker, "" for both, and whether it is such a flag.
+// workerRole is the role that a flag of Dynamo's own sets, "" for both, and whether it is such a flag.
 func (l *Launch) workerRole(flag, value string) (string, bool) {
 	if flag == "--disaggregation-mode" {
 		return roleWord(value), true
@@ -66,7 +66,7 @@ func (l *Launch) workerRole(flag, value string) (string, bool) {
 	return string(role), ok
 }
 
-// roleFlags tell a worker of Dynamo its role; decode workers with vLLM needed none at first.
+// roleFlags set the role of a worker of Dynamo; decode workers with vLLM needed none at first.
 func (v *Values) roleFlags() []string {
 	has := func(flag string) bool {
 		return engine.Has(dynamoList(v.Engine), flag, engine.Carrier(v.Engine, v.Version).Version)

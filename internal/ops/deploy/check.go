@@ -147,7 +147,7 @@ func tells(p *launch.Plan) bool {
 	return p.Site.ModelPath == "" && p.Models == nil && d.AsFamily == ""
 }
 
-// listens are the ways in which a process on a host is told its ports.
+// listens are the ways to set the ports of a process on a host.
 var listens = regexp.MustCompile(`(--port|--http-port|--disaggregation-bootstrap-port|DYN_SYSTEM_PORT|VLLM_NIXL_SIDE_CHANNEL_PORT)["':,\s=-]+(\d+)`)
 
 // ports are those that two processes of a host would listen on, or that no host has.

@@ -1,0 +1,17 @@
+package launch
+
+// call is a command: its words without quotes, and the line of each in its file.
+type call struct {
+	words []string
+	lines []int
+}
+
+// add appends words of one line.
+func (c *call) add(line int, words ...string) {
+	for _, w := range words {
+		c.words, c.lines = append(c.words, w), append(c.lines, line)
+	}
+}
+
+// from is the call without its first words.
+func (c call) from(i int) call { return call{c.words[i:], c.lines[i:]} }
