@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
@@ -38,7 +39,7 @@ func TestHashes(t *testing.T) {
 		if got != e.SHA256 && !golden.Update() {
 			t.Errorf("%s: want sha256 %s, got %s: if the change is meant, \"make data\" writes the hash; say in manifest.yaml where it comes from", e.Path, e.SHA256, got)
 		}
-		for what, text := range map[string]string{"what": e.What, "source": e.Source, "licence": e.Licence, "made": e.Made} {
+		for what, text := range map[string]string{"what": e.What, "source": e.Source, "licence": e.Licence, "made": e.Made, "date": e.Date} {
 			if strings.TrimSpace(text) == "" {
 				t.Errorf("%s: %s is missing", e.Path, what)
 			}
@@ -61,8 +62,9 @@ func rewrite(t *testing.T, hashes map[string]string) {
 		if p, ok := strings.CutPrefix(line, "- path: "); ok {
 			at = strings.TrimSpace(p)
 		}
-		if strings.HasPrefix(line, "  sha256: ") {
-			lines[i] = "  sha256: " + hashes[at] + "\n"
+		if now := "  sha256: " + hashes[at] + "\n"; strings.HasPrefix(line, "  sha256: ") && line != now {
+			lines[i] = now
+			lines[i-1] = "  date: " + time.Now().UTC().Format(time.DateOnly) + "\n"
 		}
 	}
 	if err := os.WriteFile("manifest.yaml", []byte(strings.Join(lines, "")), 0o666); err != nil {
