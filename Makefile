@@ -137,11 +137,13 @@ web: ## the scripts and styles of the pages from internal/face/web/src, and what
 	go test ./internal/face/web ./internal/evidence/provenance -update
 
 # goreleaser has a module of its own: it needs four times the modules of all other tools. Its first build takes five minutes.
-GORELEASER := go tool -modfile=tools/release/go.mod goreleaser
+GORELEASER ?= go tool -modfile=tools/release/go.mod goreleaser
+# Without a remote it takes the commit and its time for unknown.
+REMOTE := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/plimsoll-project/plimsoll.git
 
 .PHONY: release
 release: ## every artefact of a release into dist, as a snapshot: unsigned, published nowhere
-	CGO_ENABLED=0 $(GORELEASER) release --snapshot --clean --skip=sign,publish
+	GOFLAGS=-trimpath CGO_ENABLED=0 $(REMOTE) $(GORELEASER) release --snapshot --clean --skip=sign,publish
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) .cache/release/pack finish dist
 	.cache/release/pack table dist
 

@@ -26,7 +26,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
 
     def test_same_as_command(self) -> None:
-        answer = plimsoll.plan(model="Qwen/Qwen3-8B", systems=["h100_sxm"], gpus=1, engines=["vllm"], modes=["agg"], workloads=[{"isl": 1024, "osl": 256}], no_changes=True)
+        answer = plimsoll.plan(model="Qwen/Qwen3-8B", systems=["h100_sxm"], gpus=1, engines=["vllm"], modes=["agg"], workloads=[{"isl": 1024, "osl": 256}], limits={"tpot_ms": 50}, no_changes=True)
         line = [plimsoll.binary(), *shlex.split(answer["command"])[1:], "--json"]
         want = json.loads(subprocess.check_output(line, stderr=subprocess.DEVNULL))
         self.assertEqual(answer, want)

@@ -64,7 +64,7 @@ func imageOf(binary, arch, version string, at time.Time) (v1.Image, error) {
 		RootFS:  v1.RootFS{Type: "layers", DiffIDs: []v1.Hash{data.diff}},
 		History: []v1.History{{Created: v1.Time{Time: at}, CreatedBy: "plimsoll-pack"}},
 		Config: v1.Config{
-			Entrypoint: []string{"/usr/bin/plimsoll"}, Cmd: []string{"serve", "--address", "0.0.0.0:8080"}, User: nobody, WorkingDir: "/",
+			Entrypoint: []string{"/usr/bin/plimsoll"}, Cmd: []string{"serve", "--addr", "0.0.0.0:8080"}, User: nobody, WorkingDir: "/",
 			Env:          []string{"PATH=/usr/bin", "HOME=/tmp"},
 			ExposedPorts: map[string]struct{}{"8080/tcp": {}},
 			Labels: map[string]string{

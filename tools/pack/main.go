@@ -3,7 +3,8 @@
 //
 //	pack sbom ARTEFACT DOCUMENT              CycloneDX, from what the Go tool wrote into the binary of the artefact's platform
 //	pack wheel PACKAGE BINARY OS ARCH VERSION DIR   the Python package around a binary
-//	pack image DIST VERSION DIR              one image for the Linux binaries of goreleaser's folder
+//	pack finish DIST                         the rest of goreleaser's folder: the image, the formula, more bills of materials
+//	pack unpack IMAGE ARCH DIR               the files of an image in OCI layout
 //	pack table DIST                          the artefacts with their sizes, in Markdown
 package main
 
@@ -24,7 +25,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return errors.New("want sbom, wheel, image or table")
+		return errors.New("want sbom, wheel, finish, unpack or table")
 	}
 	at, err := epoch()
 	if err != nil {
@@ -36,8 +37,10 @@ func run(args []string) error {
 		return writeSBOM(args[0], args[1], at)
 	case name == "wheel" && len(args) == 6:
 		return writeWheel(args[0], args[1], args[2], args[3], args[4], args[5], at)
-	case name == "image" && len(args) == 3:
-		return writeImage(args[0], args[1], args[2], at)
+	case name == "finish" && len(args) == 1:
+		return finish(args[0], at)
+	case name == "unpack" && len(args) == 3:
+		return unpackImage(args[0], args[1], args[2])
 	case name == "table" && len(args) == 1:
 		return writeTable(os.Stdout, args[0])
 	}

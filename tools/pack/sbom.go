@@ -24,6 +24,11 @@ func writeSBOM(artefact, document string, at time.Time) error {
 	if err != nil {
 		return err
 	}
+	return writeSBOMOf(artefact, binary, document, at)
+}
+
+// writeSBOMOf is [writeSBOM] for an artefact with a known binary.
+func writeSBOMOf(artefact, binary, document string, at time.Time) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return fmt.Errorf("%s: %w", binary, err)
