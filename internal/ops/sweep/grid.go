@@ -178,7 +178,11 @@ func one[T any](ps *strictyaml.Problems, path string, n *yaml.Node, to *T) bool 
 	}
 	err = field.Decode(data, to)
 	for _, e := range field.Each(err) {
-		ps.Add(n.Line, path, "%s", strings.TrimPrefix(e.Error(), "the JSON value "))
+		text := e.Error()
+		for _, lead := range []string{"the JSON value: ", "the JSON value "} { // the path is there already
+			text = strings.TrimPrefix(text, lead)
+		}
+		ps.Add(n.Line, path, "%s", text)
 	}
 	return err == nil
 }
