@@ -28,6 +28,7 @@ type sweepFlags struct {
 	out, shard         string
 	jobs, shards, cpus int
 	dryRun, list       bool
+	example            bool
 	restart, quiet     bool
 	emit               string
 	job                sweep.Job
@@ -40,8 +41,17 @@ func newSweepCmd(env *Env) *cobra.Command {
 		Use:     "sweep GRID.yaml",
 		Short:   "Plan or predict every combination of models, systems, engines, requests, limits and prices",
 		GroupID: groupPlan,
-		Args:    arguments(1, "GRID.yaml"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args[0]) },
+		Args:    arguments(0, "GRID.yaml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.example {
+				_, err := io.WriteString(env.Stdout, sweep.Example)
+				return err
+			}
+			if len(args) == 0 {
+				return withHint(usagef("plimsoll sweep: no GRID.yaml given"), "\"plimsoll sweep --example\" prints one to start from")
+			}
+			return f.run(cmd, env, args[0])
+		},
 	}
 	f.define(cmd.Flags())
 	cmd.AddCommand(newSweepMergeCmd(env))
@@ -53,11 +63,12 @@ func (f *sweepFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Run", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.out, "out", "", "table to write: a `file` that ends in .csv, .jsonl or .parquet (default that of the grid, .csv)")
 		fs.IntVar(&f.jobs, "jobs", 0, "cells to run at once (default the number of cores); rows do not depend on it")
-		fs.StringVar(&f.shard, "shard", "", "run a part of the cells: `I/N` with I from 0 to N-1; auto takes I, and auto/N only I, from the job array of Slurm or Kubernetes")
+		fs.StringVar(&f.shard, "shard", "", "run a part of the cells: `I/N` with I from 0 to N-1; auto/N takes I from the task of a Slurm array or the pod of an Indexed Job, auto also N from Slurm")
 		fs.BoolVar(&f.restart, "restart", false, "discard what an earlier run of the same table left, instead of going on from it")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
 	})
 	section(fs, "Look first", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.example, "example", false, "print a grid to start from")
 		fs.BoolVar(&f.dryRun, "dry-run", false, "check the grid and count its cells")
 		fs.BoolVar(&f.list, "list", false, "print the requests of all cells as JSON, one on a line")
 	})

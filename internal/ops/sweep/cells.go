@@ -108,15 +108,19 @@ func (s *Sweep) identify(w *session.Session) error {
 	if s.Grid.Ask == Predict {
 		sources = &s.predicts.Sources
 	}
-	files := []string{sources.DeviceFile, sources.Calibration}
-	for i := range s.Grid.Workloads {
-		files = append(files, s.Grid.Workloads[i].Trace)
+	type file struct {
+		of   field.Name
+		name string
 	}
-	for _, name := range files {
-		if name == "" {
+	files := []file{{"device_file", sources.DeviceFile}, {"calibration", sources.Calibration}}
+	for i := range s.Grid.Workloads {
+		files = append(files, file{"trace", s.Grid.Workloads[i].Trace})
+	}
+	for _, f := range files {
+		if f.name == "" {
 			continue
 		}
-		data, err := w.Read("grid", name)
+		data, err := w.Read(f.of, f.name)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -120,8 +121,12 @@ func Read(data []byte, name string) (*Grid, error) {
 	seen := ps.Mapping("", root,
 		strictyaml.Field{Key: "ask", Read: func(path string, n *yaml.Node) {
 			one(ps, path, n, &g.Ask)
-			if err := field.OneOf("ask", g.Ask, Plan, Predict); err != nil && n.Kind == yaml.ScalarNode {
-				ps.Add(n.Line, path, "%s", strings.TrimPrefix(err.Error(), "ask "))
+			if g.Ask != Plan && g.Ask != Predict && n.Kind == yaml.ScalarNode {
+				hint := ""
+				if near, ok := nearest.Match(string(g.Ask), []string{string(Plan), string(Predict)}); ok {
+					hint = "; nearest: " + near
+				}
+				ps.Add(n.Line, path, "must be plan or predict, got %s%s", ps.KindOf(n), hint)
 			}
 		}},
 		list(ps, "models", &g.Models), list(ps, "systems", &g.Systems), list(ps, "engines", &g.Engines), list(ps, "workloads", &g.Workloads),

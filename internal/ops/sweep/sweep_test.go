@@ -115,8 +115,8 @@ func rows(t *testing.T, table []byte) []sweep.Row {
 	return out
 }
 
-// TestSameBytes: the table is the same for any number of workers and shards, in every format.
-func TestSameBytes(t *testing.T) {
+// TestConcurrentSameBytes: the table is the same for any number of workers and shards, in every format.
+func TestConcurrentSameBytes(t *testing.T) {
 	t.Parallel()
 	s := ready(t, predictions)
 	alone := part(t, s, sweep.Shard{Of: 1}, 1)
@@ -340,7 +340,7 @@ func TestGridRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, now, want string }{
 		{"models:", "model:", "grid.yaml:3: model: unknown key; nearest: models"},
-		{"ask: plan", "ask: plans", `grid.yaml:2: ask: must be one of plan, predict, got "plans"; nearest: plan`},
+		{"ask: plan", "ask: plans", `grid.yaml:2: ask: must be plan or predict, got the text plans; nearest: plan`},
 		{"gpus: [1]", "gpus: [1]\nrates: [2]", "grid.yaml:8: rates: give gpus or rates"},
 		{"gpus: [1]", "", "grid.yaml:2: gpus or rates is missing"},
 		{"gpus: [1]", "gpus: [0]", "grid.yaml:7: gpus[0]: must be at least 1, got 0"},
