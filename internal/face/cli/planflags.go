@@ -295,7 +295,7 @@ func (f *planFlags) readPrices() error {
 
 // workloads adds the workloads of a plan.
 func (c *commandLine) workloads(all []session.Workload) {
-	if len(all) == 1 && all[0].Name == all[0].Preset && all[0].Session == nil {
+	if isAlone(all) {
 		x := &all[0]
 		if x.IsPreset() {
 			c.add(true, "preset", x.Preset)
@@ -311,18 +311,23 @@ func (c *commandLine) workloads(all []session.Workload) {
 	list(c, "workload", workloadWords(all))
 }
 
+// isAlone reports whether there is one workload that flags of its own can say.
+func isAlone(all []session.Workload) bool {
+	return len(all) == 1 && all[0].Name == all[0].Preset && (all[0].Session == nil || all[0].IsPreset())
+}
+
 // sayable reports whether a command line can say a request: flags lack some of what JSON can have.
 func sayable(r *plan.Request) bool {
 	if r.Formats.GEMM != "" || r.Formats.MoE != "" {
 		return false
 	}
-	alone := len(r.Workloads) == 1 && r.Workloads[0].Name == r.Workloads[0].Preset && r.Workloads[0].Session == nil
+	one := isAlone(r.Workloads)
 	for i := range r.Workloads {
 		x := &r.Workloads[i]
 		switch {
 		case x.InputLengths != nil || x.OutputLengths != nil: // they would need files
 			return false
-		case alone:
+		case one:
 		case strings.Contains(x.Name, "=") || strings.Contains(x.Trace, ":"):
 			return false
 		case !x.IsPreset() && (x.Preset != "" || x.Prefix > 0 || x.LengthLow > 0 && x.LengthLow != 1):
