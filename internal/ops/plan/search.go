@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -67,7 +68,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 			return nil, err
 		}
 	}
-	out.Answer = answerOf(out)
+	out.Answer = answerOf(out, p.small)
 	out.Answer.UsualLimits = usual.taken()
 	return session.Finish(ctx, out, nil)
 }
@@ -77,6 +78,17 @@ type planning struct {
 	world *session.Session // without progress: that of single simulations says nothing
 	tell  func(session.Progress)
 	r     *Request
+	small *experiment.NoRoomError // why nothing fits, where nothing does
+}
+
+// noRoom is the first failure for want of room; nil if there is none.
+func noRoom(failed []error) *experiment.NoRoomError {
+	for _, err := range failed {
+		if x, ok := errors.AsType[*experiment.NoRoomError](err); ok {
+			return x
+		}
+	}
+	return nil
 }
 
 // compare finds the best deployment of every system, engine and mode, and ranks them.
@@ -99,8 +111,13 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 			done.add()
 		}
 	})
-	if err = cmp.Or(err, experiment.Failed(all, failed)); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if err = experiment.Failed(all, failed); err != nil {
+		if p.small = noRoom(failed); p.small == nil || pool.Bug(failed...) != nil {
+			return nil, err
+		}
 	}
 	out := newResponse(*p.r)
 	out.RankedBy = p.order(found, failed)
