@@ -59,14 +59,14 @@ type flight struct {
 	look    func() (response any, left []string)
 }
 
-// Watch is how a client hears of work: its progress, and once, early, a function that looks at the answer so far, as in
+// Watch is how a client follows work: its progress, and once, early, a function that looks at the answer so far, as in
 // [session.Session]. Either may be nil. Calls come one at a time and must not wait.
 type Watch struct {
 	Progress func(session.Progress)
 	Partial  func(look func() (response any, left []string))
 }
 
-// add makes a watcher hear of what is known and of what comes.
+// add gives a watcher what is known and what comes.
 func (f *flight) add(w Watch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
