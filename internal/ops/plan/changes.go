@@ -31,8 +31,10 @@ func (p *planning) changes(ctx context.Context, r *Response) error {
 	}
 	found := make([]*Change, len(asked))
 	errs := make([]error, len(asked))
+	p.done.more("finding what would change the answer", len(asked))
 	err := pool.Each(ctx, len(asked), experiment.AtATime, func(i int) {
 		found[i], errs[i] = p.take(ctx, best, asked[i])
+		p.done.add()
 	})
 	if err = cmp.Or(err, pool.Bug(errs...)); err != nil {
 		return err
@@ -150,7 +152,7 @@ func (p *planning) first(ctx context.Context, all []experiment.Experiment) (Foun
 		case err != nil:
 			failed = cmp.Or(failed, err)
 		case x.Beaten:
-		case best == nil || p.order(nil, nil).compare(&x, best) < 0:
+		case best == nil || p.order(nil).compare(&x, best) < 0:
 			best = &x
 		}
 	}
