@@ -111,3 +111,28 @@ func TestLiveOrder(t *testing.T) {
 		t.Errorf("after the slow answer: %q", got)
 	}
 }
+
+// A long question shows its progress and the answer so far, is joined again after a reload, and ends when it is cancelled.
+func TestLiveJob(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=long&system=h200_sxm&gpus=4096"))
+	const progress = `!document.querySelector('#job').hidden && document.querySelector('#job span').textContent === 'comparing: 3 of 8 searches'`
+	p.await(progress + ` && document.querySelector('#job progress').value === 3`)
+	p.await(sentence + `.includes('as far as it is known') && document.querySelector('#status').textContent.includes('left: a vllm agg')`)
+	if got := eval[string](p, `location.hash`); got != "#job=one" {
+		t.Errorf("address: %s", got)
+	}
+	p.shoot("live-job", false)
+	p.do(chromedp.Reload())
+	p.await(progress)
+	s.mu.Lock()
+	if s.joined < 2 {
+		t.Errorf("joined %d times", s.joined)
+	}
+	s.mu.Unlock()
+	p.do(press("#job button"))
+	p.await(`document.querySelector('#job').hidden && document.querySelector('#status').textContent === 'cancelled: 3 of 8 searches; left: a vllm agg'`)
+	if got := eval[string](p, `location.hash`); got != "" {
+		t.Errorf("address: %s", got)
+	}
+}

@@ -87,11 +87,14 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(session.
 	news, done := make(chan session.Progress, some), make(chan struct{})
 	go func() {
 		defer close(done)
-		n := 0.0
+		last := 0
 		for p := range news {
-			n++
+			if p.Done <= last { // the protocol wants it to grow
+				continue
+			}
+			last = p.Done
 			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that is gone needs none
-				ProgressToken: token, Progress: n, Message: fmt.Sprintf("%s: %d of %d %s", p.Task, p.Done, p.Of, p.What),
+				ProgressToken: token, Progress: float64(p.Done), Total: float64(p.Of), Message: p.String(),
 			})
 		}
 	}()

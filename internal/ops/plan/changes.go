@@ -25,8 +25,10 @@ func (p *planning) changes(ctx context.Context, r *Response) error {
 	best := &r.Contenders[0].Found
 	asked := p.alternatives(best)
 	errs := make([]error, len(asked))
+	p.done.more("finding what would change the answer", len(asked))
 	err := pool.Each(ctx, len(asked), experiment.AtATime, func(i int) {
 		errs[i] = p.change(ctx, best, &asked[i])
+		p.done.add()
 	})
 	if err = cmp.Or(err, pool.Bug(errs...)); err != nil {
 		return err

@@ -1,6 +1,7 @@
 import { draw } from "./charts";
 import { save, wire } from "./common";
 import { Form } from "./form";
+import { answer as long, words } from "./job";
 import { clear, show } from "./problem";
 import { command, read, request, write } from "./state";
 
@@ -36,9 +37,10 @@ function later(whole: boolean, wait: number): void {
   timer = window.setTimeout(() => void ask(whole), wait);
 }
 
-function post(path: string, whole: boolean, signal?: AbortSignal): Promise<Response> {
-  const body = JSON.stringify(whole ? request(form.state) : { ...(request(form.state) as object), no_changes: true });
-  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
+const body = (whole: boolean) => JSON.stringify(whole ? request(form.state) : { ...(request(form.state) as object), no_changes: true });
+
+function post(path: string): Promise<Response> {
+  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: body(true) });
 }
 
 // ask sends the request and shows the answer, with or without its changes. A later request cancels it.
@@ -51,13 +53,18 @@ async function ask(whole: boolean): Promise<void> {
   if (!whole) document.body.classList.add("stale");
   const began = performance.now();
   try {
-    const got = await post("api/report?format=html", whole, mine.signal);
+    const { got, end } = await long(body(whole), mine.signal, (report, s) => {
+      if (whole) return; // the answer stands, its changes come
+      put(report, false);
+      status.textContent = `so far: ${words(s)}`;
+    });
     if (got.status === 503 && mine === asked) later(whole, busy);
     if (!got.ok) return say(mine, await show(got), true);
     const text = await got.text();
     if (mine !== asked) return;
     clear();
     put(text, whole);
+    if (end && end.state !== "done") return say(mine, `${end.detail ?? end.state}: ${words(end)}`, true);
     if (whole) return say(mine, "", false, false);
     say(mine, `answered in ${Math.round(performance.now() - began)} ms`, false);
     later(true, still);
@@ -117,7 +124,7 @@ const exports: Record<string, string> = {
 async function exported(name: string): Promise<void> {
   status.textContent = `making ${name}`;
   try {
-    const got = await post(exports[name]!, true);
+    const got = await post(exports[name]!);
     if (!got.ok) { status.textContent = await show(got); status.classList.add("wrong"); return; }
     save(name, await got.blob());
     status.textContent = `${name} saved`;
