@@ -46,6 +46,9 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(r.Contenders) == 0 {
+		return errors.Join(show(env, f.json, r, report.Ways), usagef("%s %s", r.Answer.Sentence, r.Answer.Reason))
+	}
 	if f.out != "" {
 		if err := f.write(cmd.Context(), env, r); err != nil {
 			return err

@@ -187,7 +187,7 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(session.
 		for p := range news {
 			at, of := steps.add(p)
 			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that is gone needs none
-				ProgressToken: token, Progress: at, Total: of, Message: fmt.Sprintf("%s: %d of %d %s", p.Task, p.Done, p.Of, p.What),
+				ProgressToken: token, Progress: at, Total: of, Message: p.String(),
 			})
 		}
 	}()

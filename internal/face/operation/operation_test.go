@@ -307,7 +307,7 @@ func TestConcurrentDesk(t *testing.T) {
 		}
 	}
 	ask := func(ctx context.Context, n int) error {
-		_, err := d.Answer(ctx, o, "", fmt.Appendf(nil, `{"gpus":%d}`, n), slow)
+		_, err := answer(ctx, d, o, "", fmt.Appendf(nil, `{"gpus":%d}`, n), slow)
 		return err
 	}
 	var wait sync.WaitGroup
@@ -361,7 +361,7 @@ func TestBugs(t *testing.T) {
 			return nil, pool.Each(ctx, 2, 2, func(int) { panic("oops") })
 		},
 	} {
-		_, err := d.Answer(t.Context(), o, fmt.Sprint("bug", i), nil, render)
+		_, err := answer(t.Context(), d, o, fmt.Sprint("bug", i), nil, render)
 		if _, ok := errors.AsType[*pool.PanicError](err); !ok || err.Error() != "internal error: oops" {
 			t.Errorf("a bug is %v", err)
 		}
@@ -369,7 +369,7 @@ func TestBugs(t *testing.T) {
 			t.Errorf("logged %v", logged)
 		}
 	}
-	if _, err := d.Answer(t.Context(), o, "", nil, nil); err != nil {
+	if _, err := answer(t.Context(), d, o, "", nil, nil); err != nil {
 		t.Errorf("after a bug: %v", err)
 	}
 }

@@ -36,11 +36,26 @@ InferenceX) with the prediction of its deployment: figures inside the intervals,
 
 func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, error) {
 	r.Jobs = k.Jobs
-	out, err := opsplan.Run(ctx, k.World, r)
+	finish := func(out *opsplan.Response) {
+		out.Say(k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) })
+	}
+	world := *k.World
+	if show := world.Partial; show != nil {
+		world.Partial = func(look func() (any, []string)) {
+			show(func() (any, []string) {
+				out, left := look()
+				if record, ok := out.(*opsplan.Response); ok {
+					finish(record)
+				}
+				return out, left
+			})
+		}
+	}
+	out, err := opsplan.Run(ctx, &world, r)
 	if err != nil {
 		return nil, err
 	}
-	out.Say(k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) })
+	finish(out)
 	return out, nil
 }
 

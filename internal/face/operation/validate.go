@@ -29,15 +29,15 @@ type Validation struct {
 	Missing  []string           `json:"missing"`
 	Problems []document.Mistake `json:"problems"`
 	// Ask are choices that decide the answer and have a default. Ask for them too, unless the user left them to you.
-	Ask []Question `json:"ask"`
+	Ask []Open `json:"ask"`
 	// Assumptions are the defaults that would be used. Show them before running.
 	Assumptions []Assumption `json:"assumptions"`
 	// Command is the command to run, "" while something is missing or wrong, and where flags cannot say what the request has.
 	Command string `json:"command"`
 }
 
-// Question is a choice that was left open.
-type Question struct {
+// Open is a choice that was left open.
+type Open struct {
 	Field    string `json:"field"`
 	Question string `json:"question"`
 	Default  string `json:"default"` // what applies otherwise
@@ -222,7 +222,7 @@ func (v *Validation) optimizeAssumptions(given, full *opsoptimize.Request) {
 }
 
 func newValidation() *Validation {
-	return &Validation{Missing: []string{}, Problems: []document.Mistake{}, Ask: []Question{}, Assumptions: []Assumption{}}
+	return &Validation{Missing: []string{}, Problems: []document.Mistake{}, Ask: []Open{}, Assumptions: []Assumption{}}
 }
 
 func (v *Validation) assume(field, value, source string) {
@@ -230,7 +230,7 @@ func (v *Validation) assume(field, value, source string) {
 }
 
 func (v *Validation) ask(field, question, otherwise string) {
-	v.Ask = append(v.Ask, Question{field, question, otherwise})
+	v.Ask = append(v.Ask, Open{field, question, otherwise})
 }
 
 // problems adds mistakes, except missing inputs, which are listed already.

@@ -92,7 +92,7 @@ type run struct {
 	results []search.Result
 	rows    []*search.Result // the best of each layout
 	near    *search.Result   // nearest to the limits, where there are no rows
-	closest string           // why the layout that comes nearest to running does not, where none does
+	closest *search.Rejected // the layout that comes nearest to running, where none does
 }
 
 // about is what a simulation says beside its figures.
