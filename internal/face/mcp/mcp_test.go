@@ -259,7 +259,6 @@ func TestConcurrentCalls(t *testing.T) {
 // TestRefused: who may not ask gets no session.
 func TestRefused(t *testing.T) {
 	s := server(t, kit())
-	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 	for _, c := range []struct {
 		what    string
 		guard   guard.Guard

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
@@ -18,6 +18,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
+
+// initialize opens a session.
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
 // TestBadLines: a line that is no message is answered with an error, and the server goes on.
 func TestBadLines(t *testing.T) {
@@ -44,7 +47,7 @@ func TestBadLines(t *testing.T) {
 		}
 		return answer
 	}
-	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	say(initialize)
 	for i, bad := range []struct {
 		line string
 		code int
@@ -78,11 +81,14 @@ func TestIdleSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(s.Handler(&guard.Guard{Loopback: true, Body: mcp.MaxBody}))
-	t.Cleanup(web.Close)
+	handler := s.Handler(&guard.Guard{Loopback: true, Body: mcp.MaxBody})
 	for range 3 {
-		if _, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL + "/mcp"}, nil); err != nil {
-			t.Fatal(err)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost:1234/mcp", strings.NewReader(initialize))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		if handler.ServeHTTP(w, r); w.Code != http.StatusOK || w.Header().Get("Mcp-Session-Id") == "" {
+			t.Fatalf("no session: %d %s", w.Code, w.Body)
 		}
 	}
 	for s.Open() > 0 { // the test's own deadline ends a wait in vain
