@@ -45,6 +45,9 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(r.Contenders) == 0 {
+		return errors.Join(show(env, f.json, r, report.Ways), usagef("%s %s", r.Answer.Sentence, r.Answer.Reason))
+	}
 	if f.out != "" {
 		if err := f.write(cmd.Context(), env, r); err != nil {
 			return err
@@ -64,6 +67,9 @@ func (e *Env) plan(ctx context.Context, q plan.Request, quiet bool) (*plan.Respo
 
 // planCommand is the command line of a plan request.
 func planCommand(r *plan.Request) string {
+	if !sayable(r) {
+		return ""
+	}
 	c := commandLine{"plimsoll plan", launch.Quote(r.Model)}
 	list(&c, "system", r.Systems)
 	c.sources(&r.Sources)

@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/docs"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
+	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
@@ -195,8 +196,12 @@ func newServeCmd(env *Env) *cobra.Command {
 			defer stop()
 			const waiting = 64
 			local := guard.Loopback(addr)
+			desk := env.desk(nil, waiting)
+			jobs := job.New(desk, job.Limits{})
+			defer jobs.Close()
+			defer context.AfterFunc(ctx, jobs.Close)() // streams of jobs end with them
 			handler, err := serve.New(serve.Options{
-				Desk: env.desk(nil, waiting), Version: env.programVersion(), Loopback: local, Profile: profile,
+				Desk: desk, Jobs: jobs, Version: env.programVersion(), Loopback: local, Profile: profile,
 				Page: web.Page(), HTML: web.Report, Markdown: web.Markdown,
 			})
 			if err != nil {

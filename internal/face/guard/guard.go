@@ -64,6 +64,15 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 	})
 }
 
+// userKey is the key of the user in the context of a request.
+type userKey struct{}
+
+// User is the user of a request that the guard accepted; "" if it does not know users.
+func User(r *http.Request) string {
+	name, _ := r.Context().Value(userKey{}).(string)
+	return name
+}
+
 // hostname is a host without its port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {

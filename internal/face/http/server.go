@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
@@ -18,7 +19,10 @@ import (
 // Options are what a server is made of.
 type Options struct {
 	Desk    *operation.Desk
+	Jobs    *job.Jobs
 	Version string
+	// Patience is how long a plain request may take before it goes on as a job; 0 = 75 s, less than a client may wait.
+	Patience time.Duration
 	// Page serves "/" and what it needs.
 	Page http.Handler
 	// HTML and Markdown write the report of a plan.
@@ -47,6 +51,9 @@ type api struct {
 	openAPI []byte
 }
 
+// patience is how long a plain request may take.
+func (a *api) patience() time.Duration { return cmp.Or(a.Patience, 75*time.Second) }
+
 // New makes the handler of a server.
 func New(o Options) (http.Handler, error) {
 	a := &api{Options: o, table: operation.Table()}
@@ -63,6 +70,7 @@ func New(o Options) (http.Handler, error) {
 			mux.Handle("/api/"+op.Name, a.operation(op))
 		}
 	}
+	a.jobRoutes(mux)
 	mux.Handle("/api/report", only(http.MethodPost, a.report))
 	mux.Handle("/api/files", only(http.MethodPost, a.files))
 	mux.Handle("/api/openapi.json", only(http.MethodGet, a.document))

@@ -200,14 +200,23 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 	return out, err
 }
 
-// counter reports the progress of work that is done several pieces at a time.
+// counter reports the progress of work that is done several pieces at a time. Its zero value counts for nobody.
 type counter struct {
-	tell       func(session.Progress)
-	task, what string
-	of         int
+	tell func(session.Progress)
+	what string
 
-	mu   sync.Mutex
-	done int
+	mu       sync.Mutex
+	task     string
+	done, of int
+}
+
+// more begins a task with so many pieces.
+func (c *counter) more(task string, pieces int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.task = task
+	c.of += pieces
+	c.report()
 }
 
 // add counts a piece.
@@ -215,5 +224,11 @@ func (c *counter) add() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
-	c.tell(session.Progress{Task: c.task, Done: c.done, Of: c.of, What: c.what})
+	c.report()
+}
+
+func (c *counter) report() {
+	if c.tell != nil {
+		c.tell(session.Progress{Task: c.task, Done: c.done, Of: c.of, What: c.what})
+	}
 }
