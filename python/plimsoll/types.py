@@ -17,6 +17,7 @@ __all__ = [
     "Budget",
     "Capacity",
     "Carried",
+    "Certainty",
     "Change",
     "Contender",
     "Content",
@@ -60,6 +61,7 @@ __all__ = [
     "PlanWorkload",
     "Pool",
     "Range",
+    "Safe",
     "Session",
     "Sessions",
     "Shift",
@@ -80,11 +82,15 @@ __all__ = [
 class Answer(TypedDict):
     """Answer is the result of a plan in words."""
 
+    # certainty is the probability that the limits are met, missing without limits; safe what 90 % of it costs, missing where the answer has it, and without changes.
+    certainty: NotRequired[Union[Certainty, None]]
     meets_limits: bool
     # nearest_limits are the closest limits that can be met, if the requested ones cannot.
     nearest_limits: NotRequired[Union[Limits, None]]
     # sentence is the answer in plain words, reason what limits it.
     reason: str
+    # certainty is the probability that the limits are met, missing without limits; safe what 90 % of it costs, missing where the answer has it, and without changes.
+    safe: NotRequired[Union[Safe, None]]
     # sentence is the answer in plain words, reason what limits it.
     sentence: str
     # usual_limits says which limits were taken because none were given.
@@ -155,21 +161,39 @@ class Carried(TypedDict):
     tokens_per_second: Range
 
 
+Certainty = TypedDict(
+    "Certainty",
+    {
+    # sure, likely or doubtful
+    "class": "str",
+    # in_words is "Likely that the means meet the limits: 62 %".
+    "in_words": "str",
+    "probability": "float",
+    },
+)
+
+
 class Change(TypedDict):
     """Change is the answer with one parameter changed."""
 
-    # command is the command line of the changed plan.
+    # command is the command line of the changed plan, request its request.
     command: str
     failure: NotRequired[str]
     # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
     gpus_used: Optional[int]
     in_words: NotRequired[str]
     meets_limits: bool
+    # nearest_limits are the closest limits that it meets, where a model fits so but is over the limits.
+    nearest_limits: NotRequired[Union[Limits, None]]
     # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
     ratio: Optional[float]
+    # command is the command line of the changed plan, request its request.
+    request: PlanRequest
+    request_rate: Optional[float]
     # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
     tokens_per_second_gpu: Optional[float]
     usd_per_million_output_tokens: Optional[float]
+    usd_per_month: Optional[float]
     what: str
     # within_error says that the difference is within the error of the prediction.
     within_error: bool
@@ -849,6 +873,22 @@ class Range(TypedDict):
     high: float
     low: float
     value: float
+
+
+class Safe(TypedDict):
+    """Safe is the answer with a confidence of 90 %, beside one that is less certain: the same engine and mode, searched again."""
+
+    command: str
+    confidence: float
+    gpus_used: Optional[int]
+    # The rest is null where no deployment meets the limits with this confidence.
+    in_words: NotRequired[str]
+    meets_limits: bool
+    request_rate: Optional[float]
+    # sentence says what the certainty costs.
+    sentence: str
+    usd_per_million_output_tokens: Optional[float]
+    usd_per_month: Optional[float]
 
 
 class Session(TypedDict):

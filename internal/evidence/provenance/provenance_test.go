@@ -203,11 +203,11 @@ func TestCitations(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "bin") {
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "bin" || d.Name() == "dist") {
 			return fs.SkipDir
 		}
 		switch ext := filepath.Ext(name); {
-		case d.IsDir(), strings.HasSuffix(name, "_test.go"), name == "CHANGELOG.md":
+		case d.IsDir(), strings.HasSuffix(name, "_test.go"), name == "CHANGELOG.md", name == "THIRD-PARTY.txt": // licences of others
 			return nil
 		case name != "NOTICE" && ext != ".go" && ext != ".md" && ext != ".yaml" && ext != ".txt" && ext != ".json":
 			return nil
