@@ -112,6 +112,43 @@ func TestLiveOrder(t *testing.T) {
 	}
 }
 
+// Where nothing fits there is one heading with ways out; a click plans one of them, and Back returns.
+func TestLiveWays(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=Qwen/Qwen3-32B&system=l40s&gpus=1&isl=1000&osl=200&ttft=2000&tpot=100"))
+	p.await(sentence + `.includes('does not fit on 1 × l40s')`)
+	if got := eval[string](p, `document.querySelector('.verdict').textContent.trim()`); got != "✗ Does not fit" {
+		t.Errorf("verdict: got %q", got)
+	}
+	if n := eval[int](p, `document.querySelectorAll('.ways .try').length`); n < 3 {
+		t.Errorf("%d ways out", n)
+	}
+	p.shoot("live-small", false)
+	p.await(`!document.body.classList.contains('stale')`)
+	p.do(chromedp.Click(".ways .try", chromedp.ByQuery))
+	p.await(sentence + `.includes('2 GPUs for Qwen/Qwen3-32B, 100 ms')`)
+	if got := eval[string](p, `location.search`); !strings.Contains(got, "gpus=2") || !strings.Contains(got, "isl=1000") {
+		t.Errorf("address: got %q", got)
+	}
+	p.do(chromedp.Evaluate(`history.back()`, nil))
+	p.await(sentence + `.includes('does not fit') && document.querySelector('#gpus').value === '1'`)
+}
+
+// The badge says how certain the answer is, in words and in a colour of its own.
+func TestVerdict(t *testing.T) {
+	p := open(t)
+	p.do(chromedp.Navigate(file(t, golden)))
+	if got := eval[string](p, `document.querySelector('.verdict').className + ': ' + document.querySelector('.verdict').textContent.trim()`); !strings.HasPrefix(got, "verdict likely: ◐ Likely that the means meet the limits: 5") {
+		t.Errorf("got %q", got)
+	}
+	if got := eval[string](p, `document.querySelector('.safe').textContent`); !strings.Contains(got, "With 90 % certainty") || !strings.Contains(got, "instead of") {
+		t.Errorf("safe choice: got %q", got)
+	}
+	if n := eval[int](p, `[...document.querySelectorAll('.try')].filter(b => b.getBoundingClientRect().height).length`); n != 0 {
+		t.Errorf("%d buttons of the live page are in a file", n)
+	}
+}
+
 // A long question shows its progress and the answer so far, is joined again after a reload, and ends when it is cancelled.
 func TestLiveJob(t *testing.T) {
 	s, p := serve(t), open(t)

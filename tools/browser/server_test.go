@@ -44,7 +44,9 @@ func serve(t *testing.T) *server {
 	mux.HandleFunc("POST /api/files", s.answer)
 	mux.HandleFunc("POST /api/jobs/plan", s.startJob)
 	mux.HandleFunc("GET /api/jobs/one/events", s.jobEvents)
-	mux.HandleFunc("GET /api/jobs/one/report", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.with("The answer of a job, as far as it is known.")) })
+	mux.HandleFunc("GET /api/jobs/one/report", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, s.with("The answer of a job, as far as it is known."))
+	})
 	mux.HandleFunc("DELETE /api/jobs/one", func(http.ResponseWriter, *http.Request) { s.step("cancelled") })
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -81,6 +83,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	case "slow":
 		time.Sleep(700 * time.Millisecond) // until a later question has made this one void
+	}
+	if request["gpus"] == 1.0 { // too few: the golden file of a model that does not fit
+		http.ServeFile(w, r, tooSmall)
+		return
 	}
 	limits, _ := request["limits"].(map[string]any)
 	sentence := fmt.Sprintf("%v GPUs for %v, %v ms.", request["gpus"], request["model"], limits["tpot_ms"])

@@ -46,6 +46,9 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(r.Contenders) == 0 {
+		return errors.Join(show(env, f.json, r, report.Ways), usagef("%s %s", r.Answer.Sentence, r.Answer.Reason))
+	}
 	if f.out != "" {
 		if err := f.write(cmd.Context(), env, r); err != nil {
 			return err
@@ -75,6 +78,9 @@ func programVersion() string {
 
 // planCommand is the command line of a plan request.
 func planCommand(r *plan.Request) string {
+	if !sayable(r) {
+		return ""
+	}
 	c := commandLine{"plimsoll plan", launch.Quote(r.Model)}
 	list(&c, "system", r.Systems)
 	c.sources(&r.Sources)

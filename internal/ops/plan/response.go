@@ -36,7 +36,8 @@ type Response struct {
 	Contenders []Contender `json:"contenders"`
 	NotRun     []NotRun    `json:"not_run"`
 
-	// The rest describes the first contender.
+	// The rest describes the first contender. Where it does not meet the limits, or there is none because the model does not fit,
+	// the changes are those that help, and their requests compare engines and modes as this one does.
 
 	Changes   []Change               `json:"changes"`
 	Loads     []Load                 `json:"loads"`
@@ -66,6 +67,10 @@ type Answer struct {
 	UsualLimits string `json:"usual_limits,omitempty"`
 	// Nearest are the closest limits that can be met, if the requested ones cannot.
 	Nearest *session.Limits `json:"nearest_limits,omitempty"`
+	// Certainty is the probability that the limits are met, missing without limits; Safe what 90 % of it costs, missing where the
+	// answer has it, and without changes.
+	Certainty *Certainty `json:"certainty,omitempty"`
+	Safe      *Safe      `json:"safe,omitempty"`
 }
 
 // Range is a predicted value with its 80 % interval.
@@ -146,22 +151,28 @@ type Cost struct {
 // Change is the answer with one parameter changed.
 type Change struct {
 	What string `json:"what"`
-	// Command is the command line of the changed plan.
-	Command string `json:"command"`
-	Meets   bool   `json:"meets_limits"`
-	Failure string `json:"failure,omitempty"`
+	// Command is the command line of the changed plan, Request its request.
+	Command string  `json:"command"`
+	Request Request `json:"request"`
+	Meets   bool    `json:"meets_limits"`
+	Failure string  `json:"failure,omitempty"`
 	// Ratio compares tokens per second and GPU with the answer's, or the number of GPUs if a
 	// load was given. Values that are not available are null.
 	TokensPerGPU *float64 `json:"tokens_per_second_gpu"`
 	GPUs         *int     `json:"gpus_used"`
+	RequestRate  *float64 `json:"request_rate"`
 	PerMillion   *float64 `json:"usd_per_million_output_tokens"`
+	PerMonth     *float64 `json:"usd_per_month"`
 	Ratio        *float64 `json:"ratio"`
 	// WithinError says that the difference is within the error of the prediction.
 	WithinError bool   `json:"within_error"`
 	Deployment  string `json:"in_words,omitempty"`
+	// Nearest are the closest limits that it meets, where a model fits so but is over the limits.
+	Nearest *session.Limits `json:"nearest_limits,omitempty"`
 
-	Request Request `json:"-"`
-	Found   *Found  `json:"-"` // nil if it cannot be run
+	Found *Found `json:"-"` // nil if it cannot be run
+
+	safe bool // the answer with more certainty
 }
 
 // Carried is the most load that a deployment carries within the limits.
@@ -235,7 +246,10 @@ func newResponse(r Request) *Response {
 func (r *Response) Say(version string, command func(*Request) string) {
 	r.Version, r.Command = version, command(&r.Request)
 	for i := range r.Changes {
-		r.Changes[i].Command = command(&r.Changes[i].Request)
+		c := &r.Changes[i]
+		if c.Command = command(&c.Request); c.safe && r.Answer.Safe != nil {
+			r.Answer.Safe.Command = c.Command
+		}
 	}
 	r.Next = nextOf(r)
 }

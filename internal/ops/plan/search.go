@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +73,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 			return nil, err
 		}
 	}
-	out.Answer = answerOf(out)
+	out.Answer = answerOf(out, p.small)
 	out.Answer.UsualLimits = usual.taken()
 	return session.Finish(ctx, out, nil)
 }
@@ -81,8 +82,19 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 type planning struct {
 	world *session.Session // without progress: that of single simulations says nothing
 	r     *Request
+	small *experiment.NoRoomError                         // why nothing fits, where nothing does
 	show  func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
 	done  counter                                         // of searches: the contenders', then those of the changes
+}
+
+// noRoom is the first failure for want of room; nil if there is none.
+func noRoom(failed []error) *experiment.NoRoomError {
+	for _, err := range failed {
+		if x, ok := errors.AsType[*experiment.NoRoomError](err); ok {
+			return x
+		}
+	}
+	return nil
 }
 
 // compare finds the best deployment of every system, engine and mode, and ranks them.
@@ -108,8 +120,13 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 			p.done.add()
 		}
 	})
-	if err = cmp.Or(err, experiment.Failed(all, c.failed)); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if err = experiment.Failed(all, c.failed); err != nil {
+		if p.small = noRoom(c.failed); p.small == nil || pool.Bug(c.failed...) != nil {
+			return nil, err
+		}
 	}
 	return c.response(), nil
 }
@@ -146,7 +163,7 @@ func (c *comparison) look() (response any, left []string) {
 	if len(out.Contenders) == 0 {
 		return nil, left
 	}
-	out.Answer = answerOf(out)
+	out.Answer = answerOf(out, nil)
 	return out, left
 }
 

@@ -3,7 +3,7 @@ import { save, wire } from "./common";
 import { Form } from "./form";
 import { answer as long, words } from "./job";
 import { clear, show } from "./problem";
-import { command, read, request, write } from "./state";
+import { command, read, request, stateOf, write } from "./state";
 
 // Idle time before a request is sent, in milliseconds.
 const rest = 60;
@@ -19,13 +19,24 @@ const answer = document.querySelector<HTMLElement>("#answer")!;
 const status = document.querySelector<HTMLElement>("#status")!;
 const announce = document.querySelector<HTMLElement>("#announce")!;
 
+// A change after a settled answer is an entry of its own in the history; while a slider moves, it is replaced.
+let settled = true;
 let timer = 0;
 let asked: AbortController | undefined;
 
 wire();
 form.state = read(location.search || location.hash.slice(1));
-void form.load().then(() => ask(false));
-window.addEventListener("popstate", () => { form.state = read(location.search); void ask(false); });
+void form.load().then(() => ask(false, true));
+window.addEventListener("popstate", () => { form.state = read(location.search); settled = true; void ask(false, true); });
+answer.addEventListener("click", (e) => {
+  const wanted = (e.target as Element).closest<HTMLElement>("[data-request]")?.dataset.request;
+  if (wanted === undefined) return;
+  form.state = stateOf(JSON.parse(wanted));
+  settled = true;
+  void ask(false);
+  answer.focus();
+  scrollTo(0, 0);
+});
 document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
 document.querySelector("#link")!.addEventListener("click", () => void link());
 for (const b of document.querySelectorAll<HTMLElement>("[data-export]")) b.addEventListener("click", () => void exported(b.dataset.export!));
@@ -44,11 +55,14 @@ function post(path: string): Promise<Response> {
 }
 
 // ask sends the request and shows the answer, with or without its changes. A later request cancels it.
-async function ask(whole: boolean): Promise<void> {
+async function ask(whole: boolean, again = false): Promise<void> {
   clearTimeout(timer);
   asked?.abort();
   const mine = (asked = new AbortController());
-  history.replaceState(null, "", "?" + write(form.state));
+  const address = "?" + write(form.state);
+  if (settled && !again && address !== location.search) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  settled = whole;
   tell(command(form.state));
   if (!whole) document.body.classList.add("stale");
   const began = performance.now();

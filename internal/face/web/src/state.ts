@@ -71,6 +71,27 @@ export function request(s: State): unknown {
   };
 }
 
+interface Workload { preset?: string; isl?: number; osl?: number; prefix?: number }
+
+interface Asked {
+  model?: string; systems?: string[]; gpus?: number; rate?: number; daily?: number[]; spare?: number; utilization?: number; cold_start_s?: number;
+  workloads?: Workload[]; limits?: { ttft_ms?: number; tpot_ms?: number; latency_ms?: number }; percentile?: number; goodput?: number; confidence?: number;
+  engines?: string[]; modes?: string[]; formats?: { checkpoint?: string; kv?: string }; nextn?: number;
+}
+
+// stateOf is the state of a request, as an answer or a plan.json has it.
+export function stateOf(asked: unknown): State {
+  const r = asked as Asked, w = r.workloads?.[0] ?? {}, l = r.limits ?? {};
+  return {
+    ...structuredClone(start), model: r.model ?? "", systems: r.systems ?? [], have: r.daily ? "daily" : r.rate ? "rate" : "gpus",
+    gpus: r.gpus ?? start.gpus, rate: r.rate ?? start.rate, daily: r.daily?.join(" ") ?? "", spare: r.spare ?? 0, utilization: r.utilization ?? 0, cold_start: r.cold_start_s ?? 0,
+    preset: w.preset ?? "", isl: w.isl ?? start.isl, osl: w.osl ?? start.osl, prefix: w.prefix ?? 0,
+    ttft: l.ttft_ms ?? 0, tpot: l.tpot_ms ?? 0, latency: l.latency_ms ?? 0,
+    percentile: r.goodput ? `g${r.goodput}` : r.percentile ? String(r.percentile) : "", confidence: !r.confidence || r.confidence === 0.5 ? "" : String(r.confidence),
+    engines: r.engines ?? [], modes: r.modes ?? [], checkpoint: r.formats?.checkpoint ?? "", kv: r.formats?.kv ?? "", nextn: r.nextn ?? 0,
+  };
+}
+
 // command is the command line of the request. That of the answer replaces it.
 export function command(s: State): string {
   const word = (v: string) => (/^[\w./:@+-]+$/.test(v) ? v : `'${v.replaceAll("'", `'\\''`)}'`);
