@@ -101,7 +101,7 @@ func (t *task) run(ctx context.Context) error {
 		if t.evaluation == BySimulation {
 			s.Group, s.Near = func(c *search.Candidate) any { return t.label(c) }, true
 		}
-		results, err := s.Run(ctx, search.Candidates(e, candidates))
+		results, err := s.Run(ctx, search.Candidates(ctx, e, candidates))
 		if err != nil {
 			return err
 		}
