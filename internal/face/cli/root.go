@@ -26,6 +26,7 @@ func commandTable() []command {
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
 		{newLintCmd, []string{"lint"}},
+		{newUpgradeCmd, []string{"upgrade"}},
 		{newSimulateCmd, []string{"simulate"}},
 		{newStepCmd, []string{"step", "text_generate", "text-generate"}},
 		{newModelsCmd, []string{"models"}},
