@@ -39,6 +39,7 @@ func commandTable() []command {
 		{newCheckCmd, []string{"check"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
+		{newDoctorCmd, []string{"doctor"}},
 		{newCompletionCmd, []string{"completion"}},
 	}
 }
