@@ -115,18 +115,20 @@ type Contender struct {
 	BoundBy   string   `json:"bound_by,omitempty"`
 	// Load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of
 	// Capacity.
-	Load     *float64           `json:"load,omitempty"`
-	Capacity *Carried           `json:"capacity,omitempty"`
-	Cost     *Cost              `json:"cost"` // null where no price is known
-	Sessions *Sessions          `json:"sessions,omitempty"`
-	Energy   *simulate.Energy   `json:"energy,omitempty"`
-	Memory   engine.Budget      `json:"memory"`
-	KVPeak   float64            `json:"kv_use_peak"`
-	KVTokens int                `json:"kv_tokens"`
-	Tier     device.Tier        `json:"tier"`
-	Basis    string             `json:"basis"`
-	Nearest  *session.Limits    `json:"nearest_limits,omitempty"`
-	Frontier []experiment.Speed `json:"frontier"`
+	Load     *float64  `json:"load,omitempty"`
+	Capacity *Carried  `json:"capacity,omitempty"`
+	Cost     *Cost     `json:"cost"` // null where no price is known
+	Sessions *Sessions `json:"sessions,omitempty"`
+	// CachedShare is the share of prompt tokens found in caches, of requests that are no sessions.
+	CachedShare float64            `json:"prefix_cached_share,omitempty"`
+	Energy      *simulate.Energy   `json:"energy,omitempty"`
+	Memory      engine.Budget      `json:"memory"`
+	KVPeak      float64            `json:"kv_use_peak"`
+	KVTokens    int                `json:"kv_tokens"`
+	Tier        device.Tier        `json:"tier"`
+	Basis       string             `json:"basis"`
+	Nearest     *session.Limits    `json:"nearest_limits,omitempty"`
+	Frontier    []experiment.Speed `json:"frontier"`
 
 	Run deployment.Deployment `json:"deployment"`
 
