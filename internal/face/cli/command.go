@@ -170,7 +170,7 @@ func optimizeCommand(r *optimize.Request, lengths string) string {
 	c.modelling(&r.Modelling, false)
 	c.add(r.Evaluate != "", "evaluate", r.Evaluate)
 	c.add(r.Confidence != search.DefaultConfidence, "confidence", r.Confidence)
-	if e := r.Engine; e.Name != simulate.DefaultEngine || e.Version != "" || len(e.Settings) > 0 {
+	if e := r.Engine; e.Name != simulate.DefaultEngine || e.Version != "" || e.Preset != "" || len(e.Settings) > 0 {
 		c.engine(&e)
 	}
 	c.add(r.LengthLow != 1, "length-ratio-low", r.LengthLow)

@@ -78,6 +78,9 @@ func programVersion() string {
 
 // planCommand is the command line of a plan request.
 func planCommand(r *plan.Request) string {
+	if !sayable(r) {
+		return ""
+	}
 	c := commandLine{"plimsoll plan", launch.Quote(r.Model)}
 	list(&c, "system", r.Systems)
 	c.sources(&r.Sources)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -294,7 +295,7 @@ func (f *planFlags) readPrices() error {
 
 // workloads adds the workloads of a plan.
 func (c *commandLine) workloads(all []session.Workload) {
-	if len(all) == 1 && all[0].Name == all[0].Preset {
+	if isAlone(all) {
 		x := &all[0]
 		if x.IsPreset() {
 			c.add(true, "preset", x.Preset)
@@ -305,11 +306,35 @@ func (c *commandLine) workloads(all []session.Workload) {
 		c.add(x.Prefix > 0, "prefix", x.Prefix)
 		c.add(x.LengthLow > 0 && x.LengthLow != 1, "length-ratio-low", x.LengthLow)
 		c.add(x.Trace != "", "trace", x.Trace)
-		c.add(x.InputLengths != nil, "length-distribution", "FILE")
-		c.add(x.OutputLengths != nil, "output-distribution", "FILE")
 		return
 	}
 	list(c, "workload", workloadWords(all))
+}
+
+// isAlone reports whether there is one workload that flags of its own can say.
+func isAlone(all []session.Workload) bool {
+	return len(all) == 1 && all[0].Name == all[0].Preset && (all[0].Session == nil || all[0].IsPreset())
+}
+
+// sayable reports whether a command line can say a request: flags lack some of what JSON can have.
+func sayable(r *plan.Request) bool {
+	if r.Formats.GEMM != "" || r.Formats.MoE != "" {
+		return false
+	}
+	one := isAlone(r.Workloads)
+	for i := range r.Workloads {
+		x := &r.Workloads[i]
+		switch {
+		case x.InputLengths != nil || x.OutputLengths != nil: // they would need files
+			return false
+		case one:
+		case strings.Contains(x.Name, "=") || strings.Contains(x.Trace, ":"):
+			return false
+		case !x.IsPreset() && (x.Preset != "" || x.Prefix > 0 || x.LengthLow > 0 && x.LengthLow != 1):
+			return false
+		}
+	}
+	return true
 }
 
 // workloadWords are values of --workload.
@@ -317,15 +342,16 @@ func workloadWords(all []session.Workload) []string {
 	var words []string
 	for i := range all {
 		x := &all[i]
-		word := fmt.Sprintf("%s=%d:%d", x.Name, x.Input, x.Output)
+		name := cmp.Or(x.Name, fmt.Sprint("w", i+1))
+		word := fmt.Sprintf("%s=%d:%d", name, x.Input, x.Output)
 		if x.Session != nil {
-			word = x.Name + "=" + sessionWords(x.Session)
+			word = name + "=" + sessionWords(x.Session)
 		}
 		if x.IsPreset() {
-			word = x.Name + "=" + x.Preset
+			word = name + "=" + x.Preset
 		}
 		if x.Trace != "" {
-			word = x.Name + "=" + x.Trace
+			word = name + "=" + x.Trace
 		}
 		if x.Share != 0 && x.Share != 1 {
 			word += fmt.Sprintf(":%g", x.Share)

@@ -130,6 +130,21 @@ func begin(w *session.Session, how *How, e Experiment) (*run, error) {
 	return x, x.prepare()
 }
 
+// Runs reports why no deployment of an experiment runs, before any is simulated; with a load of as many devices as it needs.
+func Runs(w *session.Session, how *How, e Experiment, loaded bool) error {
+	if loaded {
+		e.Devices = 2 // as in [Fewest]
+	}
+	x, err := begin(w, how, e)
+	switch {
+	case err != nil:
+		return err
+	case loaded:
+		return x.widen()
+	}
+	return x.workers(x.e.Devices)
+}
+
 // devices are those of the systems of an experiment.
 func (x *run) devices() []*device.Profile {
 	out := []*device.Profile{x.stage.Device}

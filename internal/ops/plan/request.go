@@ -291,7 +291,7 @@ func (r *Request) checkPreset() error {
 }
 
 // Check completes a request and reports everything that is wrong with it, with the
-// lengths that its workloads come to. It answers nothing.
+// lengths that its workloads come to. It answers nothing, but a request that it has nothing against can be answered.
 func Check(w *session.Session, r Request) (full Request, about []session.PlanWorkload, err error) {
 	errs := []error{complete(w, &r)}
 	if r.Model != "" {
@@ -311,5 +311,24 @@ func Check(w *session.Session, r Request) (full Request, about []session.PlanWor
 			about = k.About
 		}
 	}
-	return r, about, errors.Join(errs...)
+	if err = errors.Join(errs...); err == nil {
+		err = r.runs(w)
+	}
+	return r, about, err
+}
+
+// runs reports why nothing that is compared runs: the model does not fit, or the engine does not know the system.
+func (r *Request) runs(w *session.Session) error {
+	all, err := experiments(w, r)
+	if err != nil {
+		return err
+	}
+	failed := make([]error, len(all))
+	for i := range all {
+		how := experiment.How{Sources: r.Sources, Margin: r.margin()}
+		if failed[i] = experiment.Runs(w, &how, all[i], r.peak() > 0); failed[i] == nil {
+			return nil // one that runs is an answer
+		}
+	}
+	return experiment.Failed(all, failed)
 }

@@ -171,10 +171,10 @@ type Change struct {
 	Deployment  string `json:"in_words,omitempty"`
 	// Nearest are the closest limits that it meets, where a model fits so but is over the limits.
 	Nearest *session.Limits `json:"nearest_limits,omitempty"`
+	// Safe says that it is the answer with more certainty.
+	Safe bool `json:"safe,omitempty"`
 
 	Found *Found `json:"-"` // nil if it cannot be run
-
-	safe bool // the answer with more certainty
 }
 
 // Carried is the most load that a deployment carries within the limits.
@@ -249,7 +249,7 @@ func (r *Response) Say(version string, command func(*Request) string) {
 	r.Version, r.Command = version, command(&r.Request)
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		if c.Command = command(&c.Request); c.safe && r.Answer.Safe != nil {
+		if c.Command = command(&c.Request); c.Safe && r.Answer.Safe != nil {
 			r.Answer.Safe.Command = c.Command
 		}
 	}
