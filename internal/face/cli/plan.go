@@ -111,6 +111,9 @@ func planCommand(r *plan.Request) string {
 	c.add(r.MTP > 0, "nextn", r.MTP)
 	list(&c, "nextn-accept-rates", r.AcceptanceRates)
 	c.prices(r)
+	if a := r.API; a != nil {
+		list(&c, "api-price", []float64{a.Input, a.Output})
+	}
 	if p := r.EnergyPrice; p != nil {
 		c.add(*p != simulate.DefaultEnergyPrice, "energy-price", *p)
 	}

@@ -20,6 +20,7 @@ func commandTable() []command {
 	return []command{
 		{newPlanCmd, []string{"plan"}},
 		{newDiffCmd, []string{"diff"}},
+		{newSweepCmd, []string{"sweep"}},
 		{newFilesCmd, []string{"files"}},
 		{newConfigureCmd, []string{"cli"}},
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},

@@ -19,10 +19,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/docs"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
-	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -180,46 +178,4 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		return err
 	}
 	return serve.Serve(ctx, l, server.Handler(g), serve.Streams())
-}
-
-// newServeCmd makes "plimsoll serve".
-func newServeCmd(env *Env) *cobra.Command {
-	var addr string
-	var profile bool
-	cmd := &cobra.Command{
-		Use:     "serve",
-		Short:   "Serve the planner as a web page and a JSON API",
-		GroupID: groupServe,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := untilSignal(cmd.Context())
-			defer stop()
-			const waiting = 64
-			local := guard.Loopback(addr)
-			desk := env.desk(nil, waiting)
-			jobs := job.New(desk, job.Limits{})
-			defer jobs.Close()
-			defer context.AfterFunc(ctx, jobs.Close)() // streams of jobs end with them
-			handler, err := serve.New(serve.Options{
-				Desk: desk, Jobs: jobs, Version: programVersion(), Loopback: local, Profile: profile,
-				Page: web.Page(), HTML: web.Report, Markdown: web.Markdown,
-			})
-			if err != nil {
-				return err
-			}
-			l, err := env.listen(ctx, "addr", addr, "/")
-			if err != nil {
-				return err
-			}
-			if !local {
-				env.Note("anyone who can reach this address can use it")
-			}
-			return serve.Serve(ctx, l, handler, serve.Limits{})
-		},
-	}
-	fs := cmd.Flags()
-	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 selects a free port")
-	fs.BoolVar(&profile, "pprof", false, "serve profiles at /debug/pprof, on this machine only")
-	fs.Lookup("pprof").Hidden = true
-	return cmd
 }

@@ -71,6 +71,8 @@ type Answer struct {
 	// answer has it, and without changes.
 	Certainty *Certainty `json:"certainty,omitempty"`
 	Safe      *Safe      `json:"safe,omitempty"`
+	// AgainstAPI sets the answer against the price of an API, if one is given.
+	AgainstAPI string `json:"against_api,omitempty"`
 }
 
 // Range is a predicted value with its 80 % interval.
@@ -139,15 +141,34 @@ type Contender struct {
 type Cost struct {
 	PerGPUHour float64 `json:"usd_per_gpu_hour"`
 	Source     string  `json:"source"`
-	PerMillion Range   `json:"usd_per_million_output_tokens"`
-	PerRequest Range   `json:"usd_per_request"`
-	PerMonth   float64 `json:"usd_per_month"` // 730 hours
+	// Class is the kind of the price: on_demand and gpu_cloud, lists of large clouds and of GPU clouds; reserved, spot or yours. Apart says
+	// why it is not compared with the others, which are of another class; "" where it is.
+	Class      device.PriceClass `json:"price_class"`
+	Date       string            `json:"price_date,omitempty"`
+	Region     string            `json:"price_region,omitempty"`
+	Apart      string            `json:"not_compared,omitempty"`
+	PerMillion Range             `json:"usd_per_million_output_tokens"`
+	PerRequest Range             `json:"usd_per_request"`
+	PerMonth   float64           `json:"usd_per_month"` // 730 hours
 	// Energy is the energy part of the cost of output tokens, EnergyPrice the price of a
 	// kilowatt-hour; missing if the power of the device is unknown.
 	Energy      float64 `json:"energy_usd_per_million_output_tokens,omitempty"`
 	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
 	// Scaled is the cost of a month if the number of GPUs follows the load over the day.
 	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
+	// API sets the costs against the price of an API, if one is given.
+	API *AgainstAPI `json:"api,omitempty"`
+}
+
+// AgainstAPI is a deployment beside an API.
+type AgainstAPI struct {
+	PerRequest float64 `json:"api_usd_per_request"`
+	// Ratio is the cost of a request over the API's, at the throughput of the other costs.
+	Ratio float64 `json:"ratio"`
+	// BreakEven is the requests per second from which the deployment costs less, with all its GPUs paid for, and BreakEvenLoad that as a share of
+	// its capacity: above 1 the API is cheaper at any load.
+	BreakEven     float64 `json:"break_even_rate"`
+	BreakEvenLoad float64 `json:"break_even_load"`
 }
 
 // Change is the answer with one parameter changed.

@@ -34,6 +34,8 @@ type Found struct {
 	Experts  bool
 	Tier     device.Tier
 	Cost     money.Cost
+	Price    device.Price // of a device; Apart says that it is of another class than that of the comparison
+	Apart    bool
 	Frontier []experiment.Speed
 	Notes    []string
 	// Day is the schedule of a load over a day, nil without one; Scaled is what a month of it costs.
@@ -189,6 +191,10 @@ func (c *comparison) response() *Response {
 			ranked = append(ranked, c.found[i])
 		}
 	}
+	class := classOf(ranked)
+	for i := range ranked {
+		ranked[i].Apart = ranked[i].Cost.USDPerHour > 0 && ranked[i].Price.Class != class
+	}
 	out.RankedBy = p.order(ranked)
 	slices.SortStableFunc(ranked, func(a, b Found) int { return out.RankedBy.compare(&a, &b) })
 	if many(p.r) {
@@ -196,7 +202,11 @@ func (c *comparison) response() *Response {
 		out.Notes = append(out.Notes, fmt.Sprintf("of each of %d systems the best engine and mode is shown; a plan of up to %d systems shows all", len(p.r.Systems), fewSystems))
 	}
 	for i := range ranked {
-		out.Contenders = append(out.Contenders, newContender(&ranked[i]))
+		c := newContender(&ranked[i])
+		if c.Cost != nil {
+			c.Cost.API = c.against(p.r.API)
+		}
+		out.Contenders = append(out.Contenders, c)
 	}
 	if len(ranked) > 0 {
 		out.Notes = append(out.Notes, ranked[0].Notes...)
@@ -236,12 +246,33 @@ func firsts(ranked []Found) []Found {
 	})
 }
 
+// classOf is the class of prices that a comparison is in: the one that most systems have.
+func classOf(found []Found) device.PriceClass {
+	systems := map[device.PriceClass][]string{}
+	for i := range found {
+		c := &found[i]
+		if all := systems[c.Price.Class]; c.Cost.USDPerHour > 0 && !slices.Contains(all, c.Experiment.System) {
+			systems[c.Price.Class] = append(all, c.Experiment.System)
+		}
+	}
+	var out device.PriceClass
+	for _, class := range []device.PriceClass{device.Yours, device.OnDemand, device.GPUCloud, device.Reserved, device.Spot} {
+		if len(systems[class]) > len(systems[out]) {
+			out = class
+		}
+	}
+	return out
+}
+
+// priced says that a contender has a price that can be compared.
+func (c *Found) priced() bool { return c.Cost.USDPerHour > 0 && !c.Apart }
+
 // order is what contenders are ranked by: by cost where systems with a price differ;
 // those without one come after them.
 func (p *planning) order(found []Found) RankedBy {
 	priced := map[string]bool{}
 	for i := range found {
-		if found[i].Cost.USDPerHour > 0 {
+		if found[i].priced() {
 			priced[found[i].Experiment.System] = true
 		}
 	}
@@ -275,7 +306,7 @@ func (o RankedBy) compare(a, b *Found) int {
 	}
 	price := func(of func(*money.Cost) float64) int {
 		known := func(c *Found) float64 {
-			if c.Cost.USDPerHour == 0 {
+			if !c.priced() {
 				return math.Inf(1)
 			}
 			return of(&c.Cost)
@@ -287,7 +318,7 @@ func (o RankedBy) compare(a, b *Found) int {
 	switch o {
 	case ByDayCost:
 		scaled := func(c *Found) float64 {
-			if c.Cost.USDPerHour == 0 {
+			if !c.priced() {
 				return math.Inf(1)
 			}
 			return c.Scaled

@@ -168,6 +168,7 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 	if c := best.Cost; c != nil {
 		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
 	}
+	out.AgainstAPI = r.againstAPI(best)
 	if x := best.Sessions; x != nil {
 		out.Sentence += x.inWords(r.Statistic)
 	}
