@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -58,17 +56,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 func (e *Env) plan(ctx context.Context, q plan.Request, quiet bool) (*plan.Response, error) {
 	r, err := watched(ctx, e, quiet, plan.Run, q)
 	if err == nil {
-		r.Say(programVersion(), commandline.Plan)
+		r.Say(e.programVersion(), commandline.Plan)
 	}
 	return r, err
-}
-
-// programVersion is the version of this build.
-func programVersion() string {
-	info, _ := debug.ReadBuildInfo()
-	v := versionOf(info)
-	if v.Revision == "" {
-		return v.Version
-	}
-	return fmt.Sprintf("%s (%s)", v.Version, v.Revision)
 }

@@ -104,7 +104,7 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 	fs.IntVar(&x.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
 	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "shortest length as a share of the longest; lengths are uniform in between (default 1)")
 	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "request lengths of a typical use: "+join(names))
-	fs.StringVar(&x.Trace, "trace", "", "request lengths from a trace `file`; its arrival times are ignored")
+	fs.StringVar(&x.Trace, "trace", "", "request lengths, and with block hashes shared prompts, from a trace `file`; its arrival times are ignored")
 	fs.StringVar(&f.input, "length-distribution", "", "distribution of input lengths: a `file` (YAML bins, CSV or trace), or builtin")
 	fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 	nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,

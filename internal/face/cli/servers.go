@@ -37,7 +37,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
+	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
 		Plan: commandline.Plan, Step: commandline.Step,
 		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
 		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
@@ -157,7 +157,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		defer func() { err = errors.Join(err, folder.Close()) }()
 	}
 	const waiting = 256 // agents wait rather than try again
-	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: programVersion(), Docs: docs.Files, Writes: folder != nil})
+	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil})
 	if err != nil {
 		return err
 	}
