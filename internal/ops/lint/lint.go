@@ -119,7 +119,7 @@ type Response struct {
 	Findings   []Finding          `json:"findings"` // the worst first
 	Better     []Improvement      `json:"better"`
 
-	Launches []launch.Launch `json:"-"` // that were read
+	Flags []launch.Flag `json:"-"` // that were read, of all commands
 }
 
 // inspection is one in progress.
@@ -184,7 +184,7 @@ func (x *inspection) read() error {
 	}
 	x.out = &Response{
 		Device: d.System, Title: x.engine.Title, Engine: d.Engine.Name, Version: d.Engine.Version,
-		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Launches: x.found.Launches,
+		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Flags: x.given(),
 	}
 	if len(d.Pools) == 1 && d.Pools[0].Role != deployment.Both {
 		x.half = true
@@ -214,6 +214,15 @@ func (x *inspection) read() error {
 	x.out.Deployment, x.out.Model, x.out.Device = x.d, x.stage.Model.Name(), x.stage.Device.Name
 	x.drafts()
 	return nil
+}
+
+// given are the flags of all commands that were read.
+func (x *inspection) given() []launch.Flag {
+	var out []launch.Flag
+	for i := range x.found.Launches {
+		out = append(out, x.found.Launches[i].Flags()...)
+	}
+	return out
 }
 
 // files reads the command, or the files and the config files that they reference.
