@@ -34,6 +34,7 @@ func commandTable() []command {
 		{newServeCmd, []string{"serve"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCheckCmd, []string{"check"}},
+		{newMeasureCmd, []string{"measure"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
 		{newCompletionCmd, []string{"completion"}},
