@@ -59,8 +59,11 @@ func (v *Values) Arguments(by Program, servedName string) [][]string {
 			out = append(out, f)
 		}
 	}
-	if by == DynamoWorker && v.Engine == VLLM && v.Role != deployment.Both {
+	switch {
+	case by == DynamoWorker && v.Engine == VLLM && v.Role != deployment.Both:
 		out = append(out, v.roleFlags())
+	case by == OwnServer && v.Engine == SGLang: // vLLM always has metrics, SGLang only if asked; autoscalers and dashboards need them
+		out = append(out, []string{"--enable-metrics"})
 	}
 	return out
 }

@@ -111,3 +111,80 @@ func TestLiveOrder(t *testing.T) {
 		t.Errorf("after the slow answer: %q", got)
 	}
 }
+
+// Where nothing fits there is one heading with ways out; a click plans one of them, and Back returns.
+func TestLiveWays(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=Qwen/Qwen3-32B&system=l40s&gpus=1&isl=1000&osl=200&ttft=2000&tpot=100"))
+	p.await(sentence + `.includes('does not fit on 1 × l40s')`)
+	if got := eval[string](p, `document.querySelector('.verdict').textContent.trim()`); got != "✗ Does not fit" {
+		t.Errorf("verdict: got %q", got)
+	}
+	if n := eval[int](p, `document.querySelectorAll('.ways .try').length`); n < 3 {
+		t.Errorf("%d ways out", n)
+	}
+	p.shoot("live-small", false)
+	p.await(`!document.body.classList.contains('stale')`)
+	p.do(chromedp.Click(".ways .try", chromedp.ByQuery))
+	p.await(sentence + `.includes('2 GPUs for Qwen/Qwen3-32B, 100 ms')`)
+	if got := eval[string](p, `location.search`); !strings.Contains(got, "gpus=2") || !strings.Contains(got, "isl=1000") {
+		t.Errorf("address: got %q", got)
+	}
+	p.do(chromedp.Evaluate(`history.back()`, nil))
+	p.await(sentence + `.includes('does not fit') && document.querySelector('#gpus').value === '1'`)
+}
+
+// The badge says how certain the answer is, in words and in a colour of its own.
+func TestVerdict(t *testing.T) {
+	p := open(t)
+	p.do(chromedp.Navigate(file(t, golden)))
+	if got := eval[string](p, `document.querySelector('.verdict').className + ': ' + document.querySelector('.verdict').textContent.trim()`); !strings.HasPrefix(got, "verdict likely: ◐ Likely that the means meet the limits: 5") {
+		t.Errorf("got %q", got)
+	}
+	if got := eval[string](p, `document.querySelector('.safe').textContent`); !strings.Contains(got, "With 90 % certainty") || !strings.Contains(got, "instead of") {
+		t.Errorf("safe choice: got %q", got)
+	}
+	if n := eval[int](p, `[...document.querySelectorAll('.try')].filter(b => b.getBoundingClientRect().height).length`); n != 0 {
+		t.Errorf("%d buttons of the live page are in a file", n)
+	}
+}
+
+// A long question shows its progress and the answer so far, is joined again after a reload, and ends when it is cancelled.
+func TestLiveJob(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=long&system=h200_sxm&gpus=4096"))
+	const progress = `!document.querySelector('#job').hidden && document.querySelector('#job span').textContent === 'comparing: 3 of 8 searches'`
+	p.await(progress + ` && document.querySelector('#job progress').value === 3`)
+	p.await(sentence + `.includes('as far as it is known') && document.querySelector('#status').textContent.includes('left: a vllm agg')`)
+	if got := eval[string](p, `location.hash`); got != "#job=one" {
+		t.Errorf("address: %s", got)
+	}
+	p.shoot("live-job", false)
+	p.do(chromedp.Reload())
+	p.await(progress)
+	s.mu.Lock()
+	if s.joined < 2 {
+		t.Errorf("joined %d times", s.joined)
+	}
+	s.mu.Unlock()
+	p.do(press("#job button"))
+	p.await(`document.querySelector('#job').hidden && document.querySelector('#status').textContent === 'cancelled: 3 of 8 searches; left: a vllm agg'`)
+	if got := eval[string](p, `location.hash`); got != "" {
+		t.Errorf("address: %s", got)
+	}
+}
+
+// Prices of GPUs, energy and an API are part of the question and of its address.
+func TestLivePrices(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=a&system=h200_sxm&system=l40s&gpus=8&prices=2.5+l40s=1&energy=0&api_in=0.5&api_out=2"))
+	p.await(sentence + `.includes('for a')`)
+	want := map[string]any{"h200_sxm": 2.5, "l40s": 1.0}
+	got := s.last()
+	if !reflect.DeepEqual(got["prices"], want) || got["energy_price"] != 0.0 ||
+		!reflect.DeepEqual(got["api_price"], map[string]any{"usd_per_million_input_tokens": 0.5, "usd_per_million_output_tokens": 2.0}) {
+		t.Errorf("request: got %v", got)
+	}
+	p.do(chromedp.SetValue("#prices", "3", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector('#prices').dispatchEvent(new Event('input'))`, nil))
+	p.await(`location.search.includes('prices=3')`)
+}

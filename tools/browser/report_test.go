@@ -15,6 +15,9 @@ import (
 // golden is what web.Report writes; a test of internal/face/web compares them.
 const golden = "../../internal/face/web/testdata/plan.html"
 
+// tooSmall is the same of a plan that finds no deployment.
+const tooSmall = "../../internal/face/web/testdata/small.html"
+
 // blank counts the charts whose canvas has one colour.
 const blank = `[...document.querySelectorAll('.canvas canvas')].filter(c => {
 	const d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);

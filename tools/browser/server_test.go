@@ -20,6 +20,8 @@ type server struct {
 
 	mu       sync.Mutex
 	requests []map[string]any
+	joined   int
+	state    string // of the job, at its end
 }
 
 func serve(t *testing.T) *server {
@@ -40,6 +42,12 @@ func serve(t *testing.T) *server {
 	mux.HandleFunc("POST /api/plan", s.answer)
 	mux.HandleFunc("POST /api/report", s.answer)
 	mux.HandleFunc("POST /api/files", s.answer)
+	mux.HandleFunc("POST /api/jobs/plan", s.startJob)
+	mux.HandleFunc("GET /api/jobs/one/events", s.jobEvents)
+	mux.HandleFunc("GET /api/jobs/one/report", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, s.with("The answer of a job, as far as it is known."))
+	})
+	mux.HandleFunc("DELETE /api/jobs/one", func(http.ResponseWriter, *http.Request) { s.step("cancelled") })
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
@@ -70,14 +78,19 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	case "Qwen/Qwen3-32B-FP8": // that of the golden file
 		fmt.Fprint(w, s.report)
 		return
+	case "long": // until the client has made it a job
+		<-r.Context().Done()
+		return
 	case "slow":
 		time.Sleep(700 * time.Millisecond) // until a later question has made this one void
 	}
+	if request["gpus"] == 1.0 { // too few: the golden file of a model that does not fit
+		http.ServeFile(w, r, tooSmall)
+		return
+	}
 	limits, _ := request["limits"].(map[string]any)
 	sentence := fmt.Sprintf("%v GPUs for %v, %v ms.", request["gpus"], request["model"], limits["tpot_ms"])
-	out := regexp.MustCompile(`(<h1 id="sentence">)[^<]*`).ReplaceAllString(s.report, "${1}"+sentence)
-	out = regexp.MustCompile(`("sentence":")[^"]*`).ReplaceAllString(out, "${1}"+sentence)
-	fmt.Fprint(w, out)
+	fmt.Fprint(w, s.with(sentence))
 }
 
 // last is the request that came last.
@@ -88,4 +101,45 @@ func (s *server) last() map[string]any {
 		return nil
 	}
 	return s.requests[len(s.requests)-1]
+}
+
+// with is the report with another sentence.
+func (s *server) with(sentence string) string {
+	out := regexp.MustCompile(`(<h1 id="sentence">)[^<]*`).ReplaceAllString(s.report, "${1}"+sentence)
+	return regexp.MustCompile(`("sentence":")[^"]*`).ReplaceAllString(out, "${1}"+sentence)
+}
+
+// startJob counts the clients that start or join the job.
+func (s *server) startJob(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	s.joined++
+	s.mu.Unlock()
+	w.WriteHeader(http.StatusAccepted)
+	fmt.Fprint(w, `{"id":"one","state":"running","progress":null,"partial":false,"left":[]}`)
+}
+
+// step makes the job end.
+func (s *server) step(state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = state
+}
+
+// jobEvents says that a part is known, and when the job ends.
+func (s *server) jobEvents(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for r.Context().Err() == nil {
+		s.mu.Lock()
+		state := s.state
+		s.mu.Unlock()
+		if state == "" {
+			state = "running"
+		}
+		fmt.Fprintf(w, "event: status\ndata: {\"id\":\"one\",\"state\":%q,\"progress\":{\"task\":\"comparing\",\"done\":3,\"of\":8,\"what\":\"searches\"},\"partial\":true,\"left\":[\"a vllm agg\"]}\n\n", state)
+		_ = http.NewResponseController(w).Flush() // the client may be gone
+		if state != "running" {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }

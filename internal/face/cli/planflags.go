@@ -2,9 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -32,6 +30,7 @@ type planFlags struct {
 	percentile    string
 	mode          string
 	prices        []string
+	apiPrice      []float64
 	energyPrice   float64
 	coldStart     float64
 	out           string
@@ -70,6 +69,7 @@ func (f *planFlags) defineQuestion(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
 		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "price of a GPU-hour in US dollars: `USD`, or SYSTEM=USD (default the list price)")
+		nargs.ListVar(fs, &f.apiPrice, "api-price", nargs.OneOrMore, nargs.Float, "price of an API to compare with: US dollars per million input and per million output tokens, `IN OUT`")
 		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power")
 	})
 	section(fs, "Workload", f.defineWorkload)
@@ -109,7 +109,7 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 	fs.IntVar(&x.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
 	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "shortest length as a share of the longest; lengths are uniform in between (default 1)")
 	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "request lengths of a typical use: "+join(names))
-	fs.StringVar(&x.Trace, "trace", "", "request lengths from a trace `file`; its arrival times are ignored")
+	fs.StringVar(&x.Trace, "trace", "", "request lengths, and with block hashes shared prompts, from a trace `file`; its arrival times are ignored")
 	fs.StringVar(&f.input, "length-distribution", "", "distribution of input lengths: a `file` (YAML bins, CSV or trace), or builtin")
 	fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 	nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
@@ -123,6 +123,13 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	}
 	if fs.Changed("energy-price") {
 		f.EnergyPrice = &f.energyPrice
+	}
+	if f.apiPrice != nil {
+		const both = 2
+		if len(f.apiPrice) != both {
+			return usagef("--api-price must be two prices, of a million input and a million output tokens, got %d", len(f.apiPrice))
+		}
+		f.API = &plan.APIPrice{Input: f.apiPrice[0], Output: f.apiPrice[1]}
 	}
 	if fs.Changed("cold-start") {
 		f.ColdStart = &f.coldStart
@@ -239,7 +246,7 @@ func workloadOf(word string) (session.Workload, error) {
 		n, err := strconv.ParseFloat(parts[i], 64)
 		return n, err == nil
 	}
-	if parts[0] == sessionWord {
+	if parts[0] == commandline.SessionWord {
 		return x, sessionOf(&x, name, strings.Join(parts[1:], ":"))
 	}
 	share := 1
@@ -295,56 +302,4 @@ func (f *planFlags) readPrices() error {
 		}
 	}
 	return nil
-}
-
-// workloads adds the workloads of a plan.
-func (c *commandLine) workloads(all []session.Workload) {
-	if len(all) == 1 && all[0].Name == all[0].Preset {
-		x := &all[0]
-		if x.IsPreset() {
-			c.add(true, "preset", x.Preset)
-			return
-		}
-		c.add(x.Trace == "" && x.Input > 0, "isl", x.Input)
-		c.add(x.Trace == "" && x.Output > 0, "osl", x.Output)
-		c.add(x.Prefix > 0, "prefix", x.Prefix)
-		c.add(x.LengthLow > 0 && x.LengthLow != 1, "length-ratio-low", x.LengthLow)
-		c.add(x.Trace != "", "trace", x.Trace)
-		c.add(x.InputLengths != nil, "length-distribution", "FILE")
-		c.add(x.OutputLengths != nil, "output-distribution", "FILE")
-		return
-	}
-	list(c, "workload", workloadWords(all))
-}
-
-// workloadWords are values of --workload.
-func workloadWords(all []session.Workload) []string {
-	var words []string
-	for i := range all {
-		x := &all[i]
-		word := fmt.Sprintf("%s=%d:%d", x.Name, x.Input, x.Output)
-		if x.Session != nil {
-			word = x.Name + "=" + sessionWords(x.Session)
-		}
-		if x.IsPreset() {
-			word = x.Name + "=" + x.Preset
-		}
-		if x.Trace != "" {
-			word = x.Name + "=" + x.Trace
-		}
-		if x.Share != 0 && x.Share != 1 {
-			word += fmt.Sprintf(":%g", x.Share)
-		}
-		words = append(words, word)
-	}
-	return words
-}
-
-// prices adds prices that differ from the list.
-func (c *commandLine) prices(r *plan.Request) {
-	var words []string
-	for _, system := range slices.Sorted(maps.Keys(r.Prices)) {
-		words = append(words, fmt.Sprintf("%s=%g", system, r.Prices[system]))
-	}
-	list(c, "price", words)
 }

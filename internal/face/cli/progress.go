@@ -48,7 +48,7 @@ func (l *progress) show(p session.Progress) {
 		return
 	}
 	l.printed = true
-	fmt.Fprintf(l.env.Stderr, "\r%s: %d of %d %s", p.Task, p.Done, p.Of, p.What)
+	fmt.Fprintf(l.env.Stderr, "\r%s\x1b[K", p) // what an earlier, longer line left is erased
 }
 
 // done ends the line, if there is one.

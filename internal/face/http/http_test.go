@@ -22,6 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
+	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -39,10 +40,16 @@ func kit() *operation.Kit {
 	}
 }
 
-func handler(t testing.TB, c operation.Capacity) http.Handler {
+func handler(t testing.TB, c operation.Capacity) http.Handler { return jobbing(t, c, job.Limits{}, 0) }
+
+// jobbing is a handler with limits of its jobs.
+func jobbing(t testing.TB, c operation.Capacity, l job.Limits, patience time.Duration) http.Handler {
 	t.Helper()
+	desk := operation.NewDesk(kit(), c)
+	jobs := job.New(desk, l)
+	t.Cleanup(jobs.Close)
 	h, err := serve.New(serve.Options{
-		Desk: operation.NewDesk(kit(), c), Version: "test", Loopback: true,
+		Desk: desk, Jobs: jobs, Patience: patience, Version: "test", Loopback: true,
 		Page: http.FileServerFS(fstest.MapFS{"index.html": {Data: []byte("the page")}}),
 		HTML: func(w io.Writer, p *opsplan.Response) error { _, err := fmt.Fprintf(w, "<p>%s", p.Model); return err },
 		Markdown: func(w io.Writer, p *opsplan.Response) error {
@@ -129,7 +136,10 @@ func TestBug(t *testing.T) {
 	k.Commands.Plan = func(*opsplan.Request) string {
 		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
 	}
-	h, err := serve.New(serve.Options{Desk: operation.NewDesk(k, operation.Capacity{Searches: 1}), Version: "test", Loopback: true, Page: http.NotFoundHandler()})
+	desk := operation.NewDesk(k, operation.Capacity{Searches: 1})
+	jobs := job.New(desk, job.Limits{})
+	t.Cleanup(jobs.Close)
+	h, err := serve.New(serve.Options{Desk: desk, Jobs: jobs, Version: "test", Loopback: true, Page: http.NotFoundHandler()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
 
@@ -16,7 +17,7 @@ type object = map[string]any
 
 // describe makes the OpenAPI document of the table.
 func (a *api) describe() ([]byte, error) {
-	schemas := object{"Problem": problemSchema()}
+	schemas := object{"Problem": problemSchema(), "Job": jobSchema()}
 	for name, s := range a.schemas.Definitions(schemaPrefix) {
 		schemas[name] = s
 	}
@@ -73,14 +74,69 @@ func (a *api) others(paths object) {
 	})}
 	paths["/api/files"] = object{"post": files}
 
+	a.jobPaths(paths)
 	paths["/api/openapi.json"] = object{"get": callOf("openapi", "OpenAPI", "This document.", content(jsonType, object{"type": "object"}))}
+}
+
+// jobPaths are those of jobs.
+func (a *api) jobPaths(paths object) {
+	text := object{"type": "string"}
+	state := content(jsonType, object{"$ref": schemaPrefix + "Job"})
+	for i := range a.table {
+		o := &a.table[i]
+		if !hasJobs(o) {
+			continue
+		}
+		request, _ := a.schemas.Names(o)
+		call := callOf(o.Name+"_job", o.Title+", as a job", "Starts a job, or joins the one of an equal request. It goes on when the client leaves.", state)
+		call["requestBody"] = object{"required": true, "content": content(jsonType, object{"$ref": schemaPrefix + request})}
+		answers := call["responses"].(object)
+		answers["202"] = object{"description": "the job is under way", "content": state}
+		paths["/api/jobs/"+o.Name] = object{"post": call}
+	}
+	id := []object{{"name": "id", "in": "path", "required": true, "description": "of the job", "schema": text}}
+	one := func(path, method, name, title, description string, answer object) {
+		call := callOf(name, title, description, answer)
+		call["parameters"] = id
+		if paths["/api/jobs/{id}"+path] == nil {
+			paths["/api/jobs/{id}"+path] = object{}
+		}
+		paths["/api/jobs/{id}"+path].(object)[method] = call
+	}
+	one("", "get", "job", "A job", "The state of a job.", state)
+	one("", "delete", "cancel_job", "Leave a job", "Takes the client from the job. The work stops when no client is left; what is known is kept.", state)
+	one("/events", "get", "job_events", "Events of a job", "The state of a job at every change, until its end, as server-sent events named status.", content("text/event-stream", text))
+	one("/result", "get", "job_result", "The answer of a job", "The document of the operation; 409 until it is there.", content(jsonType, object{"type": "object"}))
+	one("/partial", "get", "job_partial", "The answer so far", "The document as far as it is known; the state of the job names what is left. 409 if nothing is known.", content(jsonType, object{"type": "object"}))
+	one("/report", "get", "job_report", "The report so far", "A plan as far as it is known, as a page.", object{
+		"text/html": object{"schema": text}, "text/markdown": object{"schema": text},
+	})
+	paths["/api/jobs/{id}/report"].(object)["get"].(object)["parameters"] = append(id, parameter("format", "html or md", "string"))
+}
+
+// jobSchema is that of [job.Status].
+func jobSchema() object {
+	text, number := object{"type": "string"}, object{"type": "integer"}
+	return object{
+		"type": "object", "description": "The state of a job.", "required": []string{"id", "operation", "state", "progress", "partial", "left", "seconds"},
+		"properties": object{
+			"id": text, "operation": text, "state": object{"enum": []job.State{job.Waiting, job.Running, job.Done, job.Failed, job.Cancelled, job.Stopped}},
+			"progress": object{"anyOf": []object{{"type": "null"}, {
+				"type": "object", "required": []string{"task", "done", "of", "what"},
+				"properties": object{"task": text, "done": number, "of": number, "what": text},
+			}}},
+			"partial": object{"type": "boolean", "description": "a part of the answer is known"},
+			"left":    object{"type": "array", "items": text, "description": "the searches that the part lacks"},
+			"seconds": object{"type": "number"}, "detail": object{"type": "string", "description": "why there is no answer"},
+		},
+	}
 }
 
 // callOf is one call with its answers.
 func callOf(name, title, description string, answer object) object {
 	answers := object{"200": object{"description": "the answer", "content": answer}}
 	for _, status := range []int{
-		http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
+		http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
 	} {
 		answers[strconv.Itoa(status)] = object{
 			"description": http.StatusText(status), "content": content("application/problem+json", object{"$ref": schemaPrefix + "Problem"}),

@@ -12,11 +12,14 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 const jsonType = "application/json"
@@ -78,8 +81,47 @@ func body(w http.ResponseWriter, r *http.Request) (data []byte, ok bool) {
 
 // answer writes the document of an operation.
 func (a *api) answer(w http.ResponseWriter, r *http.Request, o *operation.Operation, data []byte) {
-	out, err := a.Desk.Answer(r.Context(), o, "", data, nil)
+	q, err := a.Desk.Ask(o, "", data, nil)
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	out, err := a.wait(w, r, q)
 	send(w, r, jsonType, out, err)
+}
+
+// wait is the answer to a question. What takes longer than a client may wait goes on as a job.
+func (a *api) wait(w http.ResponseWriter, r *http.Request, q *operation.Question) ([]byte, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	call := a.Desk.Join(ctx, q, operation.Watch{})
+	adopted := make(chan *job.Job, 1)
+	timer := time.AfterFunc(a.patience(), func() {
+		if x, err := a.Jobs.Adopt(q, guard.User(r)); err == nil {
+			adopted <- x
+		}
+		cancel()
+	})
+	defer timer.Stop()
+	out, err := call.Wait(ctx)
+	if err == nil || r.Context().Err() != nil || ctx.Err() == nil {
+		return out, err
+	}
+	select {
+	case x := <-adopted:
+		w.Header().Set("Location", "/api/jobs/"+x.ID())
+		return nil, &laterError{x.ID()}
+	default:
+		return nil, operation.ErrBusy
+	}
+}
+
+// laterError is an answer that goes on as a job.
+type laterError struct{ id string }
+
+// Error says where to find it.
+func (e *laterError) Error() string {
+	return "the answer takes longer than a request may; it goes on as a job: ask again, or look at /api/jobs/" + e.id
 }
 
 // send writes an answer or an error.
@@ -101,8 +143,11 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case ok:
 		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
-	case errors.Is(err, operation.ErrBusy):
+	case errors.Is(err, operation.ErrBusy), errors.Is(err, job.ErrFull):
 		w.Header().Set("Retry-After", "1")
+		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())
+	case errors.As(err, new(*laterError)):
+		w.Header().Set("Retry-After", "5")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())
 	case r.Context().Err() != nil:
 		const clientClosedRequest = 499 // the client is gone
@@ -116,34 +161,55 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // report writes a plan as a page.
 func (a *api) report(w http.ResponseWriter, r *http.Request) {
-	format := r.URL.Query().Get("format")
-	write, kind := a.HTML, "text/html; charset=utf-8"
-	switch format {
-	case "html", "":
-	case "md":
-		write, kind = a.Markdown, "text/markdown; charset=utf-8"
-	default:
-		guard.Refuse(w, http.StatusUnprocessableEntity, "format must be html or md, got "+strconv.Quote(format), "format")
+	if _, _, ok := a.format(w, r); !ok {
 		return
 	}
 	data, ok := body(w, r)
 	if !ok {
 		return
 	}
-	plan := operation.Lookup(a.table, "plan")
-	out, err := a.Desk.Answer(r.Context(), plan, "report "+kind, data, func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
-		doc, err := a.Desk.Plan(ctx, k, plan, request)
-		if err != nil {
-			return nil, err
-		}
-		var b bytes.Buffer
+	q, err := a.Desk.Ask(operation.Lookup(a.table, "plan"), "", data, nil)
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	record, err := a.wait(w, r, q)
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	a.page(w, r, record)
+}
+
+// format is how a report is written; ok is false if the request was refused.
+func (a *api) format(w http.ResponseWriter, r *http.Request) (write func(io.Writer, *plan.Response) error, kind string, ok bool) {
+	switch format := r.URL.Query().Get("format"); format {
+	case "html", "":
+		return a.HTML, "text/html; charset=utf-8", true
+	case "md":
+		return a.Markdown, "text/markdown; charset=utf-8", true
+	default:
+		guard.Refuse(w, http.StatusUnprocessableEntity, "format must be html or md, got "+strconv.Quote(format), "format")
+		return nil, "", false
+	}
+}
+
+// page writes the record of a plan as a page: reports are made from the record alone.
+func (a *api) page(w http.ResponseWriter, r *http.Request, record []byte) {
+	write, kind, ok := a.format(w, r)
+	if !ok {
+		return
+	}
+	doc := &plan.Response{}
+	var b bytes.Buffer
+	err := json.Unmarshal(record, doc)
+	if err == nil {
 		err = write(&b, doc)
-		return b.Bytes(), err
-	})
+	}
 	if err == nil { // a page of its own, whose script and style are inside
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox allow-scripts")
 	}
-	send(w, r, kind, out, err)
+	send(w, r, kind, b.Bytes(), err)
 }
 
 // files writes the files that run a deployment, as an archive.
@@ -154,13 +220,18 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 	}
 	data = plainPlan(data)
 	o := operation.Lookup(a.table, "write_files")
-	out, err := a.Desk.Answer(r.Context(), o, "zip", data, func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
+	q, err := a.Desk.Ask(o, "zip", data, func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
 		made, err := operation.MakeFiles(ctx, k, request.(operation.FilesRequest))
 		if err != nil {
 			return nil, err
 		}
 		return archive(made)
 	})
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	out, err := a.wait(w, r, q)
 	if err == nil {
 		w.Header().Set("Content-Disposition", `attachment; filename="deploy.zip"`)
 	}

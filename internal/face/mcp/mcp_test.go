@@ -83,15 +83,15 @@ func TestList(t *testing.T) {
 	var names []string
 	for _, x := range tools.Tools {
 		names = append(names, x.Name)
-		if x.InputSchema == nil || x.OutputSchema == nil || x.Description == "" {
-			t.Errorf("%s has no schema or description", x.Name)
+		if x.InputSchema == nil || x.OutputSchema != nil || x.Description == "" {
+			t.Errorf("%s has no schema or description, or a schema of its answer", x.Name)
 		}
 		if x.Annotations.ReadOnlyHint == (x.Name == "write_files") {
 			t.Errorf("%s: read-only is %v", x.Name, x.Annotations.ReadOnlyHint)
 		}
 	}
 	slices.Sort(names)
-	if got, want := strings.Join(names, " "), "check devices engines explain lint models optimize plan simulate step support validate write_files"; got != want {
+	if got, want := strings.Join(names, " "), "check devices engines explain lint models optimize plan schema simulate step support validate write_files"; got != want {
 		t.Errorf("tools are %s, want %s", got, want)
 	}
 	doc, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "plimsoll://docs/glossary"})
@@ -125,7 +125,7 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := overHTTP(t, kit(), nil)
-	r, err := call(t.Context(), s, "plan", small)
+	r, err := call(t.Context(), s, "plan", strings.TrimSuffix(small, "}")+`,"detail":"full"}`)
 	if err != nil || r.IsError {
 		t.Fatalf("%v %v", err, r)
 	}
@@ -158,8 +158,10 @@ func TestPlan(t *testing.T) {
 func TestBadArguments(t *testing.T) {
 	s := overHTTP(t, kit(), nil)
 	for _, c := range []struct{ tool, arguments, want string }{
+		{"plan", `{"detail":"all"}`, `invalid parameters: detail must be summary or full, got "all"`},
+		{"schema", `{"tool":"none"}`, `invalid parameters: tool must be one of models devices engines plan optimize explain step simulate lint check support validate write_files, got "none"`},
 		{"plan", `{"gpus":"x"}`, "invalid parameters: gpus must be a whole number, got a string"},
-		{"models", `{"query":1}`, `invalid parameters: unknown field query with value 1; allowed: q, limit`},
+		{"models", `{"query":1}`, `invalid parameters: unknown field query with value 1; allowed: q, limit, offset`},
 		{
 			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"limits":{"tpot":50}}`,
 			"invalid parameters: unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms",
@@ -204,8 +206,8 @@ func TestCancel(t *testing.T) {
 	var reports atomic.Int64
 	heard := make(chan struct{}, 1000)
 	s := overHTTP(t, kit(), &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-		if !strings.Contains(r.Params.Message, "comparing") {
-			t.Errorf("progress is %q", r.Params.Message)
+		if p := r.Params; !strings.Contains(p.Message, "comparing") || p.Total < 2 || p.Progress > p.Total {
+			t.Errorf("progress is %g of %g, %q", p.Progress, p.Total, p.Message)
 		}
 		reports.Add(1)
 		heard <- struct{}{}
@@ -257,7 +259,6 @@ func TestConcurrentCalls(t *testing.T) {
 // TestRefused: who may not ask gets no session.
 func TestRefused(t *testing.T) {
 	s := server(t, kit())
-	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 	for _, c := range []struct {
 		what    string
 		guard   guard.Guard

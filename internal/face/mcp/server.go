@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
@@ -21,6 +22,9 @@ type Options struct {
 	Docs fs.FS
 	// Writes allows operations that write files.
 	Writes bool
+	// Idle is how long a session over HTTP may be silent; 0 = 30 minutes. Sessions is how many there may be; 0 = 64.
+	Idle     time.Duration
+	Sessions int
 }
 
 // Server serves agents.
@@ -28,6 +32,11 @@ type Server struct {
 	desk    *operation.Desk
 	records *records
 	server  *sdk.Server
+	table   []operation.Operation
+	schemas *operation.Schemas
+	idle    time.Duration
+	most    int
+	use     *usage
 }
 
 // The bounds of a server over HTTP.
@@ -44,7 +53,10 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{desk: o.Desk, records: newRecords()}
+	s := &Server{
+		desk: o.Desk, records: newRecords(), table: table, schemas: schemas,
+		idle: cmp.Or(o.Idle, idleSession), most: cmp.Or(o.Sessions, maxSessions), use: newUsage(),
+	}
 	s.server = sdk.NewServer(
 		&sdk.Implementation{Name: "plimsoll", Title: "Plimsoll", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}},
@@ -53,8 +65,9 @@ func New(o Options) (*Server, error) {
 		if table[i].Writes && !o.Writes {
 			continue
 		}
-		s.addTool(&table[i], schemas)
+		s.addTool(&table[i])
 	}
+	s.addSchema()
 	addPrompts(s.server)
 	s.addRecords()
 	return s, addDocs(s.server, o.Docs)
@@ -62,7 +75,8 @@ func New(o Options) (*Server, error) {
 
 // Serve serves one client over streams, until they end.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: MaxBody})
+	answers := &lockedWriter{w: out}
+	return s.server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(onlyMessages(in, answers)), Writer: nopCloser{answers}, MaxLineLength: MaxBody})
 }
 
 // nopCloser leaves a stream open.
@@ -74,13 +88,17 @@ func (nopCloser) Close() error { return nil }
 // Handler serves clients by streamable HTTP under /mcp.
 func (s *Server) Handler(g *guard.Guard) http.Handler {
 	streams := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
-		SessionTimeout: idleSession, MaxRequestBodyBytes: MaxBody, PropagateRequestCancellation: true,
+		SessionTimeout: s.idle, MaxRequestBodyBytes: MaxBody, PropagateRequestCancellation: true,
 	})
 	limited := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Mcp-Session-Id") == "" && s.sessions() >= maxSessions {
+		id := r.Header.Get(sessionHeader)
+		if id == "" && !s.room() {
 			w.Header().Set("Retry-After", "60")
 			guard.Refuse(w, http.StatusServiceUnavailable, "too many sessions are open")
 			return
+		}
+		if id != "" && r.Method != http.MethodGet { // a stream that only listens is no use
+			defer s.use.begin(id)()
 		}
 		streams.ServeHTTP(w, r)
 	})
@@ -92,16 +110,8 @@ func (s *Server) Handler(g *guard.Guard) http.Handler {
 	return g.Handler(mux)
 }
 
-// sessions is the number of open sessions.
-func (s *Server) sessions() int {
-	n := 0
-	for range s.server.Sessions() {
-		n++
-	}
-	return n
-}
-
 const instructions = `Plimsoll predicts how to serve a language model on given hardware; it needs neither the hardware nor the weights.
 Ask the user only for what "validate" says is missing; never fill in values silently; show its assumptions with their sources and its
 command, and run "plan" or "optimize" after the user agreed. Times in requests are milliseconds. Figures are predictions with 80 %
-intervals: end with the caution of the answer. The prompts "plan" and "plan_zh" hold the whole dialogue.`
+intervals: end with the caution of the answer. Answers are summaries; "detail": "full" gives everything, "schema" every field of a tool.
+The prompts "plan" and "plan_zh" hold the whole dialogue.`

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -17,24 +20,110 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// addTool offers an operation.
-func (s *Server) addTool(o *operation.Operation, schemas *operation.Schemas) {
+// addTool offers an operation. Its schema is brief and that of its document is left out: the tool "schema" has both.
+func (s *Server) addTool(o *operation.Operation) {
+	input := s.schemas.Brief(s.table, o)
+	if slices.Contains(briefed(), o.Name) {
+		if input.Properties == nil {
+			input.Properties = map[string]*jsonschema.Schema{}
+		}
+		input.Properties[detailField] = &jsonschema.Schema{Type: "string", Enum: []any{detailBrief, detailFull}}
+		if len(input.PropertyOrder) > 0 {
+			input.PropertyOrder = append(slices.Clip(input.PropertyOrder), detailField)
+		}
+	}
 	s.server.AddTool(&sdk.Tool{
-		Name: o.Name, Title: o.Title, Description: strings.ReplaceAll(o.Description, "\n", " "),
-		InputSchema: schemas.Request(o), OutputSchema: schemas.Response(o),
-		Annotations: &sdk.ToolAnnotations{
-			Title: o.Title, ReadOnlyHint: !o.Writes, IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(false),
-		},
+		Name: o.Name, Title: o.Title, Description: strings.ReplaceAll(o.Description, "\n", " "), InputSchema: input,
+		// That it neither destroys nor reaches out is worth saying only of a tool that writes.
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !o.Writes, DestructiveHint: writing(o), OpenWorldHint: new(false)},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return s.call(ctx, o, r)
 	})
 }
 
+// writing is that a tool which writes destroys nothing; nil for others, of which nobody would expect it.
+func writing(o *operation.Operation) *bool {
+	if o.Writes {
+		return new(false)
+	}
+	return nil
+}
+
+// schemaRequest asks for the schemas of a tool.
+type schemaRequest struct {
+	Tool string `json:"tool"`
+	Part string `json:"part"`
+}
+
+// addSchema offers the whole schemas of tools, which would cost every conversation much more than the few that need them.
+func (s *Server) addSchema() {
+	var names []any
+	for i := range s.table {
+		names = append(names, s.table[i].Name)
+	}
+	const arguments, answer = "arguments", "answer"
+	s.server.AddTool(&sdk.Tool{
+		Name: "schema", Description: "The whole JSON schema of a tool's arguments, with every nested field and its description, or of its full answer.",
+		InputSchema: &jsonschema.Schema{
+			Type: "object", Required: []string{"tool"},
+			Properties: map[string]*jsonschema.Schema{
+				"tool": {Type: "string"},
+				"part": {Type: "string", Enum: []any{arguments, answer}},
+			},
+		},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)},
+	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var q schemaRequest
+		if err := field.Decode(r.Params.Arguments, &q); err != nil {
+			return failed(ctx, document.NewInputError(err, "schema"))
+		}
+		o := operation.Lookup(s.table, q.Tool)
+		switch {
+		case o == nil:
+			return failed(ctx, document.Wrong(fmt.Sprintf("tool must be one of %s, got %q", strings.Trim(fmt.Sprint(names), "[]"), q.Tool), "tool"))
+		case q.Part == answer:
+			return answered(s.schemas.Response(o))
+		case q.Part == "" || q.Part == arguments:
+			return answered(s.schemas.Request(o))
+		}
+		return failed(ctx, document.Wrong(fmt.Sprintf("part must be %s or %s, got %q", arguments, answer, q.Part), "part"))
+	})
+}
+
+// answered is a result: compact JSON, once for programs and once for clients that read only text.
+func answered(doc any) (*sdk.CallToolResult, error) {
+	var b bytes.Buffer
+	if err := compact(&b, doc); err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{StructuredContent: json.RawMessage(b.Bytes()), Content: []sdk.Content{&sdk.TextContent{Text: b.String()}}}, nil
+}
+
+// compact writes JSON without blanks.
+func compact(b *bytes.Buffer, doc any) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(doc)
+	b.Truncate(len(bytes.TrimRight(b.Bytes(), "\n")))
+	return err
+}
+
 // call answers a call. Mistakes in the request are a result that lists them, so that the
 // client can correct them.
 func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	request, err := s.desk.Decode(o, r.Params.Arguments)
-	var doc any
+	want, arguments := detailFull, r.Params.Arguments
+	var err error
+	if slices.Contains(briefed(), o.Name) {
+		want, arguments, err = detailed(arguments)
+	}
+	var request, doc any
+	if err == nil {
+		request, err = s.desk.Decode(o, arguments)
+	}
+	if list, ok := request.(operation.ListRequest); ok && list.Limit == 0 && want == detailBrief {
+		list.Limit = shownEntries
+		request = list
+	}
 	if err == nil {
 		report, flush := progress(ctx, r)
 		doc, err = s.desk.Run(ctx, o, request, report)
@@ -43,19 +132,26 @@ func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallTo
 	if err != nil {
 		return failed(ctx, err)
 	}
-	var b bytes.Buffer
-	if err := operation.Encode(&b, doc); err != nil {
+	p, isPlan := doc.(*plan.Response)
+	if !isPlan {
+		if want == detailBrief {
+			doc = brief(doc, "")
+		}
+		return answered(doc)
+	}
+	var record bytes.Buffer
+	if err := operation.Encode(&record, p); err != nil {
 		return nil, err
 	}
-	out := &sdk.CallToolResult{StructuredContent: json.RawMessage(b.Bytes())}
-	p, ok := doc.(*plan.Response)
-	if !ok {
-		out.Content = []sdk.Content{&sdk.TextContent{Text: b.String()}}
-		return out, nil
+	link := s.record(p, record.Bytes())
+	if want == detailBrief {
+		doc = brief(p, link.URI)
 	}
-	link := s.record(p, b.Bytes())
-	out.Content = []sdk.Content{&sdk.TextContent{Text: summary(p, link.URI)}, link}
-	return out, nil
+	out, err := answered(doc)
+	if err == nil {
+		out.Content = []sdk.Content{&sdk.TextContent{Text: summary(p, link.URI)}, link}
+	}
+	return out, err
 }
 
 // failed is a call that has no answer.
@@ -87,11 +183,11 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(session.
 	news, done := make(chan session.Progress, some), make(chan struct{})
 	go func() {
 		defer close(done)
-		n := 0.0
+		var steps counter
 		for p := range news {
-			n++
+			at, of := steps.add(p)
 			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that is gone needs none
-				ProgressToken: token, Progress: n, Message: fmt.Sprintf("%s: %d of %d %s", p.Task, p.Done, p.Of, p.What),
+				ProgressToken: token, Progress: at, Total: of, Message: p.String(),
 			})
 		}
 	}()
@@ -104,26 +200,49 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(session.
 	return report, func() { close(news); <-done }
 }
 
+// counter makes one count of the tasks of a call, which follow one another: the protocol wants progress that only grows.
+type counter struct {
+	base, last float64 // of the tasks before, and the last count
+	task       string
+	of         int
+}
+
+// add counts a report: the steps done, and of how many as far as is known.
+func (c *counter) add(p session.Progress) (at, of float64) {
+	if p.Task != c.task {
+		c.base += float64(c.of)
+		c.task = p.Task
+	}
+	c.of = p.Of
+	const little = 1e-3 // reports of one step
+	c.last = max(c.base+float64(p.Done), c.last+little)
+	return c.last, max(c.base+float64(p.Of), c.last)
+}
+
 // summary is a plan in words, for clients that do not read structured content.
 func summary(p *plan.Response, uri string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\nCommand: %s\n\nContenders, by %s:\n", p.Answer.Sentence, p.Answer.Reason, p.Command, p.RankedBy)
-	for i := range p.Contenders {
+	for i := range p.Contenders[:min(len(p.Contenders), 1+shownOthers)] {
 		c := &p.Contenders[i]
 		within := ""
 		if c.Chance != nil {
 			within = fmt.Sprintf(", probability of meeting the limits %.2f", *c.Chance)
 		}
-		fmt.Fprintf(&b, "- %s: %s, %.0f tokens/s (80 %%: %.0f to %.0f), TTFT %.0f ms, TPOT %.1f ms%s\n",
-			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Zero().Value, within)
+		fmt.Fprintf(&b, "- %s: %s, %.0f tokens/s (80 %%: %.0f to %.0f), %s TTFT %.0f ms, TPOT %.1f ms%s\n",
+			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.Judged.Statistic, c.Judged.TTFT.Value, c.Judged.TPOT.Zero().Value, within)
 	}
-	for _, n := range p.NotRun {
+	if n := len(p.Contenders) - 1 - shownOthers; n > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", n)
+	}
+	for _, n := range p.NotRun[:min(len(p.NotRun), shownNotes)] {
 		fmt.Fprintf(&b, "- %s %s %s cannot be run: %s\n", n.System, n.Engine, n.Mode, n.Reason)
 	}
 	if len(p.Changes) > 0 {
 		b.WriteString("\nWhat would change the answer:\n")
 	}
-	for _, c := range p.Changes {
+	for i := range p.Changes[:min(len(p.Changes), shownChanges)] {
+		c := &p.Changes[i]
 		switch {
 		case c.Ratio != nil:
 			fmt.Fprintf(&b, "- %s: ×%.2f\n", c.What, *c.Ratio)
@@ -131,6 +250,6 @@ func summary(p *plan.Response, uri string) string {
 			fmt.Fprintf(&b, "- %s: %s\n", c.What, c.Failure)
 		}
 	}
-	fmt.Fprintf(&b, "\nThe full record is in the structured content and in the resource %s.\n\n%s\n", uri, p.Caution)
+	fmt.Fprintf(&b, "\nThe full record is the resource %s; \"detail\": \"full\" gives it too.\n\n%s\n", uri, p.Caution)
 	return b.String()
 }

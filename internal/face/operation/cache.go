@@ -1,13 +1,6 @@
 package operation
 
-import (
-	"bytes"
-	"container/list"
-	"context"
-	"encoding/json"
-
-	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
-)
+import "container/list"
 
 // cache keeps answers up to a number of bytes; the least recently used go first.
 type cache struct {
@@ -50,32 +43,4 @@ func (c *cache) put(k key, data []byte) {
 		delete(c.at, old.key)
 		c.held -= len(old.data) + overhead
 	}
-}
-
-// Plan is the plan of a request, for use in [Desk.Answer]: a report and the record share one
-// search.
-func (d *Desk) Plan(ctx context.Context, k *Kit, o *Operation, request any) (*opsplan.Response, error) {
-	key, err := keyOf(o.Name+" ", request)
-	if err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	data, ok := d.kept.get(key)
-	d.mu.Unlock()
-	out := &opsplan.Response{}
-	if ok && json.Unmarshal(data, out) == nil {
-		return out, nil
-	}
-	doc, err := o.Run(ctx, k, request)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := Encode(&b, doc); err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	d.kept.put(key, b.Bytes())
-	d.mu.Unlock()
-	return doc.(*opsplan.Response), nil
 }

@@ -11,6 +11,15 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
+// answer asks a desk.
+func answer(ctx context.Context, d *operation.Desk, o *operation.Operation, kind string, data []byte, render func(context.Context, *operation.Kit, any) ([]byte, error)) ([]byte, error) {
+	q, err := d.Ask(o, kind, data, render)
+	if err != nil {
+		return nil, err
+	}
+	return d.Answer(ctx, q)
+}
+
 // tiny is a plan that takes little time even under the race detector.
 const tiny = `"model":"Qwen/Qwen3-0.6B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"isl":32,"osl":4}],"limits":{"ttft_ms":20,"tpot_ms":5}`
 
@@ -39,7 +48,7 @@ func TestConcurrentOperations(t *testing.T) {
 		answers := make([][]byte, 2)
 		each := func(i int) {
 			// Other kinds, so that the desk does not share one answer.
-			data, err := d.Answer(t.Context(), o, fmt.Sprint(i), []byte(request), func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
+			data, err := answer(t.Context(), d, o, fmt.Sprint(i), []byte(request), func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
 				doc, err := o.Run(ctx, k, request)
 				if err != nil {
 					return nil, err

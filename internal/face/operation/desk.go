@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,9 +48,61 @@ type key [sha256.Size]byte
 type flight struct {
 	done   chan struct{}
 	cancel context.CancelFunc
-	asking int // number of waiting clients
 	data   []byte
 	err    error
+
+	asking int // number of waiting clients; the desk's lock guards it
+
+	mu      sync.Mutex // guards what follows, and makes the calls of watchers one at a time
+	watches []Watch
+	latest  *session.Progress
+	look    func() (response any, left []string)
+}
+
+// Watch is how a client follows work: its progress, and once, early, a function that looks at the answer so far, as in
+// [session.Session]. Either may be nil. Calls come one at a time and must not wait.
+type Watch struct {
+	Progress func(session.Progress)
+	Partial  func(look func() (response any, left []string))
+}
+
+// add gives a watcher what is known and what comes.
+func (f *flight) add(w Watch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watches = append(f.watches, w)
+	if f.latest != nil && w.Progress != nil {
+		w.Progress(*f.latest)
+	}
+	if f.look != nil && w.Partial != nil {
+		w.Partial(f.look)
+	}
+}
+
+// all is a watch that informs every watcher.
+func (f *flight) all() Watch {
+	return Watch{
+		Progress: func(p session.Progress) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.latest = &p
+			for _, w := range f.watches {
+				if w.Progress != nil {
+					w.Progress(p)
+				}
+			}
+		},
+		Partial: func(look func() (any, []string)) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.look = look
+			for _, w := range f.watches {
+				if w.Partial != nil {
+					w.Partial(look)
+				}
+			}
+		},
+	}
 }
 
 // NewDesk opens a desk.
@@ -63,13 +116,26 @@ func NewDesk(k *Kit, c Capacity) *Desk {
 // Run answers one request in its turn, and reports progress.
 func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(session.Progress)) (document any, err error) {
 	return d.turn(ctx, o.Light, func(ctx context.Context) (any, error) {
-		return o.Run(ctx, d.kit.with(progress), request)
+		return o.Run(ctx, d.kit.with(Watch{Progress: progress}), request)
 	})
 }
 
-// Answer is the encoded answer to a request. Render makes it; nil encodes the operation's
-// document. Kind distinguishes the renderings of one request.
-func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byte, render func(ctx context.Context, k *Kit, request any) ([]byte, error)) ([]byte, error) {
+// Question is a request that was read, and how its answer is made.
+type Question struct {
+	key    key
+	o      *Operation
+	render func(ctx context.Context, k *Kit) ([]byte, error)
+}
+
+// ID is the same for equal questions to any server of the same version.
+func (q *Question) ID() string { return hex.EncodeToString(q.key[:]) }
+
+// Operation is the name of what is asked.
+func (q *Question) Operation() string { return q.o.Name }
+
+// Ask reads a request. Render makes the answer; nil encodes the operation's document. Kind distinguishes the renderings of one
+// request.
+func (d *Desk) Ask(o *Operation, kind string, data []byte, render func(ctx context.Context, k *Kit, request any) ([]byte, error)) (*Question, error) {
 	request, err := d.Decode(o, data)
 	if err != nil {
 		return nil, err
@@ -85,15 +151,16 @@ func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byt
 			return b.Bytes(), err
 		}
 	}
-	k, err := keyOf(o.Name+" "+kind, request)
+	k, err := keyOf(d.kit.Version+" "+o.Name+" "+kind, request)
 	if err != nil {
 		return nil, err
 	}
-	return d.share(ctx, k, func(ctx context.Context) ([]byte, error) {
-		out, err := d.turn(ctx, o.Light, func(ctx context.Context) (any, error) { return render(ctx, d.kit, request) })
-		data, _ := out.([]byte)
-		return data, err
-	})
+	return &Question{k, o, func(ctx context.Context, k *Kit) ([]byte, error) { return render(ctx, k, request) }}, nil
+}
+
+// Answer is the answer to a question.
+func (d *Desk) Answer(ctx context.Context, q *Question) ([]byte, error) {
+	return d.Join(ctx, q, Watch{}).Wait(ctx)
 }
 
 // keyOf is the same for equal requests, however they are written.
@@ -104,6 +171,9 @@ func keyOf(operation string, request any) (key, error) {
 	}
 	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s", operation, canonical)), nil
 }
+
+// Load is how many searches run and how many requests wait for one.
+func (d *Desk) Load() (running, waiting int) { return len(d.slots), int(d.waiting.Load()) }
 
 // Decode reads a request.
 func (d *Desk) Decode(o *Operation, data []byte) (request any, err error) {
@@ -167,41 +237,57 @@ func (d *Desk) enter(ctx context.Context) error {
 	}
 }
 
-// share gives all clients with the same request one answer. The work is cancelled when no
-// client waits for it any more.
-func (d *Desk) share(ctx context.Context, k key, do func(context.Context) ([]byte, error)) ([]byte, error) {
+// Call is a client that waits for an answer.
+type Call struct {
+	desk *Desk
+	key  key
+	f    *flight
+}
+
+// Join makes a client wait for the answer to a question, of which all clients with the same question have one. The work is
+// cancelled when no client waits for it any more, so every call must be waited for.
+func (d *Desk) Join(ctx context.Context, q *Question, w Watch) *Call {
 	d.mu.Lock()
-	if data, ok := d.kept.get(k); ok {
-		d.mu.Unlock()
-		return data, nil
+	defer d.mu.Unlock()
+	if data, ok := d.kept.get(q.key); ok {
+		f := &flight{done: make(chan struct{}), data: data, cancel: func() {}}
+		close(f.done)
+		return &Call{d, q.key, f}
 	}
-	f := d.flights[k]
+	f := d.flights[q.key]
 	if f == nil {
 		working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		f = &flight{done: make(chan struct{}), cancel: cancel}
-		d.flights[k] = f
-		go d.fly(working, k, f, do)
+		d.flights[q.key] = f
+		go d.fly(working, q, f)
 	}
 	f.asking++
-	d.mu.Unlock()
+	f.add(w)
+	return &Call{d, q.key, f}
+}
+
+// Wait is the answer, or the error of ctx if that ends first.
+func (c *Call) Wait(ctx context.Context) ([]byte, error) {
 	select {
-	case <-f.done:
-		return f.data, f.err
+	case <-c.f.done:
+		return c.f.data, c.f.err
 	case <-ctx.Done():
-		d.leave(k, f)
+		c.desk.leave(c.key, c.f)
 		return nil, ctx.Err()
 	}
 }
 
 // fly runs the work of a flight.
-func (d *Desk) fly(ctx context.Context, k key, f *flight, do func(context.Context) ([]byte, error)) {
-	f.data, f.err = do(ctx)
+func (d *Desk) fly(ctx context.Context, q *Question, f *flight) {
+	out, err := d.turn(ctx, q.o.Light, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(f.all())) })
+	f.data, _ = out.([]byte)
+	f.err = err
 	d.mu.Lock()
-	if d.flights[k] == f {
-		delete(d.flights, k)
+	if d.flights[q.key] == f {
+		delete(d.flights, q.key)
 	}
 	if f.err == nil {
-		d.kept.put(k, f.data)
+		d.kept.put(q.key, f.data)
 	}
 	d.mu.Unlock()
 	f.cancel()

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -19,12 +20,16 @@ type ListRequest struct {
 	Query string `json:"q,omitempty"`
 	// Limit is the maximum number of entries; 0 = 50 models, or all of another catalog.
 	Limit int `json:"limit,omitempty"`
+	// Offset is the number of entries to pass over.
+	Offset int `json:"offset,omitempty"`
 }
 
 // Models is a list of models.
 type Models struct {
 	Models []Model `json:"models"`
 	Total  int     `json:"total"` // that match
+	// Next is the offset of the entries that follow; left out after the last.
+	Next int `json:"next_offset,omitempty"`
 }
 
 // Model is a model of the catalog, with the properties that matter for a request.
@@ -47,6 +52,8 @@ type Model struct {
 type Devices struct {
 	Devices []device.Facts `json:"devices"`
 	Total   int            `json:"total"` // that match
+	// Next is the offset of the entries that follow; left out after the last.
+	Next int `json:"next_offset,omitempty"`
 }
 
 // Engines is a list of serving engines, and of known uses with their lengths.
@@ -113,24 +120,30 @@ func has(query string, texts ...string) bool {
 	return true
 }
 
-// first is the beginning of a list.
-func first[T any](all []T, limit, usual int) ([]T, error) {
-	if limit < 0 {
-		return nil, document.Wrong("limit must not be negative", "limit")
+// page is a part of a list, and the offset of the next part, 0 after the last.
+func page[T any](all []T, r ListRequest, usual int) (part []T, next int, err error) {
+	switch {
+	case r.Limit < 0:
+		return nil, 0, document.Wrong("limit must not be negative", "limit")
+	case r.Offset < 0:
+		return nil, 0, document.Wrong("offset must not be negative", "offset")
 	}
-	if limit == 0 {
-		limit = usual
+	from := min(r.Offset, len(all))
+	until := min(from+min(cmp.Or(r.Limit, usual), len(all)), len(all))
+	if until < len(all) {
+		next = until
 	}
-	return all[:min(limit, len(all))], nil
+	return all[from:until], next, nil
 }
 
 func listModels(_ context.Context, _ *Kit, r ListRequest) (*Models, error) {
 	entries := slices.DeleteFunc(model.IDs(), func(e model.Entry) bool { return !has(r.Query, e.ID, e.Family) })
 	out := &Models{Models: []Model{}, Total: len(entries)}
-	entries, err := first(entries, r.Limit, someModels)
+	entries, next, err := page(entries, r, someModels)
 	if err != nil {
 		return nil, err
 	}
+	out.Next = next
 	for _, e := range entries {
 		m, err := model.Lookup(e.ID)
 		if err != nil {
@@ -156,8 +169,8 @@ func listDevices(_ context.Context, _ *Kit, r ListRequest) (*Devices, error) {
 			all = append(all, p.Facts())
 		}
 	}
-	some, err := first(all, r.Limit, len(all))
-	return &Devices{some, len(all)}, err
+	some, next, err := page(all, r, len(all))
+	return &Devices{some, len(all), next}, err
 }
 
 func listEngines(context.Context, *Kit, struct{}) (*Engines, error) {

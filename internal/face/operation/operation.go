@@ -41,10 +41,10 @@ type Commands struct {
 	Simulate func(*opssimulate.Request) string
 }
 
-// with is the kit with another listener to progress.
-func (k *Kit) with(progress func(session.Progress)) *Kit {
+// with is the kit with another watcher.
+func (k *Kit) with(w Watch) *Kit {
 	out, world := *k, *k.World
-	world.Progress = progress
+	world.Progress, world.Partial = w.Progress, w.Partial
 	out.World = &world
 	return &out
 }

@@ -41,7 +41,7 @@ const (
 func requests() map[string][]string {
 	return map[string][]string{
 		"models":  {``, `{"q":"qwen3 30b","limit":3}`, `{"q":"no such model"}`},
-		"devices": {`{}`, `{"q":"nvidia","limit":2}`},
+		"devices": {`{}`, `{"q":"nvidia","limit":2,"offset":1}`, `{"offset":9999}`},
 		"engines": {`{}`},
 		"plan": {
 			`{` + small + `,"limits":{"tpot_ms":20}}`,
@@ -153,7 +153,7 @@ func TestMistakes(t *testing.T) {
 		{"plan", `{"gpus":1.5}`, "gpus must be a whole number, got 1.5", "gpus"},
 		{"plan", `{"workloads":[{"isl":[]}]}`, "workloads[0].isl must be a whole number, got a list", "workloads[0].isl"},
 		{"plan", `{"device_file":1}`, "device_file must be a string, got a number", "device_file"},
-		{"models", `{"limits":3}`, `unknown field limits with value 3; nearest: limit; allowed: q, limit`, "limits"},
+		{"models", `{"limits":3}`, `unknown field limits with value 3; nearest: limit; allowed: q, limit, offset`, "limits"},
 		{
 			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"limits":{"tpot":50}}`,
 			"unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms", "limits.tpot",
@@ -191,6 +191,7 @@ func TestMistakes(t *testing.T) {
 		{"lint", `{}`, "", ""},
 		{"validate", `{}`, "give one of plan and optimize", "plan optimize"},
 		{"models", `{"limit":-1}`, "limit must not be negative", "limit"},
+		{"models", `{"offset":-1}`, "offset must not be negative", "offset"},
 	} {
 		o := operation.Lookup(table, c.name)
 		r, err := o.Decode([]byte(c.request))
@@ -306,7 +307,7 @@ func TestConcurrentDesk(t *testing.T) {
 		}
 	}
 	ask := func(ctx context.Context, n int) error {
-		_, err := d.Answer(ctx, o, "", fmt.Appendf(nil, `{"gpus":%d}`, n), slow)
+		_, err := answer(ctx, d, o, "", fmt.Appendf(nil, `{"gpus":%d}`, n), slow)
 		return err
 	}
 	var wait sync.WaitGroup
@@ -360,7 +361,7 @@ func TestBugs(t *testing.T) {
 			return nil, pool.Each(ctx, 2, 2, func(int) { panic("oops") })
 		},
 	} {
-		_, err := d.Answer(t.Context(), o, fmt.Sprint("bug", i), nil, render)
+		_, err := answer(t.Context(), d, o, fmt.Sprint("bug", i), nil, render)
 		if _, ok := errors.AsType[*pool.PanicError](err); !ok || err.Error() != "internal error: oops" {
 			t.Errorf("a bug is %v", err)
 		}
@@ -368,7 +369,7 @@ func TestBugs(t *testing.T) {
 			t.Errorf("logged %v", logged)
 		}
 	}
-	if _, err := d.Answer(t.Context(), o, "", nil, nil); err != nil {
+	if _, err := answer(t.Context(), d, o, "", nil, nil); err != nil {
 		t.Errorf("after a bug: %v", err)
 	}
 }

@@ -21,11 +21,16 @@ const planWidth = 110
 // Plan prints a plan on one page: the answer, the contenders, what would change the
 // answer, where time and memory go, and the next commands.
 func Plan(w io.Writer, p *plan.Response) {
-	for _, text := range []string{p.Answer.Sentence, p.Answer.UsualLimits, p.Answer.Reason} {
+	texts := []string{p.Answer.Sentence, p.Answer.UsualLimits, p.Answer.Reason}
+	if s := p.Answer.Safe; s != nil {
+		texts = append(texts, s.Sentence)
+	}
+	for _, text := range append(texts, p.Answer.AgainstAPI) {
 		for _, line := range table.Wrap(text, planWidth) {
 			fmt.Fprintln(w, line)
 		}
 	}
+	Ways(w, p)
 	planWorkloads(w, p)
 	planContenders(w, p)
 	planSessions(w, p)
@@ -142,7 +147,11 @@ func planSources(w io.Writer, p *plan.Response, shown []int) {
 	}
 	for _, i := range shown {
 		if k := p.Contenders[i].Cost; k != nil {
-			say(fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source))
+			line := fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source)
+			if k.Apart != "" {
+				line += "; not ranked by price, " + k.Apart
+			}
+			say(line)
 		}
 	}
 	for _, i := range shown {
@@ -261,9 +270,24 @@ func planSchedule(w io.Writer, d *plan.Day) {
 	fmt.Fprintln(w)
 }
 
+// Ways prints what would help where nothing fits or meets the limits, each with the command of its plan.
+func Ways(w io.Writer, p *plan.Response) {
+	if p.Answer.Meets || len(p.Changes) == 0 {
+		return
+	}
+	if len(p.Contenders) > 0 {
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w, "What would help")
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		fmt.Fprintf(w, "  %s: %s\n    %s\n", c.What, c.Help(), c.Command)
+	}
+}
+
 // planChanges prints what would change the answer.
 func planChanges(w io.Writer, p *plan.Response) {
-	if len(p.Changes) == 0 {
+	if len(p.Changes) == 0 || !p.Answer.Meets {
 		return
 	}
 	best := &p.Contenders[0]

@@ -45,7 +45,7 @@ func markdown(t testing.TB, p *opsplan.Response) string {
 }
 
 func TestReport(t *testing.T) {
-	for _, name := range []string{"plan", "day"} {
+	for _, name := range []string{"plan", "day", "small"} {
 		p := plan(t, name)
 		html := report(t, p)
 		golden.Check(t, "testdata/"+name+".html", []byte(html))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -32,6 +33,14 @@ type view struct {
 	Priced   bool    // a contender has a price
 	Octaves  float64 // the ends of the scale of changes
 	Ask      string  // the request as JSON
+	Verdict  verdict
+	// Differences are the changes of an answer, Ways those that help where there is none; SafeAsk is the request of the safe choice.
+	Differences []plan.Change
+	Ways        []wayOut
+	SafeAsk     string
+	// PriceList is the prices of the systems with their sources, PriceClass the class that contenders are ranked within.
+	PriceList  []string
+	PriceClass string
 
 	Charts, Record template.JS
 	Style          template.CSS
@@ -52,6 +61,80 @@ type figure struct {
 	Bad bool // beyond the limit
 }
 
+// verdict is how far the limits are met.
+type verdict struct{ Class, Mark, Words string }
+
+// wayOut is a change that helps, with its request as JSON.
+type wayOut struct {
+	*plan.Change
+
+	Ask string
+}
+
+// price lists the price of a contender's system, once.
+func (v *view) price(c *plan.Contender) {
+	k := c.Cost
+	if k == nil {
+		return
+	}
+	line := c.System + " " + dollars(k.PerGPUHour) + " (" + k.Source
+	for _, more := range []string{k.Date, k.Region} {
+		if more != "" && !strings.Contains(k.Source, more) && !strings.HasPrefix(more, "20") {
+			line += ", " + more
+		}
+	}
+	if line += ")"; !slices.Contains(v.PriceList, line) {
+		v.PriceList = append(v.PriceList, line)
+	}
+	if k.Apart == "" && v.PriceClass == "" {
+		v.PriceClass = k.Class.InWords()
+	}
+}
+
+// verdictOf puts the certainty of an answer into a badge.
+func verdictOf(p *plan.Response) verdict {
+	c := p.Answer.Certainty
+	switch {
+	case len(p.Contenders) == 0:
+		return verdict{"doubtful", "✗", "Does not fit"}
+	case c == nil:
+		return verdict{"", "", "Without limits"}
+	case !p.Answer.Meets:
+		return verdict{"doubtful", "✗", "Does not meet the limits. " + c.Words}
+	}
+	return verdict{string(c.Class), map[plan.CertaintyClass]string{plan.Sure: "✓", plan.Likely: "◐", plan.Doubtful: "✗"}[c.Class], c.Words}
+}
+
+// asked is a request as JSON, for the page to send.
+func asked(r plan.Request) (string, error) {
+	r.NoChanges = false
+	data, err := json.Marshal(&r)
+	if err != nil {
+		return "", fmt.Errorf("writing the request of a change: %w", err)
+	}
+	return string(data), nil
+}
+
+// sortChanges takes the changes apart: those of an answer, and those that help.
+func (v *view) sortChanges(p *plan.Response) error {
+	if p.Answer.Meets {
+		v.Differences = p.Changes
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		ask, err := asked(c.Request)
+		switch {
+		case err != nil:
+			return err
+		case !p.Answer.Meets:
+			v.Ways = append(v.Ways, wayOut{c, ask})
+		case p.Answer.Safe != nil && c.Request.Confidence == p.Answer.Safe.Confidence:
+			v.SafeAsk = ask
+		}
+	}
+	return nil
+}
+
 func newView(p *plan.Response) (*view, error) {
 	v := &view{
 		Response: p, Frontier: frontier(p), Omitted: max(0, len(p.Contenders)-drawn), Loads: loads(p),
@@ -66,11 +149,15 @@ func newView(p *plan.Response) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the request of a plan: %w", err)
 	}
-	v.Ask = string(ask)
+	v.Ask, v.Verdict = string(ask), verdictOf(p)
+	if err := v.sortChanges(p); err != nil {
+		return nil, err
+	}
 	for i := range p.Contenders {
 		c := &p.Contenders[i]
 		v.Most = max(v.Most, c.TokensPerGPU.High)
 		v.Priced = v.Priced || c.Cost != nil
+		v.price(c)
 	}
 	v.Headline, v.Further, _ = strings.Cut(p.Answer.Sentence, ". ")
 	if v.Further != "" {
@@ -256,6 +343,6 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "value": value, "whole": whole, "ms": milliseconds, "usd": dollars, "percent": percent, "difference": difference,
 		"interval": interval, "mode": mode, "gpus": gpus, "errorbar": errorbar, "changeBar": changeBar, "join": strings.Join,
-		"add": func(a, b int) int { return a + b }, "tables": tablesOf, "sample": sample,
+		"add": func(a, b int) int { return a + b }, "tables": tablesOf, "sample": sample, "ask": asked,
 	}
 }

@@ -47,9 +47,6 @@ func (w *writer) keda() ([]launch.File, error) {
 	heading := w.heading("Autoscaling by KEDA") +
 		fmt.Sprintf("# A worker reaches the limits with %d requests in flight.\n", w.Capacity.Concurrency/v.Workers) +
 		"# Apply it instead of kubernetes/hpa.yaml, with the address of your Prometheus.\n"
-	if v.Engine == launch.SGLang {
-		heading += "# SGLang has metrics only if it is started with --enable-metrics.\n"
-	}
 	data, err := encode(heading, object)
 	return []launch.File{{Path: "keda/scaledobject.yaml", Mode: plainFile, Data: data}}, err
 }

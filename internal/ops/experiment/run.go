@@ -92,7 +92,7 @@ type run struct {
 	results []search.Result
 	rows    []*search.Result // the best of each layout
 	near    *search.Result   // nearest to the limits, where there are no rows
-	closest string           // why the layout that comes nearest to running does not, where none does
+	closest *search.Rejected // the layout that comes nearest to running, where none does
 }
 
 // about is what a simulation says beside its figures.
@@ -128,6 +128,21 @@ func begin(w *session.Session, how *How, e Experiment) (*run, error) {
 		return x, session.BadInput(err)
 	}
 	return x, x.prepare()
+}
+
+// Runs reports why no deployment of an experiment runs, before any is simulated; with a load of as many devices as it needs.
+func Runs(w *session.Session, how *How, e Experiment, loaded bool) error {
+	if loaded {
+		e.Devices = 2 // as in [Fewest]
+	}
+	x, err := begin(w, how, e)
+	switch {
+	case err != nil:
+		return err
+	case loaded:
+		return x.widen()
+	}
+	return x.workers(x.e.Devices)
 }
 
 // devices are those of the systems of an experiment.

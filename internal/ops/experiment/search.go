@@ -111,8 +111,7 @@ func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill 
 		x.out.Rejected = append(x.out.Rejected, x.refusal(&rejected[i]))
 	}
 	if len(fit) == 0 && len(rejected) > 0 {
-		closest := search.Closest(rejected)
-		x.closest = x.refusal(&closest)
+		x.closest = new(search.Closest(rejected))
 	}
 	return fit
 }
@@ -122,10 +121,22 @@ func (x *run) refusal(r *search.Rejected) string {
 	return r.Layout.Label(x.out.Experts) + ": " + field.Say(r.Err, parallel.Word)
 }
 
+// NoRoomError says that no layout of a model runs on so many devices: Closest is the one that comes nearest, and Why it does not.
+type NoRoomError struct {
+	Model        string
+	Devices      int
+	Closest, Why string
+}
+
+// Error is the reason of the layout that comes nearest.
+func (e *NoRoomError) Error() string {
+	return fmt.Sprintf("no layout of %s runs on up to %d devices: %s: %s", e.Model, e.Devices, e.Closest, e.Why)
+}
+
 // nothingRuns is why there is no layout: the reason of the one that comes nearest.
 func (x *run) nothingRuns(devices int) error {
-	if x.closest != "" {
-		return fmt.Errorf("no layout of %s runs on up to %d devices: %s", x.stage.Model.Name(), devices, x.closest)
+	if x.closest != nil {
+		return &NoRoomError{x.stage.Model.Name(), devices, x.closest.Layout.Label(x.out.Experts), field.Say(x.closest.Err, parallel.Word)}
 	}
 	return fmt.Errorf("no layout of %s has the sizes asked for on up to %d devices", x.stage.Model.Name(), devices)
 }
@@ -149,7 +160,7 @@ func (x *run) find(ctx context.Context, e search.Scored) error {
 	jobs := cmp.Or(x.how.Jobs, session.DefaultJobs)
 	s := search.Search{Evaluator: e, Group: search.ByLayout, Near: e == search.Scored(x.eval), Rows: x.how.Top, Beat: x.how.Beat, Workers: jobs}
 	var err error
-	if x.results, err = s.Run(ctx, x.space.Branches(x.eval, e)); err != nil {
+	if x.results, err = s.Run(ctx, x.space.Branches(ctx, x.eval, e)); err != nil {
 		return err
 	}
 	rank := search.Best[any]

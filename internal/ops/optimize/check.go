@@ -44,6 +44,7 @@ func (r *Request) check(m *model.Model) error {
 		r.checkLengths(),
 		fits,
 		r.checkEvaluation(),
+		(&deployment.Deployment{Formats: r.Formats}).CheckFormats(),
 	)
 }
 

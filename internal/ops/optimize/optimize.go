@@ -19,24 +19,11 @@ import (
 
 // Run finds the deployments with the most throughput within the limits.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
-	m, devices, err := asked(w, &r)
+	run, devices, err := begin(w, &r)
 	if err != nil {
 		return nil, err
 	}
-	run := &optimization{world: w, r: &r, model: m}
-	if run.overlay, err = w.Overlay(r.Calibration); err != nil {
-		return nil, err
-	}
-	if run.prices, err = prices.Open(w.Dir, r.PerfData); err != nil {
-		return nil, session.BadInput(err)
-	}
-	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
-		return nil, session.BadInput(err)
-	}
-	if _, err = run.engine.With(r.Engine.Settings...); err != nil {
-		return nil, session.BadInput(err)
-	}
-	out := newResponse(r, m)
+	m, out := run.model, newResponse(r, run.model)
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
 		out.Notes = append(out.Notes, m.Name()+" has no MTP modules: each draft token adds a decoder layer")
 	}
@@ -51,10 +38,45 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	return session.Finish(ctx, out, session.BadInput(err))
 }
 
-// Check completes a request with its defaults, and reports everything that is wrong with it.
+// begin completes and checks a request, and opens what it names.
+func begin(w *session.Session, r *Request) (*optimization, []*device.Profile, error) {
+	m, devices, err := asked(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	run := &optimization{world: w, r: r, model: m}
+	if run.overlay, err = w.Overlay(r.Calibration); err != nil {
+		return nil, nil, err
+	}
+	if run.prices, err = prices.Open(w.Dir, r.PerfData); err != nil {
+		return nil, nil, session.BadInput(err)
+	}
+	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
+		return nil, nil, session.BadInput(err)
+	}
+	_, err = run.engine.With(r.Engine.Settings...)
+	return run, devices, session.BadInput(err)
+}
+
+// Check completes a request with its defaults, and reports everything that is wrong with it: one that it has nothing
+// against can be run.
 func Check(w *session.Session, r Request) (Request, error) {
-	_, _, err := asked(w, &r)
-	return r, err
+	run, devices, err := begin(w, &r)
+	if err != nil {
+		return r, err
+	}
+	for _, d := range devices {
+		for _, p := range r.phases() {
+			t, err := run.task(d, p)
+			if err == nil && len(t.candidates()) == 0 {
+				err = errNoCombination(r.Space, t.devices)
+			}
+			if err != nil {
+				return r, session.BadInput(err)
+			}
+		}
+	}
+	return r, nil
 }
 
 // asked completes and checks a request, and finds its model and its devices.

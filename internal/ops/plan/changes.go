@@ -13,34 +13,80 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // changes are the answers with one thing changed, everything else as in the best
-// contender: its engine and mode are searched again.
+// contender: its engine and mode are searched again. Where the limits are not met, or nothing fits, they are those that help.
 func (p *planning) changes(ctx context.Context, r *Response) error {
-	if len(r.Contenders) == 0 {
-		return nil
+	var best *Found
+	var asked []way
+	switch {
+	case len(r.Contenders) > 0:
+		best = &r.Contenders[0].Found
+		asked = p.alternatives(best)
+	case p.small != nil:
+		asked = p.fitting()
 	}
-	best := &r.Contenders[0].Found
-	asked := p.alternatives(best)
+	found := make([]*Change, len(asked))
 	errs := make([]error, len(asked))
+	p.done.more("finding what would change the answer", len(asked))
 	err := pool.Each(ctx, len(asked), experiment.AtATime, func(i int) {
-		errs[i] = p.change(ctx, best, &asked[i])
+		found[i], errs[i] = p.take(ctx, best, asked[i])
+		p.done.add()
 	})
 	if err = cmp.Or(err, pool.Bug(errs...)); err != nil {
 		return err
 	}
-	for i := range asked {
-		switch c := &asked[i]; {
-		case errs[i] != nil:
+	meets := best != nil && best.Meets
+	for i, c := range found {
+		switch {
+		case errs[i] != nil && meets:
 			c.Failure = errs[i].Error()
 			r.Changes = append(r.Changes, *c)
-		case c.Meets || best.Meets:
+		case errs[i] != nil: // of no help
+		case meets:
+			r.Changes = append(r.Changes, *c)
+		case c.Meets || best == nil: // a plan of its own, which compares what this one does
+			p.widen(&c.Request)
 			r.Changes = append(r.Changes, *c)
 		}
 	}
 	return ctx.Err()
+}
+
+// widen compares the engines and modes of the request again, where they run on the system.
+func (p *planning) widen(r *Request) {
+	r.Modes, r.NoChanges = p.r.Modes, p.r.NoChanges
+	if p.r.Engines == nil || slices.Contains(p.r.Engines, r.Engines[0]) {
+		r.Engines = p.r.Engines
+	}
+}
+
+// take is the first step of a way that meets the limits, otherwise the first that runs; where none does, the first with its error.
+func (p *planning) take(ctx context.Context, best *Found, w way) (*Change, error) {
+	var runs *Change
+	var first error
+	running := 0
+	for i := range w {
+		c := &w[i]
+		if err := p.change(ctx, best, c); err != nil {
+			first = cmp.Or(first, err)
+			continue
+		}
+		if c.Meets {
+			return c, nil
+		}
+		runs = cmp.Or(runs, c)
+		if running++; running == mostRunning {
+			break
+		}
+	}
+	if runs != nil {
+		return runs, nil
+	}
+	return &w[0], first
 }
 
 // change searches again.
@@ -53,18 +99,28 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	if err != nil {
 		return err
 	}
-	found, err := other.contender(ctx, all[0], false, nil)
+	if !c.Safe { // one engine and mode
+		all = all[:1]
+	}
+	found, err := other.first(ctx, all)
 	if err != nil {
 		return err
 	}
-	if c.Found = &found; !found.Meets {
+	if c.Found = &found; !found.Meets && best != nil {
 		return nil
 	}
-	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = true, found.inWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
-	if found.Cost.PerMillion > 0 {
-		c.PerMillion = &found.Cost.PerMillion
+	if !found.Meets && found.Nearest.Any() {
+		c.Nearest = session.LimitsOf(found.Nearest)
 	}
-	if !best.Meets {
+	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = found.Meets, found.inWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
+	c.RequestRate = &found.RequestRate
+	if best != nil && (found.Experiment.Engine.Name != best.Experiment.Engine.Name || found.Experiment.Mode != best.Experiment.Mode) {
+		c.Deployment = fmt.Sprintf("%s %s, %s", found.Engine, found.Experiment.Mode, c.Deployment)
+	}
+	if found.Cost.PerMillion > 0 {
+		c.PerMillion, c.PerMonth = &found.Cost.PerMillion, &found.Cost.PerMonth
+	}
+	if best == nil || !best.Meets {
 		return nil
 	}
 	ratio := found.perDevice() / best.perDevice()
@@ -82,19 +138,60 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	return nil
 }
 
-// alternatives are the requests of the changes.
-func (p *planning) alternatives(best *Found) []Change {
-	var out []Change
-	add := func(what string, edit func(*Request)) {
-		r := *p.r
-		r.Workloads, r.NoChanges = slices.Clone(r.Workloads), true
-		r.Systems, r.Engines, r.Modes = []string{best.Experiment.System}, []string{inRelease(best.Experiment.Engine.Name, best.Experiment.Engine.Version)}, []experiment.ServingMode{best.Experiment.Mode}
-		if r.DeviceFile != "" {
-			r.Systems = nil
+// first is the best of some experiments on the same system; an error if none runs.
+func (p *planning) first(ctx context.Context, all []experiment.Experiment) (Found, error) {
+	var best *Found
+	var failed error
+	for _, e := range all {
+		var beat *float64
+		if best != nil && best.Meets {
+			beat = &best.Score
 		}
-		edit(&r)
-		out = append(out, Change{What: what, Request: r})
+		x, err := p.contender(ctx, e, false, beat)
+		switch {
+		case err != nil:
+			failed = cmp.Or(failed, err)
+		case x.Beaten:
+		case best == nil || p.order(nil).compare(&x, best) < 0:
+			best = &x
+		}
 	}
+	if best == nil {
+		return Found{}, failed
+	}
+	return *best, nil
+}
+
+// alternatives are the requests of the changes.
+func (p *planning) alternatives(best *Found) []way {
+	w := &ways{r: p.r, base: best.Experiment}
+	if !best.Meets {
+		p.meeting(best, w)
+		p.more(best, w.add)
+		return w.all
+	}
+	p.safer(best, w)
+	p.usual(w.add)
+	p.formats(best, w.add)
+	p.more(best, w.add)
+	p.neighbours(best, w.add)
+	return w.all
+}
+
+// safer is the same with more certainty, where the answer has less.
+func (p *planning) safer(best *Found, w *ways) {
+	if !p.r.Limits.Finite().Any() || best.Chance >= SafeConfidence || p.r.Confidence >= SafeConfidence {
+		return
+	}
+	c := w.step(fmt.Sprintf("%.0f %% certainty instead of %.0f %%", 100*SafeConfidence, 100*best.Chance), func(r *Request) {
+		r.Confidence, r.Engines, r.Modes = SafeConfidence, p.r.Engines, p.r.Modes // another engine or mode may be the safer one
+	})
+	c.Safe = true
+	w.all = append(w.all, way{c})
+}
+
+// usual are the changes of limits.
+func (p *planning) usual(add func(string, func(*Request))) {
 	l := p.r.Limits.Finite()
 	const looser = 2
 	if l.TTFT > 0 {
@@ -109,7 +206,13 @@ func (p *planning) alternatives(best *Found) []Change {
 	if l.Any() && p.r.At() == 0 {
 		add("limits on the 95th percentile instead of the mean", func(r *Request) { r.Percentile = 95 })
 	}
-	p.formats(best, add)
+}
+
+// more are the changes of caches, and of drafts that a model has.
+func (p *planning) more(best *Found, add func(string, func(*Request))) {
+	if s, err := p.world.Stage(&best.Deployment, &p.r.Sources); err == nil {
+		p.draftChanges(best, s.Model, add)
+	}
 	if x := &p.r.Workloads[0]; len(p.r.Workloads) == 1 && x.Session == nil && x.Prefix == 0 && x.Trace == "" && x.InputLengths == nil {
 		half := x.Input / 2
 		if x.LengthLow == 1 || float64(half) < x.LengthLow*float64(x.Input) {
@@ -117,11 +220,9 @@ func (p *planning) alternatives(best *Found) []Change {
 		}
 	}
 	p.caching(best, add)
-	p.neighbours(best, add)
-	return out
 }
 
-// formats are the changes of number formats and of drafts that a model has.
+// formats are the changes of number formats.
 func (p *planning) formats(best *Found, add func(string, func(*Request))) {
 	s, err := p.world.Stage(&best.Deployment, &p.r.Sources)
 	if err != nil {
@@ -140,7 +241,6 @@ func (p *planning) formats(best *Found, add func(string, func(*Request))) {
 			add("FP8 cache", func(r *Request) { r.Formats.KV = "fp8" })
 		}
 	}
-	p.draftChanges(best, s.Model, add)
 }
 
 // alike says that a system of the same vendor is connected as another one and has a price.

@@ -18,10 +18,11 @@ import (
 
 // cost is what a contender costs at its throughput.
 func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
-	out := money.Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
+	c.Price = d.Price
 	if price, ok := p.r.Prices[d.Name]; ok {
-		out = money.Cost{USDPerHour: price, Source: "given"}
+		c.Price = device.Price{USDPerHour: price, Source: "given", Class: device.Yours}
 	}
+	out := money.Cost{USDPerHour: c.Price.USDPerHour, Source: c.Price.Source}
 	if out.USDPerHour == 0 || c.Throughput == 0 {
 		return money.Cost{}
 	}
@@ -204,14 +205,23 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 	return out, err
 }
 
-// counter reports the progress of work that is done several pieces at a time.
+// counter reports the progress of work that is done several pieces at a time. Its zero value counts for nobody.
 type counter struct {
-	tell       func(session.Progress)
-	task, what string
-	of         int
+	tell func(session.Progress)
+	what string
 
-	mu   sync.Mutex
-	done int
+	mu       sync.Mutex
+	task     string
+	done, of int
+}
+
+// more begins a task with so many pieces.
+func (c *counter) more(task string, pieces int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.task = task
+	c.of += pieces
+	c.report()
 }
 
 // add counts a piece.
@@ -219,5 +229,11 @@ func (c *counter) add() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
-	c.tell(session.Progress{Task: c.task, Done: c.done, Of: c.of, What: c.what})
+	c.report()
+}
+
+func (c *counter) report() {
+	if c.tell != nil {
+		c.tell(session.Progress{Task: c.task, Done: c.done, Of: c.of, What: c.what})
+	}
 }

@@ -87,6 +87,9 @@ func effect(ctx context.Context, w *session.Session, ours map[string]json.RawMes
 		x.Failure = failed.Error()
 		return ctx.Err()
 	}
+	if len(base.Contenders) == 0 || len(got.Contenders) == 0 {
+		return nil
+	}
 	was, is := &base.Contenders[0].Found, &got.Contenders[0].Found
 	if was.Meets && is.Meets {
 		x.Ratio = units.OrNull(is.perDevice() / was.perDevice())

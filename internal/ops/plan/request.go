@@ -105,6 +105,9 @@ func (r *Request) checkModes() error {
 			return field.Errorf("%s of %s must be positive, got %g", field.Name("price"), system, price)
 		}
 	}
+	if a := r.API; a != nil && (!(a.Input >= 0) || !(a.Output >= 0) || !(a.Input+a.Output > 0) || math.IsInf(a.Input+a.Output, 1)) {
+		return field.Errorf("%s must not be negative, and one of input and output above 0, got %g and %g", field.Name("api_price"), a.Input, a.Output)
+	}
 	if p := r.EnergyPrice; p != nil && (!(*p >= 0) || math.IsInf(*p, 1)) {
 		return field.Errorf("%s must not be negative, got %g", field.Name("energy_price"), *p)
 	}
@@ -147,6 +150,16 @@ func systems(w *session.Session, r *Request) error {
 		}
 	}
 	r.Systems = names
+	prices := map[string]float64{}
+	for name, usd := range r.Prices { // a system may go by an alias
+		if d, err := w.Device(name, ""); err == nil {
+			name = d.Name
+		}
+		prices[name] = usd
+	}
+	if r.Prices != nil {
+		r.Prices = prices
+	}
 	return errors.Join(errs...)
 }
 
@@ -291,7 +304,7 @@ func (r *Request) checkPreset() error {
 }
 
 // Check completes a request and reports everything that is wrong with it, with the
-// lengths that its workloads come to. It answers nothing.
+// lengths that its workloads come to. It answers nothing, but a request that it has nothing against can be answered.
 func Check(w *session.Session, r Request) (full Request, about []session.PlanWorkload, err error) {
 	errs := []error{complete(w, &r)}
 	if r.Model != "" {
@@ -311,5 +324,24 @@ func Check(w *session.Session, r Request) (full Request, about []session.PlanWor
 			about = k.About
 		}
 	}
-	return r, about, errors.Join(errs...)
+	if err = errors.Join(errs...); err == nil {
+		err = r.runs(w)
+	}
+	return r, about, err
+}
+
+// runs reports why nothing that is compared runs: the model does not fit, or the engine does not know the system.
+func (r *Request) runs(w *session.Session) error {
+	all, err := experiments(w, r)
+	if err != nil {
+		return err
+	}
+	failed := make([]error, len(all))
+	for i := range all {
+		how := experiment.How{Sources: r.Sources, Margin: r.margin()}
+		if failed[i] = experiment.Runs(w, &how, all[i], r.peak() > 0); failed[i] == nil {
+			return nil // one that runs is an answer
+		}
+	}
+	return experiment.Failed(all, failed)
 }

@@ -3,9 +3,12 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -31,6 +34,8 @@ type Found struct {
 	Experts  bool
 	Tier     device.Tier
 	Cost     money.Cost
+	Price    device.Price // of a device; Apart says that it is of another class than that of the comparison
+	Apart    bool
 	Frontier []experiment.Speed
 	Notes    []string
 	// Day is the schedule of a load over a day, nil without one; Scaled is what a month of it costs.
@@ -53,7 +58,10 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &planning{world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, tell: w.Tell, r: &r}
+	p := &planning{
+		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r, show: w.Partial, recalls: k.Sessions != nil,
+		done: counter{tell: w.Tell, what: "searches"},
+	}
 	out, err := p.compare(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +75,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 			return nil, err
 		}
 	}
-	out.Answer = answerOf(out)
+	out.Answer = answerOf(out, p.small)
 	out.Answer.UsualLimits = usual.taken()
 	return session.Finish(ctx, out, nil)
 }
@@ -75,8 +83,22 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 // planning is a plan in progress.
 type planning struct {
 	world *session.Session // without progress: that of single simulations says nothing
-	tell  func(session.Progress)
 	r     *Request
+	// recalls says that what prompts find in caches depends on those before them.
+	recalls bool
+	small   *experiment.NoRoomError                         // why nothing fits, where nothing does
+	show    func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
+	done    counter                                         // of searches: the contenders', then those of the changes
+}
+
+// noRoom is the first failure for want of room; nil if there is none.
+func noRoom(failed []error) *experiment.NoRoomError {
+	for _, err := range failed {
+		if x, ok := errors.AsType[*experiment.NoRoomError](err); ok {
+			return x
+		}
+	}
+	return nil
 }
 
 // compare finds the best deployment of every system, engine and mode, and ranks them.
@@ -85,47 +107,111 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]Found, len(all))
-	failed := make([]error, len(all))
-	done := counter{tell: p.tell, task: "comparing", of: len(all), what: "systems, engines and modes"}
+	c := &comparison{planning: p, all: all, found: make([]Found, len(all)), failed: make([]error, len(all)), ended: make([]bool, len(all))}
+	if p.show != nil {
+		p.show(c.look)
+	}
+	p.done.more("comparing systems, engines and modes", len(all))
 	parts := p.parts(all)
 	err = pool.Each(ctx, len(parts), experiment.AtATime, func(i int) {
 		var beat *float64
 		for _, k := range parts[i] {
-			found[k], failed[k] = p.contender(ctx, all[k], true, beat)
-			if x := &found[k]; failed[k] == nil && x.Meets && (beat == nil || x.Score > *beat) {
+			x, err := p.contender(ctx, all[k], true, beat)
+			if err == nil && x.Meets && (beat == nil || x.Score > *beat) {
 				beat = &x.Score
 			}
-			done.add()
+			c.end(k, &x, err)
+			p.done.add()
 		}
 	})
-	if err = cmp.Or(err, experiment.Failed(all, failed)); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	out := newResponse(*p.r)
-	out.RankedBy = p.order(found, failed)
-	var ranked []Found
-	for i := range all {
-		if failed[i] != nil {
-			out.NotRun = append(out.NotRun, NotRun{all[i].System, inRelease(all[i].Engine.Name, all[i].Engine.Version), string(all[i].Mode), failed[i].Error()})
-			continue
-		}
-		if !found[i].Beaten {
-			ranked = append(ranked, found[i])
+	if err = experiment.Failed(all, c.failed); err != nil {
+		if p.small = noRoom(c.failed); p.small == nil || pool.Bug(c.failed...) != nil {
+			return nil, err
 		}
 	}
+	return c.response(), nil
+}
+
+// comparison is the search for the best deployment of every system, engine and mode.
+type comparison struct {
+	*planning
+
+	all []experiment.Experiment
+
+	mu     sync.Mutex // guards what follows
+	found  []Found
+	failed []error
+	ended  []bool
+}
+
+// end keeps the result of a search.
+func (c *comparison) end(i int, x *Found, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found[i], c.failed[i], c.ended[i] = *x, err, true
+}
+
+// look is the answer as far as it is known, and the searches that are left.
+func (c *comparison) look() (response any, left []string) {
+	c.mu.Lock()
+	for i := range c.all {
+		if !c.ended[i] {
+			left = append(left, label(&c.all[i]))
+		}
+	}
+	c.mu.Unlock()
+	out := c.response()
+	if len(out.Contenders) == 0 {
+		return nil, left
+	}
+	out.Answer = answerOf(out, nil)
+	return out, left
+}
+
+// label names an experiment as its contender is named.
+func label(e *experiment.Experiment) string {
+	return strings.Join([]string{e.System, inRelease(e.Engine.Name, e.Engine.Version), string(e.Mode)}, " ")
+}
+
+// response is the answer from the searches that have ended: contenders in their order, and what cannot be run.
+func (c *comparison) response() *Response {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, out := c.planning, newResponse(*c.r)
+	var ranked []Found
+	for i := range c.all {
+		switch e := &c.all[i]; {
+		case !c.ended[i]:
+		case c.failed[i] != nil:
+			out.NotRun = append(out.NotRun, NotRun{e.System, inRelease(e.Engine.Name, e.Engine.Version), string(e.Mode), c.failed[i].Error()})
+		case !c.found[i].Beaten:
+			ranked = append(ranked, c.found[i])
+		}
+	}
+	class := classOf(ranked)
+	for i := range ranked {
+		ranked[i].Apart = ranked[i].Cost.USDPerHour > 0 && ranked[i].Price.Class != class
+	}
+	out.RankedBy = p.order(ranked)
 	slices.SortStableFunc(ranked, func(a, b Found) int { return out.RankedBy.compare(&a, &b) })
 	if many(p.r) {
 		ranked = firsts(ranked)
 		out.Notes = append(out.Notes, fmt.Sprintf("of each of %d systems the best engine and mode is shown; a plan of up to %d systems shows all", len(p.r.Systems), fewSystems))
 	}
 	for i := range ranked {
-		out.Contenders = append(out.Contenders, newContender(&ranked[i]))
+		c := newContender(&ranked[i])
+		if c.Cost != nil {
+			c.Cost.API = c.against(p.r.API)
+		}
+		out.Contenders = append(out.Contenders, c)
 	}
 	if len(ranked) > 0 {
 		out.Notes = append(out.Notes, ranked[0].Notes...)
 	}
-	return out, nil
+	return out
 }
 
 // fewSystems is of how many systems every engine and mode is shown; of more the best one of each.
@@ -160,12 +246,33 @@ func firsts(ranked []Found) []Found {
 	})
 }
 
+// classOf is the class of prices that a comparison is in: the one that most systems have.
+func classOf(found []Found) device.PriceClass {
+	systems := map[device.PriceClass][]string{}
+	for i := range found {
+		c := &found[i]
+		if all := systems[c.Price.Class]; c.Cost.USDPerHour > 0 && !slices.Contains(all, c.Experiment.System) {
+			systems[c.Price.Class] = append(all, c.Experiment.System)
+		}
+	}
+	var out device.PriceClass
+	for _, class := range []device.PriceClass{device.Yours, device.OnDemand, device.GPUCloud, device.Reserved, device.Spot} {
+		if len(systems[class]) > len(systems[out]) {
+			out = class
+		}
+	}
+	return out
+}
+
+// priced says that a contender has a price that can be compared.
+func (c *Found) priced() bool { return c.Cost.USDPerHour > 0 && !c.Apart }
+
 // order is what contenders are ranked by: by cost where systems with a price differ;
 // those without one come after them.
-func (p *planning) order(found []Found, failed []error) RankedBy {
+func (p *planning) order(found []Found) RankedBy {
 	priced := map[string]bool{}
 	for i := range found {
-		if failed[i] == nil && found[i].Cost.USDPerHour > 0 {
+		if found[i].priced() {
 			priced[found[i].Experiment.System] = true
 		}
 	}
@@ -199,7 +306,7 @@ func (o RankedBy) compare(a, b *Found) int {
 	}
 	price := func(of func(*money.Cost) float64) int {
 		known := func(c *Found) float64 {
-			if c.Cost.USDPerHour == 0 {
+			if !c.priced() {
 				return math.Inf(1)
 			}
 			return of(&c.Cost)
@@ -211,7 +318,7 @@ func (o RankedBy) compare(a, b *Found) int {
 	switch o {
 	case ByDayCost:
 		scaled := func(c *Found) float64 {
-			if c.Cost.USDPerHour == 0 {
+			if !c.priced() {
 				return math.Inf(1)
 			}
 			return c.Scaled

@@ -110,15 +110,29 @@ func (r *Request) withinInWords() string {
 	return within
 }
 
-// answerOf puts a plan into words.
-func answerOf(p *Response) Answer {
+// tooSmall is the answer where nothing fits.
+func tooSmall(p *Response, why *experiment.NoRoomError) Answer {
+	on := cmp.Or(strings.Join(p.Request.Systems, " or "), "this device")
+	if p.Request.Devices > 0 {
+		on = fmt.Sprintf("%s × %s", units.Thousands(p.Request.Devices), on)
+	}
+	out := Answer{Sentence: fmt.Sprintf("%s does not fit on %s.", p.Request.Model, on)}
+	out.Reason = fmt.Sprintf("On %s, %s.", shortLabel(why.Closest), why.Why)
+	return out
+}
+
+// answerOf puts a plan into words; small is why nothing fits, where nothing does.
+func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 	r := &p.Request
 	within := r.withinInWords()
+	if small != nil {
+		return tooSmall(p, small)
+	}
 	if len(p.Contenders) == 0 {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
 	}
 	best := &p.Contenders[0]
-	out := Answer{Meets: best.Meets, Nearest: best.Nearest}
+	out := Answer{Meets: best.Meets, Nearest: best.Nearest, Certainty: certaintyOf(best.Chance, r.Statistic), Safe: safeOf(p)}
 	if !best.Meets {
 		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
 		j, of := &best.Judged, ""
@@ -154,8 +168,12 @@ func answerOf(p *Response) Answer {
 	if c := best.Cost; c != nil {
 		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
 	}
+	out.AgainstAPI = r.againstAPI(best)
 	if x := best.Sessions; x != nil {
 		out.Sentence += x.inWords(r.Statistic)
+	}
+	if best.CachedShare > 0 {
+		out.Sentence += fmt.Sprintf(" Caches have %.1f %% of the prompts.", 100*best.CachedShare)
 	}
 	out.Reason = reasonOf(best, r.Statistic)
 	if d := p.Drafting; d != nil {
@@ -180,6 +198,25 @@ func carriedInWords(c *Contender) string {
 	return fmt.Sprintf(" %s about %s (%s to %s), of which this load takes %.0f %%.", carry, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
 }
 
+// Help is what a change that helps comes to: "1 replica of TP=8, 4.2 requests/s, $3.1 per million output tokens, $58,400 per month".
+func (c *Change) Help() string {
+	parts := []string{c.Deployment}
+	if c.RequestRate != nil {
+		parts = append(parts, units.Figure(*c.RequestRate)+" requests/s")
+	}
+	if c.PerMillion != nil && c.PerMonth != nil {
+		parts = append(parts, "$"+units.Figure(*c.PerMillion)+" per million output tokens", "$"+units.Thousands(int(*c.PerMonth+0.5))+" per month")
+	}
+	switch {
+	case c.Nearest != nil:
+		parts = append(parts, "meets "+nearestInWords(c.Nearest))
+	case !c.Meets:
+		parts = append(parts, "over the limits")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nearestInWords is "TTFT 120 ms and TPOT 10 ms".
 func nearestInWords(l *session.Limits) string {
 	var parts []string
 	if l.TTFT != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -30,16 +31,28 @@ type Session struct {
 	// Progress, if not nil, reports the progress of long work. It may be called from
 	// several goroutines, one call at a time.
 	Progress func(Progress)
+	// Partial, if not nil, is given, once and early, a function that looks at the answer of long work as far as it is known: a
+	// response, nil if there is none yet, and the names of what is left. It may be called at any time, also after the end.
+	Partial func(look func() (response any, left []string))
 }
 
 // DefaultJobs is the default number of workers of a search, which no answer depends on.
 const DefaultJobs = 8
 
-// Progress is the progress of long work.
+// Progress is the progress of long work. Done never falls; Of may grow when more work becomes known.
 type Progress struct {
-	Task     string // "h200_sxm decode", "fitting 1319 rows"
-	Done, Of int    // zero if the work is not counted
-	What     string // what is counted
+	Task string `json:"task"` // "h200_sxm decode", "fitting 1319 rows"
+	Done int    `json:"done"`
+	Of   int    `json:"of"`   // 0 if the work is not counted
+	What string `json:"what"` // what is counted
+}
+
+// String says it in words.
+func (p Progress) String() string {
+	if p.Of == 0 {
+		return p.Task
+	}
+	return fmt.Sprintf("%s: %d of %d %s", p.Task, p.Done, p.Of, p.What)
 }
 
 // Tell reports progress.

@@ -99,12 +99,13 @@ type Search struct {
 	// Progress, if not nil, reports how many candidates are done.
 	Progress func(done int)
 
-	queue   branches
-	failed  []queued // explored, and found to miss the limits
-	results []placed
-	best    map[any]float64 // scores of the groups
-	first   map[any]int     // places of those that have them
-	places  int             // in the enumeration so far
+	queue    branches
+	explored int      // of the queue
+	failed   []queued // explored, and found to miss the limits
+	results  []placed
+	best     map[any]float64 // scores of the groups
+	first    map[any]int     // places of those that have them
+	places   int             // in the enumeration so far
 
 	mu    sync.Mutex
 	count int // of candidates that are done
@@ -152,6 +153,23 @@ func (b *branches) Pop() any {
 	return x
 }
 
+// push puts a branch into the queue.
+func (s *Search) push(x queued) { //nolint:gocritic // kept in the queue
+	heap.Push(&s.queue, x)
+	if x.explored {
+		s.explored++
+	}
+}
+
+// pop takes the branch with the highest bound out of the queue.
+func (s *Search) pop() queued {
+	x, _ := heap.Pop(&s.queue).(queued)
+	if x.explored {
+		s.explored--
+	}
+	return x
+}
+
 // all says that candidates are not compared.
 func (s *Search) all() bool { return s.Rows == 0 && s.Group == nil }
 
@@ -176,11 +194,14 @@ func (s *Search) target(x *queued, hoped float64) float64 {
 	return max(hoped, x.Bound*below)
 }
 
-// Candidates are the branches of single candidates.
-func Candidates(e Evaluator, all []Candidate) []Branch {
-	out := make([]Branch, len(all))
+// Candidates are the branches of single candidates, cut short when ctx ends.
+func Candidates(ctx context.Context, e Evaluator, all []Candidate) []Branch {
+	out := make([]Branch, 0, len(all))
 	for i := range all {
-		out[i] = Branch{Bound: e.Bound(&all[i]), Candidate: all[i]}
+		if ctx.Err() != nil {
+			return out
+		}
+		out = append(out, Branch{Bound: e.Bound(&all[i]), Candidate: all[i]})
 	}
 	return out
 }
@@ -211,6 +232,9 @@ func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 			return nil, err
 		}
 	}
+	if err := ctx.Err(); err != nil { // the space may lack what was not listed any more
+		return nil, err
+	}
 	slices.SortFunc(s.results, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
 	out := make([]Result, len(s.results))
 	for i := range out {
@@ -236,7 +260,7 @@ func (s *Search) explore(ctx context.Context, todo []queued) error {
 		if math.IsInf(x.Bound, -1) {
 			s.failed = append(s.failed, x)
 		} else {
-			heap.Push(&s.queue, x)
+			s.push(x)
 		}
 	}
 	return err
@@ -266,17 +290,17 @@ func (s *Search) next() []queued {
 	groups := map[any]bool{}
 	const enough = 8 // of one group: what follows is hardly of another
 	for len(s.queue) > 0 && len(todo) < s.wave(todo) && len(later) < enough {
-		x, _ := heap.Pop(&s.queue).(queued)
+		x := s.pop()
 		x.explored = x.explored || x.Expand == nil && (s.all() || math.IsInf(x.Bound, 0)) // exploring it would show nothing
 		switch {
 		case s.hopeless(&x):
 		case x.Expand != nil:
 			for _, b := range x.Expand() {
-				heap.Push(&s.queue, queued{Branch: b, place: s.places})
+				s.push(queued{Branch: b, place: s.places})
 				s.places++
 			}
 		case len(todo) > 0 && x.explored != todo[0].explored:
-			heap.Push(&s.queue, x)
+			s.push(x)
 			return s.put(todo, later)
 		case x.explored && groups[s.group(&x.Candidate)]:
 			later = append(later, x)
@@ -306,7 +330,7 @@ func (s *Search) ties(x *queued) bool {
 // put puts back those for later.
 func (s *Search) put(todo, later []queued) []queued {
 	for _, x := range later {
-		heap.Push(&s.queue, x)
+		s.push(x)
 	}
 	return todo
 }
@@ -316,7 +340,7 @@ func (s *Search) wave(todo []queued) int {
 	switch {
 	case s.all():
 		return math.MaxInt
-	case len(s.best) == 0 && !slices.ContainsFunc(s.queue, func(x queued) bool { return x.explored }):
+	case len(s.best) == 0 && s.explored == 0:
 		return 1
 	case s.Rows > 0 && len(todo) > 0 && todo[0].explored:
 		return min(several, max(1, s.Rows-len(s.best)))

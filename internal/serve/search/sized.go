@@ -46,7 +46,8 @@ func (s *Sized) Bound(c *Candidate) float64 {
 	if n == 0 {
 		return math.Inf(-1)
 	}
-	return s.score(s.devices(&unit, s.copies(s.carries(&unit, b, n), n)), math.Inf(1))
+	carries := s.carries(&unit, b, n)
+	return s.score(s.devices(&unit, s.copies(carries, n)), together*carries/float64(unit.UnitDevices()))
 }
 
 // copies is how many copies a load needs that each carry some throughput with so many
@@ -77,7 +78,7 @@ func (s *Sized) PairBound(most PerDevice) float64 {
 	if s.Requests > 0 {
 		devices = float64(s.Requests) / most.Requests
 	}
-	return s.score(int(math.Ceil(devices/s.share()))+s.Spare, math.Inf(1)) // a copy has at least a device
+	return s.score(int(math.Ceil(devices/s.share()))+s.Spare, together*most.Throughput) // a copy has at least a device
 }
 
 // Explore implements [Evaluator]: it finds what one copy carries where it may carry enough for the target.

@@ -1,8 +1,9 @@
 import { draw } from "./charts";
 import { save, wire } from "./common";
 import { Form } from "./form";
+import { answer as long, words } from "./job";
 import { clear, show } from "./problem";
-import { command, read, request, write } from "./state";
+import { command, read, request, stateOf, write } from "./state";
 
 // Idle time before a request is sent, in milliseconds.
 const rest = 60;
@@ -18,13 +19,24 @@ const answer = document.querySelector<HTMLElement>("#answer")!;
 const status = document.querySelector<HTMLElement>("#status")!;
 const announce = document.querySelector<HTMLElement>("#announce")!;
 
+// A change after a settled answer is an entry of its own in the history; while a slider moves, it is replaced.
+let settled = true;
 let timer = 0;
 let asked: AbortController | undefined;
 
 wire();
 form.state = read(location.search || location.hash.slice(1));
-void form.load().then(() => ask(false));
-window.addEventListener("popstate", () => { form.state = read(location.search); void ask(false); });
+void form.load().then(() => ask(false, true));
+window.addEventListener("popstate", () => { form.state = read(location.search); settled = true; void ask(false, true); });
+answer.addEventListener("click", (e) => {
+  const wanted = (e.target as Element).closest<HTMLElement>("[data-request]")?.dataset.request;
+  if (wanted === undefined) return;
+  form.state = stateOf(JSON.parse(wanted));
+  settled = true;
+  void ask(false);
+  answer.focus();
+  scrollTo(0, 0);
+});
 document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
 document.querySelector("#link")!.addEventListener("click", () => void link());
 for (const b of document.querySelectorAll<HTMLElement>("[data-export]")) b.addEventListener("click", () => void exported(b.dataset.export!));
@@ -36,28 +48,37 @@ function later(whole: boolean, wait: number): void {
   timer = window.setTimeout(() => void ask(whole), wait);
 }
 
-function post(path: string, whole: boolean, signal?: AbortSignal): Promise<Response> {
-  const body = JSON.stringify(whole ? request(form.state) : { ...(request(form.state) as object), no_changes: true });
-  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
+const body = (whole: boolean) => JSON.stringify(whole ? request(form.state) : { ...(request(form.state) as object), no_changes: true });
+
+function post(path: string): Promise<Response> {
+  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: body(true) });
 }
 
 // ask sends the request and shows the answer, with or without its changes. A later request cancels it.
-async function ask(whole: boolean): Promise<void> {
+async function ask(whole: boolean, again = false): Promise<void> {
   clearTimeout(timer);
   asked?.abort();
   const mine = (asked = new AbortController());
-  history.replaceState(null, "", "?" + write(form.state));
+  const address = "?" + write(form.state);
+  if (settled && !again && address !== location.search) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  settled = whole;
   tell(command(form.state));
   if (!whole) document.body.classList.add("stale");
   const began = performance.now();
   try {
-    const got = await post("api/report?format=html", whole, mine.signal);
+    const { got, end } = await long(body(whole), mine.signal, (report, s) => {
+      if (whole) return; // the answer stands, its changes come
+      put(report, false);
+      status.textContent = `so far: ${words(s)}`;
+    });
     if (got.status === 503 && mine === asked) later(whole, busy);
     if (!got.ok) return say(mine, await show(got), true);
     const text = await got.text();
     if (mine !== asked) return;
     clear();
     put(text, whole);
+    if (end && end.state !== "done") return say(mine, `${end.detail ?? end.state}: ${words(end)}`, true);
     if (whole) return say(mine, "", false, false);
     say(mine, `answered in ${Math.round(performance.now() - began)} ms`, false);
     later(true, still);
@@ -117,7 +138,7 @@ const exports: Record<string, string> = {
 async function exported(name: string): Promise<void> {
   status.textContent = `making ${name}`;
   try {
-    const got = await post(exports[name]!, true);
+    const got = await post(exports[name]!);
     if (!got.ok) { status.textContent = await show(got); status.classList.add("wrong"); return; }
     save(name, await got.blob());
     status.textContent = `${name} saved`;

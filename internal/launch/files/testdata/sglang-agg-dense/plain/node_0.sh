@@ -18,6 +18,7 @@ python3 -m sglang.launch_server \
   --mem-fraction-static 0.901 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 2 4 8 16 24 28 \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8100 &
 
@@ -33,6 +34,7 @@ python3 -m sglang.launch_server \
   --mem-fraction-static 0.901 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 2 4 8 16 24 28 \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8101 &
 

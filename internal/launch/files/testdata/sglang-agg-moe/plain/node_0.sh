@@ -24,6 +24,7 @@ python3 -m sglang.launch_server \
   --speculative-num-steps 1 \
   --speculative-eagle-topk 1 \
   --speculative-num-draft-tokens 2 \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8000 &
 

@@ -20,6 +20,7 @@ python3 -m sglang.launch_server \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend nixl \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8100 \
   --disaggregation-bootstrap-port 8998 &
@@ -38,6 +39,7 @@ python3 -m sglang.launch_server \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend nixl \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8101 \
   --disaggregation-bootstrap-port 8999 &
@@ -56,6 +58,7 @@ python3 -m sglang.launch_server \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend nixl \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8102 \
   --disaggregation-bootstrap-port 9000 &
@@ -74,6 +77,7 @@ python3 -m sglang.launch_server \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend nixl \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8103 \
   --disaggregation-bootstrap-port 9001 &
@@ -92,6 +96,7 @@ python3 -m sglang.launch_server \
   --cuda-graph-bs-decode 1 2 4 8 16 24 32 40 48 56 64 \
   --disaggregation-mode decode \
   --disaggregation-transfer-backend nixl \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8104 &
 

@@ -25,6 +25,7 @@ python3 -m sglang.launch_server \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend nixl \
+  --enable-metrics \
   --host 0.0.0.0 \
   --port 8100 \
   --disaggregation-bootstrap-port 8998 &

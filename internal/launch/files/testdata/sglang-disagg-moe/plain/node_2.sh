@@ -24,6 +24,7 @@ python3 -m sglang.launch_server \
   --cuda-graph-bs-decode 1 2 4 8 16 24 32 40 48 56 64 \
   --disaggregation-mode decode \
   --disaggregation-transfer-backend nixl \
+  --enable-metrics \
   --nnodes 2 \
   --node-rank 1 \
   --dist-init-addr "${NODE_1_IP}:20000" &

@@ -1,0 +1,117 @@
+package operation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// expanded are the structs inside requests whose fields a brief schema spells out; of others it only names the fields.
+var expanded = []string{"Workload", "Deployment", "Pool", "Space"} //nolint:gochecknoglobals // a table
+
+// Brief is the schema of an operation's request for readers who pay for every word: types, first sentences of descriptions,
+// and the names of rare fields. Whoever wants the rest asks for [Schemas.Request]. Requests are checked as strictly.
+func (s *Schemas) Brief(table []Operation, o *Operation) *jsonschema.Schema {
+	name, ok := s.names[o.request]
+	if !ok {
+		return &jsonschema.Schema{Type: "object"}
+	}
+	b := briefer{s, map[string]string{}}
+	for i := range table {
+		if n := s.names[table[i].request]; n != "" && b.tools[n] == "" {
+			b.tools[n] = table[i].Name
+		}
+	}
+	const few = 5 // fields that are as short as their mention
+	if owner := b.tools[name]; owner != o.Name && len(s.defs[name].Properties) > few {
+		return &jsonschema.Schema{Type: "object", Description: "arguments of " + owner, Required: s.defs[name].Required}
+	}
+	out := b.object(s.defs[name])
+	out.Description = ""
+	return out
+}
+
+// briefer makes brief schemas.
+type briefer struct {
+	*Schemas
+
+	tools map[string]string // the operation of each request, by its definition
+}
+
+// object is a struct with brief fields.
+func (b *briefer) object(def *jsonschema.Schema) *jsonschema.Schema {
+	out := &jsonschema.Schema{
+		Type: "object", Description: firstSentence(def.Description), Required: def.Required,
+		Properties: map[string]*jsonschema.Schema{}, PropertyOrder: def.PropertyOrder,
+	}
+	last := ""
+	for _, name := range ordered(def) {
+		p := b.field(def.Properties[name])
+		if p.Description == last { // one comment stands for several fields
+			p.Description = ""
+		} else if p.Description != "" {
+			last = p.Description
+		}
+		out.Properties[name] = p
+	}
+	return out
+}
+
+// ordered are the properties of a struct in the order of its fields.
+func ordered(def *jsonschema.Schema) []string {
+	names := slices.Clone(def.PropertyOrder)
+	for name := range def.Properties {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// field is a brief field.
+func (b *briefer) field(p *jsonschema.Schema) *jsonschema.Schema {
+	text := firstSentence(p.Description)
+	if len(p.AnyOf) == 2 && p.AnyOf[1].Type == "null" { // it may be left out
+		p = p.AnyOf[0]
+	}
+	if p.Ref != "" {
+		name := strings.TrimPrefix(p.Ref, refPrefix)
+		if tool := b.tools[name]; tool != "" {
+			return &jsonschema.Schema{Type: "object", Description: "arguments of " + tool}
+		}
+		if slices.Contains(expanded, name) {
+			out := b.object(b.defs[name])
+			out.Description = text
+			return out
+		}
+		return &jsonschema.Schema{Type: "object", Description: fieldsOf(text, b.defs[name])}
+	}
+	if len(p.Properties) > 0 {
+		return &jsonschema.Schema{Type: "object", Description: fieldsOf(text, p)}
+	}
+	out := &jsonschema.Schema{Type: p.Type, Description: text, Enum: p.Enum}
+	if i := slices.IndexFunc(p.Types, func(t string) bool { return t != "null" }); i >= 0 {
+		out.Type = p.Types[i]
+	}
+	if p.Items != nil {
+		out.Items = b.field(p.Items)
+	}
+	if a := p.AdditionalProperties; a != nil && a.Not == nil {
+		out.AdditionalProperties = b.field(a)
+	}
+	return out
+}
+
+// fieldsOf is a description with the names of the fields.
+func fieldsOf(text string, def *jsonschema.Schema) string {
+	return strings.TrimSpace(text + " {" + strings.Join(ordered(def), ", ") + "}")
+}
+
+// firstSentence is the beginning of a description.
+func firstSentence(text string) string {
+	if i := strings.Index(text, ". "); i >= 0 {
+		return text[:i]
+	}
+	return strings.TrimSuffix(text, ".")
+}

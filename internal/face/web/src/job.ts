@@ -1,0 +1,94 @@
+// Long questions. What takes longer than a moment goes on as a job of the server: it survives a reload, shows its progress and
+// the answer so far, and stops when the question changes or the button is pressed.
+
+export interface Status {
+  id: string; state: string; progress: { task: string; done: number; of: number; what: string } | null;
+  partial: boolean; left: string[]; detail?: string;
+}
+
+// Time before a question becomes a job, and between two looks at its answer so far, in milliseconds.
+const moment = 1500, between = 2000;
+
+const place = document.querySelector<HTMLElement>("#job");
+let leave: (() => void) | undefined;
+place?.querySelector("button")?.addEventListener("click", () => leave?.());
+
+// An engine without a server has no jobs; it says how it gets on by this event.
+window.addEventListener("plimsoll-status", (e) => display((e as CustomEvent<Status | null>).detail, () => window.dispatchEvent(new Event("plimsoll-cancel"))));
+
+// answer is the report of a question, or the refusal. So gets the report as far as it is known.
+export async function answer(body: string, signal: AbortSignal, so: (report: string, status: Status) => void): Promise<{ got: Response; end?: Status }> {
+  const plain = new AbortController();
+  signal.addEventListener("abort", () => plain.abort());
+  const first = post("api/report?format=html", body, plain.signal);
+  const known = location.hash.startsWith("#job=");
+  const early = await Promise.race([first, new Promise<undefined>((done) => setTimeout(done, known ? 0 : moment))]);
+  if (early) return { got: early };
+  for (let tries = 0; ; tries++) {
+    const started = await post("api/jobs/plan", body, signal);
+    if (started.status === 404) return { got: await first }; // no jobs here
+    if (!started.ok) return { got: started };
+    const { id } = (await started.json()) as Status;
+    first.catch(() => undefined); // the job has its question
+    plain.abort();
+    history.replaceState(null, "", location.search + "#job=" + id);
+    const drop = () => void fetch(`api/jobs/${id}`, { method: "DELETE", keepalive: true }).catch(() => undefined);
+    signal.addEventListener("abort", drop);
+    try {
+      const end = await follow(id, signal, drop, so);
+      if (end.detail?.includes("ask again")) throw new Error(end.detail); // that server ends, another one may be there
+      const got = await fetch(`api/jobs/${id}/${end.state === "done" || end.partial ? "report?format=html" : "result"}`, { signal });
+      if (got.status !== 404) return { got, end };
+    } catch (e) {
+      if (signal.aborted || tries > 30) throw e;
+      await new Promise((done) => setTimeout(done, moment)); // the server may come back, or another one in its place
+    } finally {
+      signal.removeEventListener("abort", drop);
+      if (!signal.aborted) { display(null); history.replaceState(null, "", location.pathname + location.search); }
+    }
+  }
+}
+
+// words say how far an answer got that was not finished.
+export function words(s: Status): string {
+  const p = s.progress, some = s.left.slice(0, 3).join(", ") + (s.left.length > 3 ? ` and ${s.left.length - 3} more` : "");
+  return [p?.of ? `${p.done} of ${p.of} ${p.what}` : "", s.left.length ? `left: ${some}` : ""].filter(Boolean).join("; ");
+}
+
+function post(path: string, body: string, signal: AbortSignal): Promise<Response> {
+  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
+}
+
+// follow shows a job until it ends.
+function follow(id: string, signal: AbortSignal, drop: () => void, so: (report: string, status: Status) => void): Promise<Status> {
+  return new Promise((resolve, reject) => {
+    const events = new EventSource(`api/jobs/${id}/events`);
+    let last = 0, shown = -1;
+    const end = () => { events.close(); display(null); };
+    signal.addEventListener("abort", () => { end(); reject(new Error("left")); });
+    events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) { end(); reject(new Error("the server is gone")); } });
+    events.addEventListener("status", (e) => {
+      const s = JSON.parse((e as MessageEvent<string>).data) as Status;
+      if (!["waiting", "running"].includes(s.state)) { end(); resolve(s); return; }
+      display(s, drop);
+      const done = s.progress?.done ?? 0;
+      if (!s.partial || done === shown || performance.now() - last < between) return;
+      last = performance.now();
+      shown = done;
+      void fetch(`api/jobs/${id}/report?format=html`, { signal }).then((r) => (r.ok ? r.text() : "")).then((text) => {
+        if (text && !signal.aborted && events.readyState !== EventSource.CLOSED) so(text, s);
+      }).catch(() => undefined);
+    });
+  });
+}
+
+// display shows progress with a button to cancel.
+function display(s: Status | null, cancel?: () => void): void {
+  if (!place) return;
+  place.hidden = !s;
+  leave = cancel;
+  if (!s) return;
+  const bar = place.querySelector("progress")!, p = s.progress;
+  if (p?.of) { bar.max = p.of; bar.value = p.done; } else bar.removeAttribute("value");
+  place.querySelector("span")!.textContent = s.state === "waiting" ? "waiting for other jobs" : p ? (p.of ? `${p.task}: ${p.done} of ${p.of} ${p.what}` : p.task) : "starting";
+}
