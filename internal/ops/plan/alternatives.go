@@ -17,14 +17,15 @@ func Alternatives(ctx context.Context, w *session.Session, r Request, layouts in
 	if err := complete(w, &r); err != nil {
 		return nil, r, err
 	}
-	p := &planning{world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, tell: w.Tell, r: &r}
+	p := &planning{world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r}
 	all, err := experiments(p.world, &r)
 	if err != nil {
 		return nil, r, err
 	}
 	each := make([][]Found, len(all))
 	failed := make([]error, len(all))
-	done := counter{tell: p.tell, task: "comparing", of: len(all), what: "engines and modes"}
+	done := counter{tell: w.Tell, what: "searches"}
+	done.more("comparing", len(all))
 	err = pool.Each(ctx, len(all), experiment.AtATime, func(i int) {
 		how := experiment.How{Sources: r.Sources, Margin: r.margin(), Top: layouts, Jobs: r.Jobs}
 		var got *experiment.Result
