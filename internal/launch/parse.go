@@ -569,6 +569,15 @@ func (l *Launch) Flags() []Flag {
 	return out
 }
 
+// Flags are those of all commands.
+func (f *Found) Flags() []Flag {
+	var out []Flag
+	for i := range f.Launches {
+		out = append(out, f.Launches[i].Flags()...)
+	}
+	return out
+}
+
 // Model is what the command names as its model, "" if nothing.
 func (l *Launch) Model() string { return l.set.Model }
 

@@ -184,7 +184,7 @@ func (x *inspection) read() error {
 	}
 	x.out = &Response{
 		Device: d.System, Title: x.engine.Title, Engine: d.Engine.Name, Version: d.Engine.Version,
-		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Flags: x.given(),
+		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Flags: x.found.Flags(),
 	}
 	if len(d.Pools) == 1 && d.Pools[0].Role != deployment.Both {
 		x.half = true
@@ -214,15 +214,6 @@ func (x *inspection) read() error {
 	x.out.Deployment, x.out.Model, x.out.Device = x.d, x.stage.Model.Name(), x.stage.Device.Name
 	x.drafts()
 	return nil
-}
-
-// given are the flags of all commands that were read.
-func (x *inspection) given() []launch.Flag {
-	var out []launch.Flag
-	for i := range x.found.Launches {
-		out = append(out, x.found.Launches[i].Flags()...)
-	}
-	return out
 }
 
 // files reads the command, or the files and the config files that they reference.
