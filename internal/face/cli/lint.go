@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -264,8 +263,7 @@ func (f *lintFlags) print(env *Env, all []*lint.Response, unread []report.Unread
 	var err error
 	switch {
 	case f.format == "sarif":
-		info, _ := debug.ReadBuildInfo()
-		err = env.JSON(report.LintSARIF(versionOf(info).Version, all, unread))
+		err = env.JSON(report.LintSARIF(env.version().Version, all, unread))
 	case f.format == "json" && !f.each:
 		err = env.JSON(all[0])
 	case f.format == "json":

@@ -34,6 +34,7 @@ func commandTable() []command {
 		{newEnginesCmd, []string{"engines", "backends"}},
 		{newMCPCmd, []string{"mcp"}},
 		{newServeCmd, []string{"serve"}},
+		{newCallCmd, []string{"call"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCheckCmd, []string{"check"}},
 		{newCalibrateCmd, []string{"calibrate"}},
@@ -142,7 +143,7 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 	})
 	root.AddGroup(groups()...)
 	root.AddCommand(commands...)
-	root.SetHelpCommand(newHelpCmd())
+	root.SetHelpCommand(newHelpCmd(env))
 	root.InitDefaultHelpCmd()
 	describe(root)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })

@@ -59,7 +59,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	p := &planning{
-		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r, show: w.Partial,
+		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r, show: w.Partial, recalls: k.Sessions != nil,
 		done: counter{tell: w.Tell, what: "searches"},
 	}
 	out, err := p.compare(ctx)
@@ -84,9 +84,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 type planning struct {
 	world *session.Session // without progress: that of single simulations says nothing
 	r     *Request
-	small *experiment.NoRoomError                         // why nothing fits, where nothing does
-	show  func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
-	done  counter                                         // of searches: the contenders', then those of the changes
+	// recalls says that what prompts find in caches depends on those before them.
+	recalls bool
+	small   *experiment.NoRoomError                         // why nothing fits, where nothing does
+	show    func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
+	done    counter                                         // of searches: the contenders', then those of the changes
 }
 
 // noRoom is the first failure for want of room; nil if there is none.
