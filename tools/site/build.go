@@ -36,7 +36,7 @@ var script []byte
 // page is a document of the site.
 type page struct {
 	Source string // in the repository: docs/plan.md
-	Path   string // in the site: docs/plan.html
+	Path   string // in the site, as an HTML file
 	Title  string
 	Body   template.HTML
 	parts  []part
