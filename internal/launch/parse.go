@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -552,6 +553,22 @@ func (l *Launch) budget(set func(string, any)) {
 func (l *Launch) At(key string) (Place, bool) {
 	p, ok := l.places[key]
 	return p, ok
+}
+
+// Flags are the flags of the command, and the keys of its config file, with their lists in the table of releases.
+func (l *Launch) Flags() iter.Seq2[string, string] {
+	return func(yield func(list, name string) bool) {
+		for _, flag := range l.flags {
+			if !yield(l.Engine, strings.ReplaceAll(flag, "_", "-")) {
+				return
+			}
+		}
+		for _, key := range l.keys {
+			if !yield(l.Engine+"-keys", key) {
+				return
+			}
+		}
+	}
 }
 
 // Model is what the command names as its model, "" if nothing.

@@ -150,7 +150,7 @@ func (c *Constants) Forms() []FittedForm {
 		{"experts.w4a16", expertParameters(&c.Experts.W4A16)},
 		{"scan", []Parameter{
 			launch(&c.Scan.Launch), share("memory", &c.Scan.Memory),
-			{"chunk", &c.Scan.Chunk, 0.2, 20},
+			{"chunk", &c.Scan.Chunk, 0.2, 60},
 			{"lanes", &c.Scan.Lanes, 16, 1024},
 		}},
 		{"update", []Parameter{launch(&c.Update.Launch), share("memory", &c.Update.Memory)}},

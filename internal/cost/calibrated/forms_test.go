@@ -422,7 +422,7 @@ func prices(c *calibrated.Constants) (out []units.Seconds) {
 			flat := d // many queries, little context
 			flat.Decode.Pairs *= 1000
 			scan := p // traffic alone
-			scan.Name, scan.HeadDim = op.SelectiveScan, 8
+			scan.Name, scan.HeadDim, scan.ValueDim = op.SelectiveScan, 8, 1<<14
 			out = append(out, m.Cost(&p).Total, m.Cost(&d).Total, m.Cost(&flat).Total, m.Cost(&scan).Total)
 		}
 	}
@@ -464,7 +464,7 @@ func TestBounds(t *testing.T) {
 	bounds := map[string][2]float64{
 		"launch": {0.5, 60}, "compute": {0.02, 1}, "memory": {0.02, 1}, "io": {0.02, 1}, "efficiency": {0.02, 1},
 		"soft": {1, 8}, "depth": {0.001, 5}, "per_rank": {0.001, 5}, "short": {0.01, 20}, "head": {0.0005, 1}, "tile": {0.01, 3},
-		"chunk": {0.2, 20}, "lanes": {16, 1024},
+		"chunk": {0.2, 60}, "lanes": {16, 1024},
 	}
 	var c calibrated.Constants
 	for _, f := range c.Forms() {

@@ -26,6 +26,8 @@ type Terms struct {
 	// replayed in pieces, with attention between them.
 	Floor  Floors
 	Pieces units.Seconds
+	// PerDraft is the time to launch the kernels of a draft one by one, behind the draft before it; 0 where drafts replay a graph.
+	PerDraft units.Seconds
 	// APIFixed and APIPerToken are what the API server needs for a request and for
 	// each token of its prompt: one request after the other, beside the GPU.
 	APIFixed    units.Seconds
@@ -61,6 +63,7 @@ type Host struct {
 	PerLayer       units.Seconds
 	PerLayerFloor  units.Seconds
 	PerLayerPieces units.Seconds
+	PerDraft       units.Seconds
 	APIFixed       units.Seconds
 	APIPerToken    units.Seconds
 	First          units.Seconds
@@ -94,6 +97,7 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 		PerLayer:       perLayer,
 		PerLayerFloor:  t.Floor.Of(class),
 		PerLayerPieces: t.Pieces,
+		PerDraft:       t.PerDraft,
 		APIFixed:       t.APIFixed,
 		APIPerToken:    t.APIPerToken,
 		First:          t.First,

@@ -46,11 +46,14 @@ func TestHostFor(t *testing.T) {
 		t.Error("generations do not differ")
 	}
 	for generation, want := range map[string]Host{
-		"blackwell-ultra": blackwell, "cdna3": hopper, "ascend-a3": hopper, "": hopper,
+		"blackwell-ultra": blackwell, "cdna3": hopper, "": hopper,
 	} {
 		if got := p.HostFor(generation, Dense); got != want {
 			t.Errorf("%s: %+v, want %+v", generation, got, want)
 		}
+	}
+	if a := p.HostFor("ascend-a3", Linear); a.PerDraft <= hopper.PerDraft || a.PerLayerFloor <= p.HostFor("hopper", Linear).PerLayerFloor {
+		t.Errorf("ascend-a3 launches as fast as hopper: %+v", a)
 	}
 	if p.HostFor("hopper", Latent).PerLayerFloor <= hopper.PerLayerFloor {
 		t.Error("latent attention launches no more than a dense layer")

@@ -79,6 +79,7 @@ func (t *Terms) settings() []setting {
 		{"launch_floor.latent", atLeast(0), "the same for a layer with latent attention", us(&t.Floor.Latent)},
 		{"launch_floor.linear", atLeast(0), "the same for a recurrent layer", us(&t.Floor.Linear)},
 		{"launch_floor.pieces", atLeast(0), "minimum time for a layer in a step with prompts that replays graphs in pieces", us(&t.Pieces)},
+		{"per_draft", atLeast(0), "time to launch the kernels of a draft one by one; 0 where drafts replay a graph", us(&t.PerDraft)},
 		{"api_fixed", atLeast(0), "work of the API server per request, in parallel to the GPU", us(&t.APIFixed)},
 		{"api_per_token", atLeast(0), "work of the API server per prompt token, in parallel to the GPU", us(&t.APIPerToken)},
 		{"first", atLeast(0), "added to TTFT: network, tokenizer, streaming", us(&t.First)},

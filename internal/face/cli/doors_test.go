@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	stdjson "encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -111,16 +112,49 @@ func TestSameEverywhere(t *testing.T) {
 // served starts "plimsoll serve" and returns its address; stop ends it as a user does.
 func served(t *testing.T) (address string, stop func()) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "process", "serve", "--addr", "127.0.0.1:0")
+	s := startServer(t)
+	return s.address, func() {
+		t.Helper()
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		if err := s.cmd.Wait(); err != nil {
+			t.Errorf("after SIGTERM: %v", err)
+		}
+	}
+}
+
+// process is a server that runs.
+type process struct {
+	cmd     *exec.Cmd
+	address string
+	errors  *bufio.Reader
+}
+
+// rest is what it prints from now on to its end.
+func (p *process) rest(t *testing.T) string {
+	t.Helper()
+	out, err := io.ReadAll(p.errors)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(out)
+}
+
+// startServer starts "plimsoll serve" with flags.
+func startServer(t *testing.T, flags ...string) *process {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "process", append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	errors, err := cmd.StderrPipe()
+	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(errors).ReadString('\n')
+	errors := bufio.NewReader(pipe)
+	line, err := errors.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +162,7 @@ func served(t *testing.T) (address string, stop func()) {
 	if !ok {
 		t.Fatal(line)
 	}
-	return strings.TrimSuffix(address, "/"), func() {
-		t.Helper()
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("after SIGTERM: %v", err)
-		}
-	}
+	return &process{cmd, strings.TrimSuffix(address, "/"), errors}
 }
 
 func fetched(t *testing.T, url, body string) string {

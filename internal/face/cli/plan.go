@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -61,19 +60,9 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 func (e *Env) plan(ctx context.Context, q plan.Request, quiet bool) (*plan.Response, error) {
 	r, err := watched(ctx, e, quiet, plan.Run, q)
 	if err == nil {
-		r.Say(programVersion(), planCommand)
+		r.Say(e.programVersion(), planCommand)
 	}
 	return r, err
-}
-
-// programVersion is the version of this build.
-func programVersion() string {
-	info, _ := debug.ReadBuildInfo()
-	v := versionOf(info)
-	if v.Revision == "" {
-		return v.Version
-	}
-	return fmt.Sprintf("%s (%s)", v.Version, v.Revision)
 }
 
 // planCommand is the command line of a plan request.
@@ -111,6 +100,9 @@ func planCommand(r *plan.Request) string {
 	c.add(r.MTP > 0, "nextn", r.MTP)
 	list(&c, "nextn-accept-rates", r.AcceptanceRates)
 	c.prices(r)
+	if a := r.API; a != nil {
+		list(&c, "api-price", []float64{a.Input, a.Output})
+	}
 	if p := r.EnergyPrice; p != nil {
 		c.add(*p != simulate.DefaultEnergyPrice, "energy-price", *p)
 	}

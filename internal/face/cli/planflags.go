@@ -33,6 +33,7 @@ type planFlags struct {
 	percentile    string
 	mode          string
 	prices        []string
+	apiPrice      []float64
 	energyPrice   float64
 	coldStart     float64
 	out           string
@@ -54,6 +55,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
 		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "price of a GPU-hour in US dollars: `USD`, or SYSTEM=USD (default the list price)")
+		nargs.ListVar(fs, &f.apiPrice, "api-price", nargs.OneOrMore, nargs.Float, "price of an API to compare with: US dollars per million input and per million output tokens, `IN OUT`")
 		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power")
 	})
 	section(fs, "Workload", f.defineWorkload)
@@ -105,7 +107,7 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 	fs.IntVar(&x.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
 	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "shortest length as a share of the longest; lengths are uniform in between (default 1)")
 	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "request lengths of a typical use: "+join(names))
-	fs.StringVar(&x.Trace, "trace", "", "request lengths from a trace `file`; its arrival times are ignored")
+	fs.StringVar(&x.Trace, "trace", "", "request lengths, and with block hashes shared prompts, from a trace `file`; its arrival times are ignored")
 	fs.StringVar(&f.input, "length-distribution", "", "distribution of input lengths: a `file` (YAML bins, CSV or trace), or builtin")
 	fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 	nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
@@ -119,6 +121,13 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	}
 	if fs.Changed("energy-price") {
 		f.EnergyPrice = &f.energyPrice
+	}
+	if f.apiPrice != nil {
+		const both = 2
+		if len(f.apiPrice) != both {
+			return usagef("--api-price must be two prices, of a million input and a million output tokens, got %d", len(f.apiPrice))
+		}
+		f.API = &plan.APIPrice{Input: f.apiPrice[0], Output: f.apiPrice[1]}
 	}
 	if fs.Changed("cold-start") {
 		f.ColdStart = &f.coldStart

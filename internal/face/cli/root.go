@@ -20,11 +20,13 @@ func commandTable() []command {
 	return []command{
 		{newPlanCmd, []string{"plan"}},
 		{newDiffCmd, []string{"diff"}},
+		{newSweepCmd, []string{"sweep"}},
 		{newFilesCmd, []string{"files"}},
 		{newConfigureCmd, []string{"cli"}},
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
 		{newLintCmd, []string{"lint"}},
+		{newUpgradeCmd, []string{"upgrade"}},
 		{newSimulateCmd, []string{"simulate"}},
 		{newStepCmd, []string{"step", "text_generate", "text-generate"}},
 		{newModelsCmd, []string{"models"}},
@@ -32,6 +34,7 @@ func commandTable() []command {
 		{newEnginesCmd, []string{"engines", "backends"}},
 		{newMCPCmd, []string{"mcp"}},
 		{newServeCmd, []string{"serve"}},
+		{newCallCmd, []string{"call"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCheckCmd, []string{"check"}},
 		{newCalibrateCmd, []string{"calibrate"}},
@@ -140,7 +143,7 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 	})
 	root.AddGroup(groups()...)
 	root.AddCommand(commands...)
-	root.SetHelpCommand(newHelpCmd())
+	root.SetHelpCommand(newHelpCmd(env))
 	root.InitDefaultHelpCmd()
 	describe(root)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })

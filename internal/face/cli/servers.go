@@ -19,10 +19,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/docs"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
-	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -38,7 +36,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
+	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
 		Plan: planCommand, Step: stepCommand,
 		Optimize: func(r *optimize.Request) string { return optimizeCommand(r, "") },
 		Simulate: func(r *simulate.Request) string { return simulateCommand(r, "", "", "") },
@@ -158,7 +156,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		defer func() { err = errors.Join(err, folder.Close()) }()
 	}
 	const waiting = 256 // agents wait rather than try again
-	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: programVersion(), Docs: docs.Files, Writes: folder != nil})
+	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil})
 	if err != nil {
 		return err
 	}
@@ -180,46 +178,4 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		return err
 	}
 	return serve.Serve(ctx, l, server.Handler(g), serve.Streams())
-}
-
-// newServeCmd makes "plimsoll serve".
-func newServeCmd(env *Env) *cobra.Command {
-	var addr string
-	var profile bool
-	cmd := &cobra.Command{
-		Use:     "serve",
-		Short:   "Serve the planner as a web page and a JSON API",
-		GroupID: groupServe,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := untilSignal(cmd.Context())
-			defer stop()
-			const waiting = 64
-			local := guard.Loopback(addr)
-			desk := env.desk(nil, waiting)
-			jobs := job.New(desk, job.Limits{})
-			defer jobs.Close()
-			defer context.AfterFunc(ctx, jobs.Close)() // streams of jobs end with them
-			handler, err := serve.New(serve.Options{
-				Desk: desk, Jobs: jobs, Version: programVersion(), Loopback: local, Profile: profile,
-				Page: web.Page(), HTML: web.Report, Markdown: web.Markdown,
-			})
-			if err != nil {
-				return err
-			}
-			l, err := env.listen(ctx, "addr", addr, "/")
-			if err != nil {
-				return err
-			}
-			if !local {
-				env.Note("anyone who can reach this address can use it")
-			}
-			return serve.Serve(ctx, l, handler, serve.Limits{})
-		},
-	}
-	fs := cmd.Flags()
-	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 selects a free port")
-	fs.BoolVar(&profile, "pprof", false, "serve profiles at /debug/pprof, on this machine only")
-	fs.Lookup("pprof").Hidden = true
-	return cmd
 }

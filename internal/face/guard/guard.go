@@ -1,11 +1,12 @@
 // Package guard decides which requests a server of this program accepts: it checks the host
-// name of a request, its origin, its token and its size.
+// name of a request, its origin, its user, how much that client asks, and its size.
 //
 // In: an [http.Handler] and a [Guard]. Out: a handler that refuses the rest, with errors in
 // the format of RFC 9457. It does not look at the request itself. Start at [Guard.Handler].
 package guard
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -13,19 +14,39 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 )
 
 // Guard is what a server requires of requests.
 type Guard struct {
 	// Loopback says that the server listens on this machine only. Then the host name of a
-	// request must be local: a foreign page may resolve its own name to this machine.
+	// request must be local: a foreign page may resolve its own name to this machine. Where
+	// users are known it is not looked at: such a page has no token.
 	Loopback bool
-	// Token, if not "", is required with every request.
+	// Token, if not "", is required with every request; Users are tokens by the names of users.
+	// A request has one as "Authorization: Bearer TOKEN", or as the password of basic
+	// authentication, for which browsers ask, with the user's name.
 	Token string
+	Users map[string]string
+	// Proxies are the addresses of reverse proxies that are trusted, UserHeader is the header in which
+	// they name the user of a request; "" = none.
+	Proxies    []netip.Prefix
+	UserHeader string
+	// Open are paths that need neither a user nor patience: probes of the server's health. Inner are
+	// those that trusted proxies and this machine may ask without a user: its metrics.
+	Open, Inner []string
+	// Limits are those of each client.
+	Limits Limits
 	// Body is the largest request in bytes.
 	Body int64
+
+	clients clients
 }
+
+// knows says that requests have users.
+func (g *Guard) knows() bool { return g.Token != "" || len(g.Users) > 0 || g.UserHeader != "" }
 
 // Loopback reports whether an address to listen on, "HOST:PORT", is this machine's own.
 func Loopback(addr string) bool {
@@ -44,24 +65,111 @@ func own(host string) bool {
 
 // Handler passes on the requests that the guard accepts.
 func (g *Guard) Handler(next http.Handler) http.Handler {
-	want := sha256.Sum256([]byte("Bearer " + g.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		if slices.Contains(g.Open, r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		user, known := g.user(r)
+		peer, trusted := g.peer(r)
 		switch {
-		case g.Loopback && !own(hostname(r.Host)):
+		case g.Loopback && !g.knows() && !own(hostname(r.Host)):
 			Refuse(w, http.StatusForbidden, "this server answers requests for localhost only")
-		case !sameOrigin(r):
+		case !sameOrigin(r, g.host(r, trusted)):
 			Refuse(w, http.StatusForbidden, "pages of other origins may not use this server")
-		case g.Token != "" && subtle.ConstantTimeCompare(want[:], got[:]) != 1:
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			Refuse(w, http.StatusUnauthorized, "a bearer token is needed: the header \"Authorization: Bearer TOKEN\"")
+		case !known && !(slices.Contains(g.Inner, r.URL.Path) && (trusted || peer.IsLoopback())):
+			g.refuseUser(w)
 		case r.ContentLength > g.Body:
 			Refuse(w, http.StatusRequestEntityTooLarge, "the request is too large")
 		default:
+			end, wait := g.clients.enter(&g.Limits, Client(user, r, trusted))
+			if end == nil {
+				w.Header().Set("Retry-After", strconv.Itoa(wait))
+				Refuse(w, http.StatusTooManyRequests, "this client asks too much; try again later")
+				return
+			}
+			defer end()
+			r = r.WithContext(context.WithValue(r.Context(), userKey{}, user))
 			r.Body = http.MaxBytesReader(w, r.Body, g.Body)
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// refuseUser says how a request names its user.
+func (g *Guard) refuseUser(w http.ResponseWriter) {
+	switch {
+	case len(g.Users) > 0 || g.Token != "":
+		w.Header().Add("WWW-Authenticate", "Bearer")
+		if g.Inner != nil { // a server with a page
+			w.Header().Add("WWW-Authenticate", `Basic realm="Plimsoll", charset="UTF-8"`)
+		}
+		Refuse(w, http.StatusUnauthorized, "a token is needed: the header \"Authorization: Bearer TOKEN\"")
+	default:
+		Refuse(w, http.StatusUnauthorized, "a user is needed: requests come through the reverse proxy, which names the user in "+g.UserHeader)
+	}
+}
+
+// user is the user of a request, "" if users have no names; known says that the request may come in.
+func (g *Guard) user(r *http.Request) (name string, known bool) {
+	if !g.knows() {
+		return "", true
+	}
+	if g.UserHeader != "" {
+		if _, trusted := g.peer(r); trusted {
+			if name := r.Header.Get(g.UserHeader); name != "" {
+				return name, true
+			}
+		}
+	}
+	given, token, basic := r.BasicAuth()
+	if !basic {
+		token, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	if token == "" {
+		return "", false
+	}
+	same := func(want string) bool { // takes the same time for every wrong token
+		a, b := sha256.Sum256([]byte(want)), sha256.Sum256([]byte(token))
+		return want != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+	}
+	known = same(g.Token)
+	for n, want := range g.Users {
+		if same(want) && (!basic || given == n) {
+			name, known = n, true
+		}
+	}
+	return name, known
+}
+
+// peer is the address that a request comes from, and whether it is that of a trusted proxy.
+func (g *Guard) peer(r *http.Request) (netip.Addr, bool) {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}, false
+	}
+	ip := at.Addr().Unmap()
+	return ip, slices.ContainsFunc(g.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// host is the name by which a client asked for this server; a trusted proxy may say.
+func (g *Guard) host(r *http.Request, trusted bool) string {
+	if name := r.Header.Get("X-Forwarded-Host"); trusted && name != "" {
+		return name
+	}
+	return r.Host
+}
+
+// Client names the client of a request: its user, or its address; behind a trusted proxy the one the proxy names last.
+func Client(user string, r *http.Request, trusted bool) string {
+	if user != "" {
+		return "user " + user
+	}
+	if all := r.Header.Values("X-Forwarded-For"); trusted && len(all) > 0 {
+		parts := strings.Split(all[len(all)-1], ",")
+		return strings.TrimSpace(parts[len(parts)-1])
+	}
+	return hostname(r.RemoteAddr)
 }
 
 // userKey is the key of the user in the context of a request.
@@ -83,7 +191,7 @@ func hostname(host string) string {
 
 // sameOrigin reports whether a request comes from no page or from a page of this server. A
 // link on another page may lead here, since that page does not see the response.
-func sameOrigin(r *http.Request) bool {
+func sameOrigin(r *http.Request, host string) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		site := r.Header.Get("Sec-Fetch-Site")
@@ -91,7 +199,7 @@ func sameOrigin(r *http.Request) bool {
 		return site == "" || site == "same-origin" || site == "none" || followed
 	}
 	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
 // Problem is an error in the format of RFC 9457, with the fields of the request it concerns.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -29,6 +30,12 @@ type Options struct {
 	HTML, Markdown func(io.Writer, *plan.Response) error
 	// Loopback says that the server listens on this machine only.
 	Loopback bool
+	// Access says who may use the server and how much; nil = everybody, as much as they like.
+	Access *guard.Guard
+	// Ready says that the server takes new clients; nil = always.
+	Ready func() bool
+	// Log gets a record of every request; nil = none.
+	Log *slog.Logger
 	// Profile adds /debug/pprof, on loopback alone.
 	Profile bool
 }
@@ -49,6 +56,7 @@ type api struct {
 	table   []operation.Operation
 	schemas *operation.Schemas
 	openAPI []byte
+	meter   meter
 }
 
 // patience is how long a plain request may take.
@@ -82,10 +90,30 @@ func New(o Options) (http.Handler, error) {
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
+	mux.Handle("/healthz", only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) { send(w, r, "text/plain", []byte("ok\n"), nil) }))
+	mux.Handle("/readyz", only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+		if o.Ready != nil && !o.Ready() {
+			guard.Refuse(w, http.StatusServiceUnavailable, "this server is about to end")
+			return
+		}
+		send(w, r, "text/plain", []byte("ready\n"), nil)
+	}))
+	mux.Handle("/metrics", only(http.MethodGet, a.metrics))
 	mux.Handle("/", o.Page)
-	g := &guard.Guard{Loopback: o.Loopback, Body: MaxBody}
-	return headers(g.Handler(http.NewCrossOriginProtection().Handler(mux))), nil
+	g := o.Access
+	if g == nil {
+		g = &guard.Guard{}
+	}
+	g.Loopback, g.Body, g.Open, g.Inner = o.Loopback, MaxBody, probes(), []string{"/metrics"}
+	origins := http.NewCrossOriginProtection()
+	if g.UserHeader != "" { // a proxy may give the host another name; the guard has checked the origin
+		origins.AddInsecureBypassPattern("/")
+	}
+	return a.observe(headers(g.Handler(origins.Handler(inside(mux))))), nil
 }
+
+// probes are the addresses of health and readiness.
+func probes() []string { return []string{"/healthz", "/readyz"} }
 
 // headers adds the headers of every response.
 func headers(next http.Handler) http.Handler {

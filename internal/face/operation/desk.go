@@ -172,6 +172,9 @@ func keyOf(operation string, request any) (key, error) {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s", operation, canonical)), nil
 }
 
+// Load is how many searches run and how many requests wait for one.
+func (d *Desk) Load() (running, waiting int) { return len(d.slots), int(d.waiting.Load()) }
+
 // Decode reads a request.
 func (d *Desk) Decode(o *Operation, data []byte) (request any, err error) {
 	bug := d.guard(func() { request, err = o.Decode(data) })

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -63,6 +64,26 @@ func intervals(w io.Writer, d *optimize.Device, p *optimize.Search) {
 		fmt.Fprintf(w, "%d more layouts meet the limits; JSON and CSV list them.\n", more)
 	}
 	safeChoice(w, p)
+	silicon(w, p)
+}
+
+// silicon prints what the best row reaches where it runs.
+func silicon(w io.Writer, p *optimize.Search) {
+	s := p.Silicon
+	if s == nil {
+		return
+	}
+	fmt.Fprintf(w, "On silicon: row 1 is expected to reach %s tokens/s", ranging(s.Throughput))
+	fmt.Fprintf(w, " with TTFT %s", ranging(s.TTFT))
+	if s.TPOT != nil {
+		fmt.Fprintf(w, " and TPOT %s", ranging(*s.TPOT))
+	}
+	fmt.Fprintf(w, " ms (80 %%), simulated under %s with times of measured kernels; intervals from %s.\n", s.Engine, s.Basis)
+}
+
+// ranging prints a figure and both ends of its interval.
+func ranging(x simulate.Range) string {
+	return f2(x.Value) + " (" + f2(x.Low) + " to " + f2(x.High) + ")"
 }
 
 // safeChoice warns if the best row is likely to miss its limits, and names a safe choice.

@@ -160,7 +160,7 @@ func (x *run) find(ctx context.Context, e search.Scored) error {
 	jobs := cmp.Or(x.how.Jobs, session.DefaultJobs)
 	s := search.Search{Evaluator: e, Group: search.ByLayout, Near: e == search.Scored(x.eval), Rows: x.how.Top, Beat: x.how.Beat, Workers: jobs}
 	var err error
-	if x.results, err = s.Run(ctx, x.space.Branches(x.eval, e)); err != nil {
+	if x.results, err = s.Run(ctx, x.space.Branches(ctx, x.eval, e)); err != nil {
 		return err
 	}
 	rank := search.Best[any]

@@ -84,8 +84,10 @@ type Search struct {
 	// Safe is the deployment with the most throughput that meets the limits with a
 	// probability of 0.9, null without limits or if there is none. Basis is the source of the
 	// rows' intervals.
-	Safe      *Safe           `json:"safe_choice"`
-	Basis     string          `json:"interval_basis"`
+	Safe  *Safe  `json:"safe_choice"`
+	Basis string `json:"interval_basis"`
+	// Silicon is the best row where it runs, of the guide's formulas on Ascend devices.
+	Silicon *Silicon `json:"silicon,omitempty"`
 	Feasible  *session.Limits `json:"nearest_limits"`
 	Artefacts []step.Effect   `json:"artefacts"` // of the policy that change the best row's step
 	Notes     []string        `json:"notes"`

@@ -101,7 +101,7 @@ func (t *task) run(ctx context.Context) error {
 		if t.evaluation == BySimulation {
 			s.Group, s.Near = func(c *search.Candidate) any { return t.label(c) }, true
 		}
-		results, err := s.Run(ctx, search.Candidates(e, candidates))
+		results, err := s.Run(ctx, search.Candidates(ctx, e, candidates))
 		if err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (t *task) summarize(ctx context.Context) {
 		return
 	}
 	t.out.Best, t.out.Basis = &t.out.Rows[0], t.out.Rows[0].Expected.Basis
-	t.out.Safe = t.safeChoice(ctx)
+	t.out.Safe, t.out.Silicon = t.safeChoice(ctx), t.silicon(ctx)
 	t.out.Frontier = append(t.out.Frontier, t.frontier()...)
 	t.shaped(ctx, t.rows[0])
 }

@@ -18,10 +18,11 @@ import (
 
 // cost is what a contender costs at its throughput.
 func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
-	out := money.Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
+	c.Price = d.Price
 	if price, ok := p.r.Prices[d.Name]; ok {
-		out = money.Cost{USDPerHour: price, Source: "given"}
+		c.Price = device.Price{USDPerHour: price, Source: "given", Class: device.Yours}
 	}
+	out := money.Cost{USDPerHour: c.Price.USDPerHour, Source: c.Price.Source}
 	if out.USDPerHour == 0 || c.Throughput == 0 {
 		return money.Cost{}
 	}

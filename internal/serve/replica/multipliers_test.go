@@ -257,6 +257,22 @@ func TestDraftedTokens(t *testing.T) {
 	}
 }
 
+// TestLaunchedDrafts: a draft that replays no graph lasts as much longer as its launches.
+func TestLaunchedDrafts(t *testing.T) {
+	build := func(launches units.Seconds) *replica.Replica {
+		r, err := buildDrafts(t, "deepseek-ai/DeepSeek-V3", "h200_sxm", "vllm", parallel.Layout{Devices: 8, TP: 8}, 3, func(e *engine.Profile) {
+			e.Hosts = map[string]*engine.Terms{engine.Generic: {PerDraft: launches}}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if got := build(5e-3).Step(decoding) - build(0).Step(decoding); math.Abs(float64(got)-15e-3) > 1e-9 {
+		t.Errorf("three drafts of 5 ms of launches take %v longer", got)
+	}
+}
+
 // TestAlone: an engine with one device waits for less of its host's work; ranks that share experts are not alone.
 func TestAlone(t *testing.T) {
 	slow := replica.Ones()

@@ -187,7 +187,7 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 		attention *= p.decode
 	}
 	kernels := layers + head + attention
-	layers += p.host.PerLayer * units.Seconds(p.layers+p.drafts)
+	layers += p.host.PerLayer*units.Seconds(p.layers+p.drafts) + p.host.PerDraft*units.Seconds(p.drafts)
 	return work{layers, head, attention, kernels, products}
 }
 

@@ -59,7 +59,7 @@ func (q *sizing) sized() (*search.Sized, *search.Workers) {
 func (q *sizing) fewest(t *rapid.T) *search.Result {
 	e, w := q.sized()
 	x := search.Search{Evaluator: e, Group: search.ByLayout, Rows: 1, Workers: 2}
-	results, err := x.Run(t.Context(), w.Branches(e.Simulated, e))
+	results, err := x.Run(t.Context(), w.Branches(t.Context(), e.Simulated, e))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,11 +194,14 @@ func (s *Search) target(x *queued, hoped float64) float64 {
 	return max(hoped, x.Bound*below)
 }
 
-// Candidates are the branches of single candidates.
-func Candidates(e Evaluator, all []Candidate) []Branch {
-	out := make([]Branch, len(all))
+// Candidates are the branches of single candidates, cut short when ctx ends.
+func Candidates(ctx context.Context, e Evaluator, all []Candidate) []Branch {
+	out := make([]Branch, 0, len(all))
 	for i := range all {
-		out[i] = Branch{Bound: e.Bound(&all[i]), Candidate: all[i]}
+		if ctx.Err() != nil {
+			return out
+		}
+		out = append(out, Branch{Bound: e.Bound(&all[i]), Candidate: all[i]})
 	}
 	return out
 }
@@ -228,6 +231,9 @@ func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 		if err := cmp.Or(do(ctx, todo), ctx.Err()); err != nil { // an evaluation may have ended early
 			return nil, err
 		}
+	}
+	if err := ctx.Err(); err != nil { // the space may lack what was not listed any more
+		return nil, err
 	}
 	slices.SortFunc(s.results, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
 	out := make([]Result, len(s.results))

@@ -19,7 +19,7 @@ import (
 func run(t testing.TB, e search.Evaluator, candidates []search.Candidate, workers int, progress func(int)) []search.Result {
 	t.Helper()
 	s := search.Search{Evaluator: e, Workers: workers, Progress: progress}
-	results, err := s.Run(t.Context(), search.Candidates(e, candidates))
+	results, err := s.Run(t.Context(), search.Candidates(t.Context(), e, candidates))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestRunCancelled(t *testing.T) {
 		seen++
 		cancel()
 	}}
-	_, err := s.Run(ctx, search.Candidates(&p, candidates))
+	_, err := s.Run(ctx, search.Candidates(t.Context(), &p, candidates))
 	if !errors.Is(err, context.Canceled) || seen != 1 {
 		t.Errorf("want the search cancelled after one of %d, got %v after %d", len(candidates), err, seen)
 	}
@@ -141,7 +141,7 @@ func TestRowsChangeNothing(t *testing.T) {
 // branches puts candidates into branches of so many, as pairs of workers are.
 func branches(b *book, all []search.Candidate, part int) []search.Branch {
 	if part == 1 {
-		return search.Candidates(b, all)
+		return search.Candidates(context.Background(), b, all)
 	}
 	var out []search.Branch
 	for some := range slices.Chunk(all, part) {
@@ -149,7 +149,7 @@ func branches(b *book, all []search.Candidate, part int) []search.Branch {
 		for i := range some {
 			bound = max(bound, b.Bound(&some[i]))
 		}
-		out = append(out, search.Branch{Bound: bound, Expand: func() []search.Branch { return search.Candidates(b, some) }})
+		out = append(out, search.Branch{Bound: bound, Expand: func() []search.Branch { return search.Candidates(context.Background(), b, some) }})
 	}
 	return out
 }
@@ -161,7 +161,7 @@ func TestLargerSpace(t *testing.T) {
 		b, all := drawBook(t)
 		best := func(some []search.Candidate) float64 {
 			s := search.Search{Evaluator: b, Rows: 1, Workers: 1}
-			results, err := s.Run(t.Context(), search.Candidates(b, some))
+			results, err := s.Run(t.Context(), search.Candidates(context.Background(), b, some))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,19 +49,23 @@ func ByLayout(c *Candidate) any { return c.Layout }
 
 // Branches are the parts of the space: candidates, or a branch for every pair of layouts
 // for prefill and decode, whose units are listed when it is their turn.
-func (w *Workers) Branches(s *Simulated, e Scored) []Branch {
+// It is cut short when ctx ends, of which [Search.Run] has the error.
+func (w *Workers) Branches(ctx context.Context, s *Simulated, e Scored) []Branch {
 	if len(w.Prefill) == 0 {
-		return Candidates(e, w.both(true))
+		return Candidates(ctx, e, w.both(ctx, true))
 	}
 	var out []Branch
 	for _, d := range w.Decode {
 		for _, p := range w.Prefill {
 			for _, by := range w.drafts() {
+				if ctx.Err() != nil {
+					return out
+				}
 				bound := math.Inf(-1)
 				if x := s.perDevice(p, d, by, 0); x.Throughput > 0 {
 					bound = e.PairBound(x)
 				}
-				out = append(out, Branch{Bound: bound, Expand: func() []Branch { return Candidates(e, w.units(p, d, by)) }})
+				out = append(out, Branch{Bound: bound, Expand: func() []Branch { return Candidates(ctx, e, w.units(p, d, by)) }})
 			}
 		}
 	}
@@ -70,9 +74,12 @@ func (w *Workers) Branches(s *Simulated, e Scored) []Branch {
 
 // both are the candidates whose workers do both, with the engine's own budget and with
 // others.
-func (w *Workers) both(budgets bool) []Candidate {
+func (w *Workers) both(ctx context.Context, budgets bool) []Candidate {
 	var out []Candidate
 	for _, l := range w.Decode {
+		if ctx.Err() != nil {
+			break
+		}
 		c := Candidate{Layout: l, Y: 1, Copies: 1}
 		if n := w.Packing.Devices; n > 0 {
 			if c.Copies = n / l.Devices; c.Copies == 0 {
@@ -134,7 +141,7 @@ func (s *Simulated) PairBound(most PerDevice) float64 { return most.Throughput *
 // meets.
 func (w *Workers) Nearest(ctx context.Context, s *Simulated, workers int) ([]Result, error) {
 	var all []Candidate
-	for _, c := range w.both(false) {
+	for _, c := range w.both(ctx, false) {
 		if len(w.Prefill) == 0 {
 			all = append(all, c)
 			continue
@@ -182,14 +189,17 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]Resul
 	most := 0.0
 	const largest = 512 // beyond it speed for a user is no choice any more
 	for batch := 1; batch <= min(largest, s.most(&Candidate{})); batch *= 2 {
-		best := w.promising(s, batch)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		best := w.promising(ctx, s, batch)
 		if best.bound == 0 {
 			break
 		}
 		if best.bound > most { // a larger batch that carries no more is only slower
 			most, todo = best.bound, append(todo, best)
 		}
-		if fast := w.fastest(s, batch); fast.bound > 0 && fast.c != best.c {
+		if fast := w.fastest(ctx, s, batch); fast.bound > 0 && fast.c != best.c {
 			todo = append(todo, fast)
 		}
 	}
@@ -207,7 +217,7 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]Resul
 }
 
 // fastest is the candidate with the highest bound of those with the layout whose tokens take the least time at a batch.
-func (w *Workers) fastest(s *Simulated, batch int) promising {
+func (w *Workers) fastest(ctx context.Context, s *Simulated, batch int) promising {
 	least := math.Inf(1)
 	one := *w
 	for _, l := range w.Decode {
@@ -227,12 +237,12 @@ func (w *Workers) fastest(s *Simulated, batch int) promising {
 	if math.IsInf(least, 1) {
 		return promising{}
 	}
-	return one.promising(s, batch)
+	return one.promising(ctx, s, batch)
 }
 
 // promising is the candidate with the highest bound at a batch that its caches nearly
 // have room for.
-func (w *Workers) promising(s *Simulated, batch int) promising {
+func (w *Workers) promising(ctx context.Context, s *Simulated, batch int) promising {
 	var best promising
 	look := func(all []Candidate) {
 		for _, c := range all {
@@ -248,7 +258,7 @@ func (w *Workers) promising(s *Simulated, batch int) promising {
 		}
 	}
 	if len(w.Prefill) == 0 {
-		look(w.both(false))
+		look(w.both(ctx, false))
 		return best
 	}
 	type pair struct {
@@ -259,6 +269,9 @@ func (w *Workers) promising(s *Simulated, batch int) promising {
 	var pairs []pair
 	for _, d := range w.Decode {
 		for _, p := range w.Prefill {
+			if ctx.Err() != nil {
+				return best
+			}
 			for _, by := range w.drafts() {
 				pairs = append(pairs, pair{p, d, by, s.PairBound(s.perDevice(p, d, by, batch))})
 			}
@@ -266,7 +279,7 @@ func (w *Workers) promising(s *Simulated, batch int) promising {
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.bound, a.bound) })
 	for _, p := range pairs {
-		if p.bound <= best.bound {
+		if p.bound <= best.bound || ctx.Err() != nil {
 			break
 		}
 		look(w.units(p.prefill, p.decode, p.by))

@@ -100,7 +100,7 @@ func (q *question) search() (*search.Simulated, *search.Workers) {
 func (q *question) rows(t *rapid.T, n, workers int) []*search.Result {
 	s, w := q.search()
 	x := search.Search{Evaluator: s, Group: search.ByLayout, Near: true, Rows: n, Workers: workers}
-	results, err := x.Run(t.Context(), w.Branches(s, s))
+	results, err := x.Run(t.Context(), w.Branches(t.Context(), s, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestWorkersAgainstBruteForce(t *testing.T) {
 		q.devices, q.tp = min(q.devices, 4), q.tp[:1]
 		s, w := q.search()
 		most := 0.0
-		for _, b := range w.Branches(s, s) {
+		for _, b := range w.Branches(t.Context(), s, s) {
 			all := []search.Branch{b}
 			if b.Expand != nil {
 				all = b.Expand()
@@ -213,7 +213,7 @@ func (q *question) sized(t *rapid.T, e *search.Sized) []*search.Result {
 	e.Simulated, e.MaxDevices = s, 1<<15
 	rows := func(n int) []*search.Result {
 		x := search.Search{Evaluator: e, Group: search.ByLayout, Rows: n, Workers: 2}
-		results, err := x.Run(t.Context(), w.Branches(s, e))
+		results, err := x.Run(t.Context(), w.Branches(t.Context(), s, e))
 		if err != nil {
 			t.Fatal(err)
 		}

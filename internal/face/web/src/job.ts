@@ -36,6 +36,7 @@ export async function answer(body: string, signal: AbortSignal, so: (report: str
     signal.addEventListener("abort", drop);
     try {
       const end = await follow(id, signal, drop, so);
+      if (end.detail?.includes("ask again")) throw new Error(end.detail); // that server ends, another one may be there
       const got = await fetch(`api/jobs/${id}/${end.state === "done" || end.partial ? "report?format=html" : "result"}`, { signal });
       if (got.status !== 404) return { got, end };
     } catch (e) {

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
+	"github.com/plimsoll-project/plimsoll/internal/face/job"
+	"github.com/plimsoll-project/plimsoll/internal/face/web"
+)
+
+// serveFlags are the flags of "plimsoll serve".
+type serveFlags struct {
+	addr               string
+	token, users       string
+	userHeader         string
+	proxies            []string
+	rate               float64
+	concurrency        int
+	log                string
+	drain, longest     time.Duration
+	profile, rateGiven bool
+}
+
+// newServeCmd makes "plimsoll serve".
+func newServeCmd(env *Env) *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Serve the planner as a web page and a JSON API",
+		GroupID: groupServe,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.rateGiven = cmd.Flags().Changed("client-rate") || cmd.Flags().Changed("client-concurrency")
+			return f.run(cmd.Context(), env)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 selects a free port")
+	section(fs, "Users", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.token, "token", "", "`token` that clients must send (default "+tokenVariable+")")
+		fs.StringVar(&f.users, "users", "", "`file` with a user's name and token on each line")
+		fs.StringVar(&f.userHeader, "user-header", "", "`header` in which a trusted reverse proxy names the user")
+		fs.StringSliceVar(&f.proxies, "trusted-proxy", []string{"127.0.0.1", "::1"}, "`addresses` or networks of reverse proxies")
+	})
+	section(fs, "Limits of a client", func(fs *pflag.FlagSet) {
+		fs.Float64Var(&f.rate, "client-rate", 50, "requests per second; 0 is any, as on a loopback address without this flag")
+		fs.IntVar(&f.concurrency, "client-concurrency", 16, "requests in parallel, streams among them; 0 is any, as above")
+		fs.DurationVar(&f.longest, "job-time", 30*time.Minute, "the most time a job may take")
+	})
+	section(fs, "Operation", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.log, "log", "", "log requests to stderr, as `format` json or text")
+		fs.DurationVar(&f.drain, "drain", 0, "after a signal, time for which requests are still taken while /readyz says no")
+	})
+	fs.BoolVar(&f.profile, "pprof", false, "serve profiles at /debug/pprof, on this machine only")
+	fs.Lookup("pprof").Hidden = true
+	return cmd
+}
+
+// run serves until a signal.
+func (f *serveFlags) run(ctx context.Context, env *Env) error {
+	signalled, stop := untilSignal(ctx)
+	defer stop()
+	local := guard.Loopback(f.addr)
+	access, err := f.access(env, local)
+	if err != nil {
+		return err
+	}
+	logger, err := f.logger(env)
+	if err != nil {
+		return err
+	}
+	if !(f.drain >= 0) || f.longest <= 0 {
+		return usagef("--drain must not be negative and --job-time must be positive")
+	}
+	const waiting = 64
+	desk := env.desk(nil, waiting)
+	jobs := job.New(desk, job.Limits{Longest: f.longest})
+	defer jobs.Close()
+	ending, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var leaving atomic.Bool
+	defer context.AfterFunc(signalled, func() {
+		leaving.Store(true)
+		time.Sleep(f.drain)
+		jobs.Close() // their streams end with them
+		end()
+	})()
+	handler, err := serve.New(serve.Options{
+		Desk: desk, Jobs: jobs, Version: env.programVersion(), Loopback: local, Profile: f.profile, Access: access, Log: logger,
+		Ready: func() bool { return !leaving.Load() },
+		Page:  web.Page(), HTML: web.Report, Markdown: web.Markdown,
+	})
+	if err != nil {
+		return err
+	}
+	l, err := env.listen(signalled, "addr", f.addr, "/")
+	if err != nil {
+		return err
+	}
+	if !local && access.Token == "" && access.Users == nil && access.UserHeader == "" {
+		env.Note("anyone who can reach this address can use it; --token, --users and --user-header restrict it")
+	}
+	return serve.Serve(ending, l, handler, serve.Limits{})
+}
+
+// access is who may use the server and how much.
+func (f *serveFlags) access(env *Env, local bool) (*guard.Guard, error) {
+	g := &guard.Guard{Token: f.token, UserHeader: f.userHeader}
+	if g.Token == "" {
+		g.Token = env.Getenv(tokenVariable)
+	}
+	if !(f.rate >= 0) || math.IsInf(f.rate, 1) || f.concurrency < 0 {
+		return nil, usagef("--client-rate and --client-concurrency must not be negative")
+	}
+	if !local || f.rateGiven {
+		g.Limits = guard.Limits{Rate: f.rate, Concurrent: f.concurrency}
+	}
+	for _, text := range f.proxies {
+		p, err := network(text)
+		if err != nil {
+			return nil, usagef("--trusted-proxy %s is neither an address nor a network such as 10.0.0.0/8", text)
+		}
+		g.Proxies = append(g.Proxies, p)
+	}
+	if f.users == "" {
+		return g, nil
+	}
+	data, err := env.ReadFile(f.users)
+	if err != nil {
+		return nil, usagef("--users %s: %w", f.users, cause(err))
+	}
+	g.Users, err = readUsers(string(data))
+	if err != nil {
+		return nil, usagef("--users %s: %w", f.users, err)
+	}
+	return g, nil
+}
+
+// network reads an address or a network.
+func network(text string) (netip.Prefix, error) {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return p.Masked(), nil
+	}
+	ip, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return netip.PrefixFrom(ip, ip.BitLen()), nil
+}
+
+// readUsers reads names and tokens, a user on each line; "#" begins a comment.
+func readUsers(text string) (map[string]string, error) {
+	const least = 16 // characters that cannot be guessed
+	out, owner := map[string]string{}, map[string]string{}
+	for i, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+			continue
+		case len(words) != 2:
+			return nil, fmt.Errorf("line %d must be a name and a token", i+1)
+		case len(words[1]) < least:
+			return nil, fmt.Errorf("line %d: the token of %s must have at least %d characters", i+1, words[0], least)
+		case out[words[0]] != "":
+			return nil, fmt.Errorf("line %d: user %s is there twice", i+1, words[0])
+		case owner[words[1]] != "":
+			return nil, fmt.Errorf("line %d: %s has the token of %s", i+1, words[0], owner[words[1]])
+		}
+		out[words[0]], owner[words[1]] = words[1], words[0]
+	}
+	if len(out) == 0 {
+		return nil, errors.New("it has no users")
+	}
+	return out, nil
+}
+
+// logger is where requests are logged.
+func (f *serveFlags) logger(env *Env) (*slog.Logger, error) {
+	switch f.log {
+	case "":
+		return nil, nil //nolint:nilnil // no log is a choice
+	case "json":
+		return slog.New(slog.NewJSONHandler(env.Stderr, nil)), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(env.Stderr, nil)), nil
+	}
+	return nil, usagef("--log must be json or text, got %s", f.log)
+}

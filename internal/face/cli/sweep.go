@@ -1,0 +1,475 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/sweep"
+)
+
+// sweepFlags are those of "plimsoll sweep".
+type sweepFlags struct {
+	out, shard         string
+	jobs, shards, cpus int
+	dryRun, list       bool
+	example            bool
+	restart, quiet     bool
+	emit               string
+	job                sweep.Job
+}
+
+// newSweepCmd makes "plimsoll sweep".
+func newSweepCmd(env *Env) *cobra.Command {
+	f := &sweepFlags{}
+	cmd := &cobra.Command{
+		Use:     "sweep GRID.yaml",
+		Short:   "Plan or predict every combination of models, systems, engines, requests, limits and prices",
+		GroupID: groupPlan,
+		Args:    arguments(0, "GRID.yaml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.example {
+				_, err := io.WriteString(env.Stdout, sweep.Example)
+				return err
+			}
+			if len(args) == 0 {
+				return withHint(usagef("plimsoll sweep: no GRID.yaml given"), "\"plimsoll sweep --example\" prints one to start from")
+			}
+			return f.run(cmd, env, args[0])
+		},
+	}
+	f.define(cmd.Flags())
+	cmd.AddCommand(newSweepMergeCmd(env))
+	return cmd
+}
+
+// define adds the flags, in the sections help shows.
+func (f *sweepFlags) define(fs *pflag.FlagSet) {
+	section(fs, "Run", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.out, "out", "", "table to write: a `file` that ends in .csv, .jsonl or .parquet (default that of the grid, .csv)")
+		fs.IntVar(&f.jobs, "jobs", 0, "cells to run at once (default the number of cores); rows do not depend on it")
+		fs.StringVar(&f.shard, "shard", "", "run a part of the cells: `I/N` with I from 0 to N-1; auto/N takes I from the task of a Slurm array or the pod of an Indexed Job, auto also N from Slurm")
+		fs.BoolVar(&f.restart, "restart", false, "discard what an earlier run of the same table left, instead of going on from it")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+	})
+	section(fs, "Look first", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.example, "example", false, "print a grid to start from")
+		fs.BoolVar(&f.dryRun, "dry-run", false, "check the grid and count its cells")
+		fs.BoolVar(&f.list, "list", false, "print the requests of all cells as JSON, one on a line")
+	})
+	section(fs, "Several machines", func(fs *pflag.FlagSet) {
+		nargs.Var(fs, &f.emit, "emit", nargs.OneOf("slurm", "kubernetes"), "print the job array of slurm, or the Indexed Job of kubernetes, that runs the shards")
+		fs.IntVar(&f.shards, "shards", 8, "number of shards of --emit")
+		fs.IntVar(&f.cpus, "cpus", 1, "cores of a task of --emit")
+		fs.StringVar(&f.job.Image, "k8s-image", "plimsoll:latest", "container image with the program, for --emit kubernetes")
+		fs.StringVar(&f.job.Claim, "claim", "plimsoll-sweep", "volume `claim` that all pods write to, for --emit kubernetes")
+		fs.StringVar(&f.job.Namespace, "namespace", "", "Kubernetes namespace")
+	})
+}
+
+// run runs the sweep, or shows it.
+func (f *sweepFlags) run(cmd *cobra.Command, env *Env, file string) error {
+	if f.out == "" {
+		f.out = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) + ".csv"
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	data, err := env.ReadFile(file)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	grid, err := sweep.Read(data, file)
+	if err != nil {
+		return usage(err)
+	}
+	s, err := sweep.Check(env.world(), grid)
+	if err != nil {
+		return asked(err)
+	}
+	switch {
+	case f.emit != "":
+		return f.emitJob(env, file, data)
+	case f.list:
+		return s.List(env.Stdout)
+	}
+	p, err := f.part(env)
+	if err != nil {
+		return err
+	}
+	t := &sweepTable{env: env, sweep: s, shard: p, out: f.out, heading: s.Heading(env.programVersion(), p)}
+	if f.dryRun {
+		fmt.Fprintf(env.Stdout, "%d cells: %s\n", s.Cells, s.Grid.Shape())
+		if p.Of > 1 {
+			fmt.Fprintf(env.Stdout, "shard %d of %d: %d cells, to %s\n", p.Index, p.Of, len(slices.Collect(s.In(p))), t.part(p.Index))
+		}
+		return nil
+	}
+	return t.run(cmd.Context(), f)
+}
+
+// check reports what is wrong with the flags.
+func (f *sweepFlags) check() error {
+	var errs []error
+	if _, err := sweep.FormatOf(f.out); err != nil && f.out != "-" {
+		errs = append(errs, usagef("--out must end in .csv, .jsonl or .parquet, got %q", f.out))
+	}
+	if f.out == "-" {
+		errs = append(errs, usagef("--out must be a file, so that a sweep that was stopped can go on"))
+	}
+	for _, n := range []struct {
+		flag        string
+		value, most int
+		least       int
+	}{{"jobs", f.jobs, 4096, 0}, {"shards", f.shards, 100_000, 1}, {"cpus", f.cpus, 4096, 1}} {
+		if n.value < n.least || n.value > n.most {
+			errs = append(errs, usagef("--%s must be between %d and %d, got %d", n.flag, n.least, n.most, n.value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// part reads --shard; without one it is everything.
+func (f *sweepFlags) part(env *Env) (sweep.Shard, error) {
+	if f.shard == "" {
+		return sweep.Shard{Of: 1}, nil
+	}
+	whole := usagef("--shard must be I/N with I from 0 to N-1, auto, or auto/N, got %q", f.shard)
+	first, second, given := strings.Cut(f.shard, "/")
+	n, err := strconv.Atoi(second)
+	if given && (err != nil || n < 1) {
+		return sweep.Shard{}, whole
+	}
+	if first != "auto" {
+		i, err := strconv.Atoi(first)
+		if err != nil || !given || i < 0 || i >= n {
+			return sweep.Shard{}, whole
+		}
+		return sweep.Shard{Index: i, Of: n}, nil
+	}
+	number := func(name string) (int, bool) {
+		x, err := strconv.Atoi(env.Getenv(name))
+		return x, err == nil
+	}
+	i, slurm := number("SLURM_ARRAY_TASK_ID")
+	if !slurm {
+		var kubernetes bool
+		if i, kubernetes = number("JOB_COMPLETION_INDEX"); !kubernetes {
+			return sweep.Shard{}, usagef("--shard %s: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set", f.shard)
+		}
+		if !given {
+			return sweep.Shard{}, usagef("--shard auto: Kubernetes does not say how many pods a Job has; give auto/N")
+		}
+	} else if !given {
+		// The whole array; one of a few tasks that are sent again must give N.
+		least, _ := number("SLURM_ARRAY_TASK_MIN")
+		if n, given = number("SLURM_ARRAY_TASK_COUNT"); !given {
+			return sweep.Shard{}, usagef("--shard auto: SLURM_ARRAY_TASK_COUNT is not set; give auto/N")
+		}
+		i -= least
+	}
+	if i < 0 || i >= n {
+		return sweep.Shard{}, usagef("--shard %s: task %d is not one of 0 to %d", f.shard, i, n-1)
+	}
+	return sweep.Shard{Index: i, Of: n}, nil
+}
+
+// emitJob prints the job that runs the shards.
+func (f *sweepFlags) emitJob(env *Env, file string, text []byte) error {
+	j := f.job
+	j.Name, j.Grid, j.Text, j.Out, j.Shards, j.CPUs = "plimsoll-sweep", file, text, f.out, f.shards, f.cpus
+	if f.emit == "slurm" {
+		_, err := env.Stdout.Write(j.Slurm())
+		return err
+	}
+	data, err := j.Kubernetes()
+	if err == nil {
+		_, err = env.Stdout.Write(data)
+	}
+	return err
+}
+
+// sweepTable is a table in the making.
+type sweepTable struct {
+	env     *Env
+	sweep   *sweep.Sweep
+	shard   sweep.Shard
+	heading sweep.Heading
+	out     string
+}
+
+// part is the file of a shard.
+func (t *sweepTable) part(i int) string {
+	return partName(t.out, strconv.Itoa(i), strconv.Itoa(t.shard.Of))
+}
+
+// partName is the file of a shard beside its table.
+func partName(out, i, of string) string {
+	return fmt.Sprintf("%s.part-%s-of-%s.jsonl", strings.TrimSuffix(out, filepath.Ext(out)), i, of)
+}
+
+// run runs the cells that are not in the journal, and writes the table or the shard's part.
+func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
+	target := t.out
+	if t.shard.Of > 1 {
+		target = t.part(t.shard.Index)
+		if done, err := t.finished(target); done && !f.restart || err != nil {
+			t.note(f.quiet, "%s is complete", target)
+			return err
+		}
+	}
+	j, err := t.openJournal(target+".journal", f.restart)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.file.Close() }()
+	var cells []int
+	for cell := range t.sweep.In(t.shard) {
+		if !j.part.Has(cell) {
+			cells = append(cells, cell)
+		}
+	}
+	if n := j.part.Rows(); n > 0 {
+		t.note(f.quiet, "%d rows are in %s.journal; %d cells are left", n, target, len(cells))
+	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	if f.jobs == 0 {
+		f.jobs = runtime.GOMAXPROCS(0)
+	}
+	world, line := t.env.world(), t.env.progress(f.quiet)
+	world.Progress = t.progress(line, f.quiet)
+	err = t.sweep.Run(ctx, world, cells, f.jobs, j.keep)
+	line.done()
+	if err = errors.Join(err, j.file.Sync()); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("stopped; the same command goes on from %s.journal", target)
+		}
+		return err
+	}
+	part, err := t.finish(target, j)
+	if err != nil {
+		return err
+	}
+	t.note(f.quiet, "wrote %d rows to %s; %d failed, %d over limits", part.Rows(), target, part.Failed, part.Over)
+	return j.remove()
+}
+
+// finish writes the table, or the part, from the journal.
+func (t *sweepTable) finish(target string, j *journal) (*sweep.Part, error) {
+	part, err := readPart(j.file)
+	if err == nil {
+		err = part.Complete()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return part, t.env.CreateAtomic(target, func(w io.Writer) error {
+		if t.shard.Of > 1 {
+			return part.Sorted(w)
+		}
+		format, err := sweep.FormatOf(target)
+		if err != nil {
+			return err
+		}
+		return sweep.Merge([]*sweep.Part{part}, w, format)
+	})
+}
+
+// progress shows progress on a terminal, and every half minute in a log.
+func (t *sweepTable) progress(line *progress, quiet bool) func(session.Progress) {
+	const often = 30 * time.Second
+	last := t.env.Now()
+	return func(p session.Progress) {
+		line.show(p)
+		if now := t.env.Now(); !quiet && !line.live && now.Sub(last) >= often {
+			last = now
+			t.env.Note(fmt.Sprintf("%d of %d cells", p.Done, p.Of))
+		}
+	}
+}
+
+func (t *sweepTable) note(quiet bool, format string, args ...any) {
+	if !quiet {
+		t.env.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// finished reports whether a part is whole.
+func (t *sweepTable) finished(name string) (bool, error) {
+	file, err := os.Open(t.env.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = file.Close() }()
+	part, err := readPart(file)
+	if err == nil {
+		err = part.Heading.Resumes(t.heading)
+	}
+	if err != nil {
+		return false, usagef("%s: %w; --restart replaces it", name, err)
+	}
+	return part.Complete() == nil, nil
+}
+
+// journal is the rows that are known, in the order in which they ended.
+type journal struct {
+	file *os.File
+	part *sweep.Part // what there was when it was opened
+
+	env    *Env
+	synced time.Time
+}
+
+// openJournal opens or starts the journal of a table. What a killed run wrote of a row is cut off.
+func (t *sweepTable) openJournal(name string, restart bool) (*journal, error) {
+	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND
+	if restart {
+		flags |= os.O_TRUNC
+	}
+	file, err := os.OpenFile(t.env.path(name), flags, 0o666)
+	if err != nil {
+		return nil, usagef("--out: %w", err)
+	}
+	j := &journal{file: file, env: t.env, synced: t.env.Now()}
+	if err := j.read(t.heading); err != nil {
+		return nil, errors.Join(usagef("%s: %w; --restart begins again", name, err), file.Close())
+	}
+	return j, nil
+}
+
+// read finds the rows of a journal, and starts an empty one.
+func (j *journal) read(want sweep.Heading) error {
+	info, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	if j.part, err = sweep.ReadPart(j.file, info.Size()); err != nil && bytes.IndexByte(head(j.file), '\n') < 0 {
+		// Nothing is there, or a heading that was not written whole.
+		text, err := want.Line()
+		if err == nil {
+			err = j.file.Truncate(0)
+		}
+		if err == nil {
+			_, err = j.file.Write(text)
+		}
+		if err != nil {
+			return err
+		}
+		j.part, err = readPart(j.file)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if err := j.part.Heading.Resumes(want); err != nil {
+		return err
+	}
+	return j.file.Truncate(j.part.Size)
+}
+
+// head is the beginning of a file, longer than a heading.
+func head(file io.ReaderAt) []byte {
+	b := make([]byte, 1<<12)
+	n, _ := file.ReadAt(b, 0)
+	return b[:n]
+}
+
+// keep adds a row. It is in the file when keep returns, and on the disk a second later at most.
+func (j *journal) keep(r *sweep.Row) error {
+	text, err := r.Line()
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(text); err != nil {
+		return err
+	}
+	if now := j.env.Now(); now.Sub(j.synced) >= time.Second {
+		j.synced = now
+		return j.file.Sync()
+	}
+	return nil
+}
+
+// remove deletes the journal of a finished table.
+func (j *journal) remove() error {
+	return errors.Join(j.file.Close(), os.Remove(j.file.Name()))
+}
+
+// readPart reads a part from a file.
+func readPart(file *os.File) (*sweep.Part, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return sweep.ReadPart(file, info.Size())
+}
+
+// newSweepMergeCmd makes "plimsoll sweep merge".
+func newSweepMergeCmd(env *Env) *cobra.Command {
+	var out string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "merge --out TABLE [PART…]",
+		Short: "Join the parts of a sweep's shards into its table",
+		RunE: func(_ *cobra.Command, args []string) error {
+			format, err := sweep.FormatOf(out)
+			if err != nil {
+				return usagef("--out must end in .csv, .jsonl or .parquet, got %q", out)
+			}
+			return mergeParts(env, args, out, format, quiet)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&out, "out", "", "table to write: a `file` that ends in .csv, .jsonl or .parquet")
+	fs.BoolVarP(&quiet, "quiet", "q", false, "print no notes, only errors")
+	return cmd
+}
+
+// mergeParts joins parts, without names those beside the table.
+func mergeParts(env *Env, names []string, out string, format sweep.Format, quiet bool) error {
+	if len(names) == 0 {
+		var err error
+		if names, err = filepath.Glob(env.path(partName(out, "*", "*"))); err != nil || len(names) == 0 {
+			return usagef("sweep merge: there is no %s", partName(out, "I", "N"))
+		}
+	}
+	var parts []*sweep.Part
+	for _, name := range names {
+		file, err := os.Open(env.path(name))
+		if err != nil {
+			return usagef("%v", err)
+		}
+		defer func() { _ = file.Close() }()
+		part, err := readPart(file)
+		if err != nil {
+			return usagef("%s: %w", name, err)
+		}
+		parts = append(parts, part)
+	}
+	if err := env.CreateAtomic(out, func(w io.Writer) error { return sweep.Merge(parts, w, format) }); err != nil {
+		return fmt.Errorf("sweep merge: %w", err)
+	}
+	if !quiet {
+		env.Note(fmt.Sprintf("wrote %d rows to %s from %d parts", parts[0].Heading.Cells, out, len(parts)))
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package sweep
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Schema names the format of parts; an incompatible change gets a new number.
+const Schema = "plimsoll/sweep/1"
+
+// Heading is the first line of a part: which sweep it is of, made by what, and which cells it has. The lines below are rows.
+type Heading struct {
+	Schema  string `json:"schema"`
+	Program string `json:"program"` // its version
+	Data    string `json:"data"`    // the hash of what predictions rest on
+	Grid    string `json:"grid"`    // the hash of the grid and the files that it names
+	Cells   int    `json:"cells"`   // of the whole sweep
+	Group   int    `json:"group"`   // cells in a row that go to one shard
+	Shard   int    `json:"shard"`
+	Of      int    `json:"of"`
+}
+
+// Heading is the heading of a shard's part.
+func (s *Sweep) Heading(program string, p Shard) Heading {
+	return Heading{Schema, program, Data(), s.Hash, s.Cells, s.Grid.group(), p.Index, p.Of}
+}
+
+// Line is the heading as a line.
+func (h Heading) Line() ([]byte, error) { return line(h) }
+
+// Line is the row as a line.
+func (r *Row) Line() ([]byte, error) { return line(r) }
+
+func line(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	return append(data, '\n'), err
+}
+
+// differs says what two parts of one sweep must have in common and do not, "" if nothing.
+func (h *Heading) differs(from *Heading) string {
+	switch {
+	case h.Grid != from.Grid || h.Cells != from.Cells || h.Group != from.Group:
+		return "another grid, or of other files that it names"
+	case h.Program != from.Program:
+		return fmt.Sprintf("the program %s, not %s", h.Program, from.Program)
+	case h.Data != from.Data:
+		return "a program with other data"
+	case h.Of != from.Of:
+		return fmt.Sprintf("%d shards, not %d", h.Of, from.Of)
+	}
+	return ""
+}
+
+// Resumes reports an error unless the heading is the wanted one: a journal of something else must not be continued.
+func (h *Heading) Resumes(want Heading) error {
+	if why := h.differs(&want); why != "" {
+		return fmt.Errorf("it is of %s", why)
+	}
+	if h.Shard != want.Shard {
+		return fmt.Errorf("it is of shard %d, not %d", h.Shard, want.Shard)
+	}
+	return nil
+}
+
+// has reports whether a cell belongs to the part.
+func (h *Heading) has(cell int64) bool {
+	return cell >= 0 && cell < int64(h.Cells) && int(cell)/h.Group%h.Of == h.Shard
+}
+
+// want is the number of cells that belong to the part.
+func (h *Heading) want() int { return max(0, (h.Cells/h.Group-h.Shard+h.Of-1)/h.Of*h.Group) }
+
+// rank is the place of a cell among those of the part.
+func (h *Heading) rank(cell int) int { return cell/h.Group/h.Of*h.Group + cell%h.Group }
+
+// valid reports whether numbers of a heading make sense.
+func (h *Heading) valid() bool {
+	return h.Schema == Schema && h.Group >= 1 && h.Of >= 1 && h.Shard >= 0 && h.Shard < h.Of && h.Cells >= 1 && h.Cells <= maxCells && h.Cells%h.Group == 0
+}
+
+// first is the first cell of the part that is not there, -1 if none is missing.
+func (p *Part) first() int {
+	for cell := range p.Heading.Cells {
+		if p.Heading.has(int64(cell)) && !p.Has(cell) {
+			return cell
+		}
+	}
+	return -1
+}
+
+// Part is rows of a shard in a file, of which memory holds only the places.
+type Part struct {
+	Heading Heading
+	// Size is the bytes up to the end of the last whole row; what follows was cut off while it was written.
+	Size int64
+
+	// Failed and Over are the rows of cells that failed, and of those over their limits.
+	Failed, Over int
+
+	from io.ReaderAt
+	at   []place // by rank
+	rows int
+}
+
+type place struct {
+	offset int64
+	length int32
+}
+
+// maxLine bounds a row: a grid may have distributions of lengths, which every request repeats.
+const maxLine = 1 << 24
+
+// ReadPart finds the rows of a part. A row that is there twice is as often the same, and counts once.
+func ReadPart(from io.ReaderAt, size int64) (*Part, error) {
+	p := &Part{from: from}
+	scanner := bufio.NewScanner(io.NewSectionReader(from, 0, size))
+	scanner.Buffer(make([]byte, 1<<16), maxLine)
+	scanner.Split(wholeLines)
+	for n := 1; scanner.Scan(); n++ {
+		text := scanner.Bytes()
+		if n == 1 {
+			if json.Unmarshal(text, &p.Heading) != nil || !p.Heading.valid() {
+				return nil, errors.New("it is no part of a sweep of this program")
+			}
+			p.at = make([]place, p.Heading.want())
+		} else {
+			row := struct {
+				Index  *int64 `json:"index"`
+				Status Status `json:"status"`
+			}{}
+			switch {
+			case json.Unmarshal(text, &row) != nil || row.Index == nil:
+				return nil, fmt.Errorf("line %d is no row", n)
+			case !p.Heading.has(*row.Index):
+				return nil, fmt.Errorf("line %d has cell %d, which is not in shard %d of %d", n, *row.Index, p.Heading.Shard, p.Heading.Of)
+			}
+			if !p.Has(int(*row.Index)) {
+				p.at[p.Heading.rank(int(*row.Index))] = place{p.Size, int32(len(text))}
+				p.count(row.Status)
+			}
+		}
+		p.Size += int64(len(text)) + 1
+	}
+	if err := scanner.Err(); err != nil {
+		return nil, err
+	}
+	if p.Size == 0 {
+		return nil, errors.New("it is empty")
+	}
+	return p, nil
+}
+
+// count counts a row.
+func (p *Part) count(s Status) {
+	p.rows++
+	switch s {
+	case Failed:
+		p.Failed++
+	case OverLimits:
+		p.Over++
+	case OK:
+	}
+}
+
+// wholeLines splits into lines, without one that does not end.
+func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEOF {
+		return len(data), nil, nil
+	}
+	return 0, nil, nil
+}
+
+// Has reports whether the row of a cell is there.
+func (p *Part) Has(cell int) bool {
+	return p.Heading.has(int64(cell)) && p.at[p.Heading.rank(cell)].length > 0
+}
+
+// Rows is the number of rows.
+func (p *Part) Rows() int { return p.rows }
+
+// Complete reports an error if a row is missing.
+func (p *Part) Complete() error {
+	if n := p.Heading.want() - p.Rows(); n > 0 {
+		return fmt.Errorf("shard %d of %d lacks %d of its %d rows, the first is that of cell %d", p.Heading.Shard, p.Heading.Of, n, p.Heading.want(), p.first())
+	}
+	return nil
+}
+
+// row reads a row and holds its key to its request.
+func (p *Part) row(cell int) (*Row, []byte, error) {
+	at := p.at[p.Heading.rank(cell)]
+	text := make([]byte, at.length, at.length+1)
+	if _, err := p.from.ReadAt(text, at.offset); err != nil {
+		return nil, nil, err
+	}
+	r := &Row{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, nil, fmt.Errorf("cell %d: %w", cell, err)
+	}
+	if r.Key != Key(r.Ask, r.Request) {
+		return nil, nil, fmt.Errorf("cell %d: the key is not that of its request", cell)
+	}
+	return r, append(text, '\n'), nil
+}
+
+// Sorted writes the part with its rows in the order of the cells.
+func (p *Part) Sorted(out io.Writer) error {
+	head, err := p.Heading.Line()
+	if err == nil {
+		_, err = out.Write(head)
+	}
+	for cell := range p.Heading.Cells {
+		if err == nil && p.Has(cell) {
+			var text []byte
+			if _, text, err = p.row(cell); err == nil {
+				_, err = out.Write(text)
+			}
+		}
+	}
+	return err
+}
+
+// Merge writes the table of a sweep from its parts. All must be of one sweep, made by one program, and there: no row is lost or
+// doubled.
+func Merge(parts []*Part, out io.Writer, format Format) error {
+	if len(parts) == 0 {
+		return errors.New("there are no parts")
+	}
+	first := &parts[0].Heading
+	by := make([]*Part, first.Of)
+	var errs []error
+	for _, p := range parts {
+		h := &p.Heading
+		if why := h.differs(first); why != "" {
+			errs = append(errs, fmt.Errorf("shard %d is of %s", h.Shard, why))
+			continue
+		}
+		if by[h.Shard] != nil {
+			errs = append(errs, fmt.Errorf("shard %d of %d is there twice", h.Shard, h.Of))
+		}
+		by[h.Shard] = p
+		errs = append(errs, p.Complete())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if i := slices.Index(by, nil); i >= 0 {
+		return fmt.Errorf("shard %d of %d is missing", i, first.Of)
+	}
+	t, err := newTable(out, format, first)
+	if err != nil {
+		return err
+	}
+	for cell := range first.Cells {
+		r, _, err := by[cell/first.Group%first.Of].row(cell)
+		if err == nil {
+			err = t.write(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.close()
+}

@@ -1,0 +1,254 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+)
+
+// Status is how a cell went.
+type Status string
+
+// What happens to cells.
+const (
+	OK         Status = "ok"
+	OverLimits Status = "over_limits" // the figures are of the nearest deployment that was found
+	Failed     Status = "failed"      // there are no figures; the reason says why
+)
+
+// Row is a cell of the table: where it is, what came out, and the request that gives the same answer again. Figures that a cell
+// does not have are null.
+type Row struct {
+	Index  int64  `json:"index" parquet:"index"`
+	Key    string `json:"key" parquet:"key"`
+	Status Status `json:"status" parquet:"status,dict"`
+	Reason string `json:"reason" parquet:"reason"`
+
+	Ask         Ask      `json:"ask" parquet:"ask,dict"`
+	Model       string   `json:"model" parquet:"model,dict"`
+	System      string   `json:"system" parquet:"system,dict"`
+	Engine      string   `json:"engine" parquet:"engine,dict"`
+	Workload    string   `json:"workload" parquet:"workload,dict"`
+	Input       *int64   `json:"isl" parquet:"isl,optional"`
+	Output      *int64   `json:"osl" parquet:"osl,optional"`
+	GPUs        *int64   `json:"gpus" parquet:"gpus,optional"`
+	Rate        *float64 `json:"rate" parquet:"rate,optional"`
+	TTFTLimit   *float64 `json:"ttft_limit_ms" parquet:"ttft_limit_ms,optional"`
+	TPOTLimit   *float64 `json:"tpot_limit_ms" parquet:"tpot_limit_ms,optional"`
+	LatLimit    *float64 `json:"latency_limit_ms" parquet:"latency_limit_ms,optional"`
+	Price       *float64 `json:"usd_per_gpu_hour" parquet:"usd_per_gpu_hour,optional"`
+	Mode        string   `json:"mode" parquet:"mode,dict"`
+	Deployment  string   `json:"deployment" parquet:"deployment,dict"`
+	Used        *int64   `json:"gpus_used" parquet:"gpus_used,optional"`
+	Concurrency *int64   `json:"concurrency" parquet:"concurrency,optional"`
+
+	Tokens      *float64 `json:"tokens_per_second" parquet:"tokens_per_second,optional"`
+	TokensLow   *float64 `json:"tokens_per_second_low" parquet:"tokens_per_second_low,optional"`
+	TokensHigh  *float64 `json:"tokens_per_second_high" parquet:"tokens_per_second_high,optional"`
+	RequestRate *float64 `json:"request_rate" parquet:"request_rate,optional"`
+	TTFT        *float64 `json:"ttft_ms" parquet:"ttft_ms,optional"`
+	TTFTLow     *float64 `json:"ttft_low_ms" parquet:"ttft_low_ms,optional"`
+	TTFTHigh    *float64 `json:"ttft_high_ms" parquet:"ttft_high_ms,optional"`
+	TPOT        *float64 `json:"tpot_ms" parquet:"tpot_ms,optional"`
+	TPOTLow     *float64 `json:"tpot_low_ms" parquet:"tpot_low_ms,optional"`
+	TPOTHigh    *float64 `json:"tpot_high_ms" parquet:"tpot_high_ms,optional"`
+	TTFT95      *float64 `json:"ttft_p95_ms" parquet:"ttft_p95_ms,optional"`
+	TPOT95      *float64 `json:"tpot_p95_ms" parquet:"tpot_p95_ms,optional"`
+	Latency     *float64 `json:"request_latency_ms" parquet:"request_latency_ms,optional"`
+	Chance      *float64 `json:"within_limits" parquet:"within_limits,optional"`
+	Million     *float64 `json:"usd_per_million_output_tokens" parquet:"usd_per_million_output_tokens,optional"`
+	MillionLow  *float64 `json:"usd_per_million_output_tokens_low" parquet:"usd_per_million_output_tokens_low,optional"`
+	MillionHigh *float64 `json:"usd_per_million_output_tokens_high" parquet:"usd_per_million_output_tokens_high,optional"`
+	Month       *float64 `json:"usd_per_month" parquet:"usd_per_month,optional"`
+	Joules      *float64 `json:"joules_per_output_token" parquet:"joules_per_output_token,optional"`
+	KVPeak      *float64 `json:"kv_use_peak" parquet:"kv_use_peak,optional"`
+	Tier        string   `json:"tier" parquet:"tier,dict"`
+
+	Request json.RawMessage `json:"request" parquet:"request,json"`
+}
+
+// some is a number, nil for 0.
+func some[T int | float64, To int64 | float64](x T) *To {
+	if x == 0 {
+		return nil
+	}
+	return new(To(x))
+}
+
+// row is a cell before its answer.
+func (s *Sweep) row(index int, c *cell, request json.RawMessage) *Row {
+	x := &c.workload
+	ms := func(l units.Seconds) *float64 { return session.LimitMs(l) }
+	return &Row{
+		Index: int64(index), Key: Key(s.Grid.Ask, request), Ask: s.Grid.Ask, Model: c.model, System: c.system, Engine: c.engine, Request: request,
+		Workload: nameOf(x), Input: some[int, int64](x.Input), Output: some[int, int64](x.Output), GPUs: some[int, int64](c.gpus),
+		Rate: some[float64, float64](c.rate), Concurrency: some[int, int64](c.concurrency), Price: some[float64, float64](c.price),
+		TTFTLimit: ms(c.limits.TTFT), TPOTLimit: ms(c.limits.TPOT), LatLimit: ms(c.limits.Latency),
+	}
+}
+
+// nameOf is a workload's name, preset or trace, "" where it has lengths alone.
+func nameOf(x *session.Workload) string {
+	for _, name := range []string{x.Name, x.Preset, x.Trace} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// answer answers a cell. What the cell itself is to blame for is its reason; another error ends the sweep.
+func (s *Sweep) answer(ctx context.Context, w *session.Session, index int) (*Row, error) {
+	c := s.cell(index)
+	request, data, err := s.request(&c)
+	if err != nil {
+		return nil, err
+	}
+	out := s.row(index, &c, data)
+	switch r := request.(type) {
+	case plan.Request:
+		r.Jobs = 1 // the cells are what runs side by side
+		var a *plan.Response
+		if a, err = plan.Run(ctx, w, r); err == nil {
+			out.plan(a)
+		}
+	case simulate.Request:
+		var a *simulate.Response
+		if a, err = s.predicted(ctx, w, &r); err == nil {
+			out.predict(a, s.cost(&c, a))
+		}
+	}
+	if _, blame := errors.AsType[*session.InputError](err); blame {
+		out.Status, out.Reason = Failed, wrong(err)
+		return out, ctx.Err()
+	}
+	return out, err
+}
+
+// predicted simulates a cell. Those that differ in limits and prices share the simulation.
+func (s *Sweep) predicted(ctx context.Context, w *session.Session, r *simulate.Request) (*simulate.Response, error) {
+	run := func() (*simulate.Response, error) { return simulate.Run(ctx, w, *r) }
+	if s.Grid.group() == 1 {
+		return run()
+	}
+	full := *r
+	full.Complete()
+	return simulate.Remembered(w, &full, &full.Sources, run)
+}
+
+// plan takes the figures of the best contender.
+func (r *Row) plan(a *plan.Response) {
+	if len(a.Contenders) == 0 {
+		r.Status, r.Reason = Failed, reasons(a)
+		return
+	}
+	c := &a.Contenders[0]
+	r.Status = OK
+	if !c.Meets {
+		r.Status, r.Reason = OverLimits, a.Answer.Reason
+	}
+	r.Engine, r.Mode, r.Deployment, r.Used, r.Concurrency = c.InRelease(), c.Mode, c.Deployment, new(int64(c.GPUs)), new(int64(c.Concurrency))
+	r.Tokens, r.TokensLow, r.TokensHigh = &c.Tokens.Value, &c.Tokens.Low, &c.Tokens.High
+	r.RequestRate = &c.RequestRate.Value
+	r.TTFT, r.TTFTLow, r.TTFTHigh = &c.TTFT.Value, &c.TTFT.Low, &c.TTFT.High
+	if t := c.TPOT; t != nil {
+		r.TPOT, r.TPOTLow, r.TPOTHigh = &t.Value, &t.Low, &t.High
+	}
+	r.TTFT95, r.Latency, r.Chance, r.KVPeak, r.Tier = &c.TTFT95.Value, &c.Latency, c.Chance, &c.KVPeak, string(c.Tier)
+	if t := c.TPOT95; t != nil {
+		r.TPOT95 = &t.Value
+	}
+	if k := c.Cost; k != nil {
+		r.Price, r.Month = &k.PerGPUHour, &k.PerMonth
+		r.Million, r.MillionLow, r.MillionHigh = &k.PerMillion.Value, &k.PerMillion.Low, &k.PerMillion.High
+	}
+	if e := c.Energy; e != nil {
+		r.Joules = new(float64(e.PerToken))
+	}
+}
+
+// reasons say why nothing can be run.
+func reasons(a *plan.Response) string {
+	var out []string
+	for i := range a.NotRun {
+		n := &a.NotRun[i]
+		out = append(out, fmt.Sprintf("%s %s: %s", n.Engine, n.Mode, n.Reason))
+	}
+	if len(out) == 0 {
+		return a.Answer.Sentence
+	}
+	return strings.Join(out, "; ")
+}
+
+// predict takes the figures of a simulation.
+func (r *Row) predict(a *simulate.Response, cost money.Cost) {
+	if a.Finished == 0 {
+		r.Status, r.Reason = Failed, fmt.Sprintf("no request fits the KV cache of %d tokens", a.KVTokens)
+		return
+	}
+	r.Status = OK
+	if a.Request.Limits.Any() && !a.Request.Limits.Meets(ms(a.Judged.TTFT.Value), ms(a.Judged.TPOT.Zero().Value), ms(a.Judged.Latency.Value)) {
+		r.Status, r.Reason = OverLimits, "the predicted "+a.Judged.Statistic+" is above a limit"
+	}
+	d := &a.Request.Deployment
+	r.Engine, r.Mode, r.Deployment, r.Used = named(d.Engine.Name, d.Engine.Version), "agg", a.Layout, new(int64(d.Devices()))
+	if d.Disaggregated() {
+		r.Mode, r.Deployment = "disagg", a.PrefillLayout+" → "+a.Layout
+	} else if n := d.Pools[0].Replicas; n > 1 {
+		r.Deployment = fmt.Sprintf("%d × %s", n, a.Layout)
+	}
+	r.Tokens = &a.OutputRate
+	more := calibration.Error{} // a rate is given
+	if i := a.OutputInterval; i != nil {
+		r.TokensLow, r.TokensHigh, more = &i.Low, &i.High, a.Expected.Throughput.Inverse()
+	}
+	r.RequestRate = &a.RequestRate
+	r.TTFT, r.TTFTLow, r.TTFTHigh, r.TTFT95 = &a.TTFT.Mean, &a.TTFT.Low, &a.TTFT.High, &a.TTFT.P95
+	if t := a.TPOT; t != nil {
+		r.TPOT, r.TPOTLow, r.TPOTHigh, r.TPOT95 = &t.Mean, &t.Low, &t.High, &t.P95
+	}
+	r.Latency, r.Chance, r.KVPeak, r.Tier = &a.Latency.Mean, a.Chance, &a.KVPeak, string(a.Tier)
+	if cost.USDPerHour > 0 {
+		r.Price, r.Month = &cost.USDPerHour, &cost.PerMonth
+		m := simulate.RangeOf(cost.PerMillion, more)
+		r.Million, r.MillionLow, r.MillionHigh = &m.Value, &m.Low, &m.High
+	}
+	if e := a.Energy; e != nil {
+		r.Joules = new(float64(e.PerToken))
+	}
+}
+
+func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
+
+// named is an engine as a grid names it.
+func named(engine, release string) string {
+	if release == "" {
+		return engine
+	}
+	return engine + "@" + release
+}
+
+// cost is what a predicted deployment costs, as in a plan.
+func (s *Sweep) cost(c *cell, a *simulate.Response) money.Cost {
+	out := money.Cost{USDPerHour: s.devices[c.system].Price.USDPerHour}
+	if c.price != 0 {
+		out.USDPerHour = c.price
+	}
+	if out.USDPerHour == 0 || a.OutputRate == 0 || a.RequestRate == 0 {
+		return money.Cost{}
+	}
+	l := money.Load{Devices: a.Request.Deployment.Devices(), Tokens: a.OutputRate, Requests: a.RequestRate}
+	if a.Energy != nil {
+		l.PerToken = a.Energy.PerToken
+	}
+	return out.Of(l, simulate.DefaultEnergyPrice)
+}
