@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -244,7 +241,7 @@ func workloadOf(word string) (session.Workload, error) {
 		n, err := strconv.ParseFloat(parts[i], 64)
 		return n, err == nil
 	}
-	if parts[0] == sessionWord {
+	if parts[0] == commandline.SessionWord {
 		return x, sessionOf(&x, name, strings.Join(parts[1:], ":"))
 	}
 	share := 1
@@ -300,81 +297,4 @@ func (f *planFlags) readPrices() error {
 		}
 	}
 	return nil
-}
-
-// workloads adds the workloads of a plan.
-func (c *commandLine) workloads(all []session.Workload) {
-	if isAlone(all) {
-		x := &all[0]
-		if x.IsPreset() {
-			c.add(true, "preset", x.Preset)
-			return
-		}
-		c.add(x.Trace == "" && x.Input > 0, "isl", x.Input)
-		c.add(x.Trace == "" && x.Output > 0, "osl", x.Output)
-		c.add(x.Prefix > 0, "prefix", x.Prefix)
-		c.add(x.LengthLow > 0 && x.LengthLow != 1, "length-ratio-low", x.LengthLow)
-		c.add(x.Trace != "", "trace", x.Trace)
-		return
-	}
-	list(c, "workload", workloadWords(all))
-}
-
-// isAlone reports whether there is one workload that flags of its own can say.
-func isAlone(all []session.Workload) bool {
-	return len(all) == 1 && (all[0].Name == "" || all[0].Name == all[0].Preset) && (all[0].Session == nil || all[0].IsPreset())
-}
-
-// sayable reports whether a command line can say a request: flags lack some of what JSON can have.
-func sayable(r *plan.Request) bool {
-	if r.Formats.GEMM != "" || r.Formats.MoE != "" {
-		return false
-	}
-	one := isAlone(r.Workloads)
-	for i := range r.Workloads {
-		x := &r.Workloads[i]
-		switch {
-		case x.InputLengths != nil || x.OutputLengths != nil: // they would need files
-			return false
-		case one:
-		case strings.Contains(x.Name, "=") || strings.Contains(x.Trace, ":"):
-			return false
-		case !x.IsPreset() && (x.Preset != "" || x.Prefix > 0 || x.LengthLow > 0 && x.LengthLow != 1):
-			return false
-		}
-	}
-	return true
-}
-
-// workloadWords are values of --workload.
-func workloadWords(all []session.Workload) []string {
-	var words []string
-	for i := range all {
-		x := &all[i]
-		name := cmp.Or(x.Name, fmt.Sprint("w", i+1))
-		word := fmt.Sprintf("%s=%d:%d", name, x.Input, x.Output)
-		if x.Session != nil {
-			word = name + "=" + sessionWords(x.Session)
-		}
-		if x.IsPreset() {
-			word = name + "=" + x.Preset
-		}
-		if x.Trace != "" {
-			word = name + "=" + x.Trace
-		}
-		if x.Share != 0 && x.Share != 1 {
-			word += fmt.Sprintf(":%g", x.Share)
-		}
-		words = append(words, word)
-	}
-	return words
-}
-
-// prices adds prices that differ from the list.
-func (c *commandLine) prices(r *plan.Request) {
-	var words []string
-	for _, system := range slices.Sorted(maps.Keys(r.Prices)) {
-		words = append(words, fmt.Sprintf("%s=%g", system, r.Prices[system]))
-	}
-	list(c, "price", words)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -136,14 +137,14 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 		Lang: wizard.Lang(f.wizard.lang), World: e.world(), Say: flagOf, Save: e.CreateAtomic,
 		OptimizeCommand: func(r optimize.Request) string {
 			r = r.Completed()
-			return optimizeCommand(&r, "")
+			return commandline.Optimize(&r, "")
 		},
-		PlanCommand: func(r plan.Request) string { return planCommand(&r) },
+		PlanCommand: func(r plan.Request) string { return commandline.Plan(&r) },
 		Optimize: func(ctx context.Context, r optimize.Request) (*optimize.Response, error) {
 			return watched(ctx, e, f.quiet, optimize.Run, r)
 		},
 		Report: func(r *optimize.Response) {
-			r.Say(stepCommand)
+			r.Say(commandline.Step)
 			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
 		},
 		Plan:       func(ctx context.Context, q plan.Request) (*plan.Response, error) { return e.plan(ctx, q, f.quiet) },
