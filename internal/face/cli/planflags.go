@@ -42,6 +42,23 @@ type planFlags struct {
 
 // define adds the flags, in the sections help shows.
 func (f *planFlags) define(fs *pflag.FlagSet) {
+	f.defineQuestion(fs)
+	section(fs, "Questions", f.wizard.define)
+	section(fs, "Output", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
+		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
+		f.targets.define(fs, "it")
+		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
+		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+		calibration(fs, &f.Calibration, "80 % intervals")
+		perfData(fs, &f.PerfData)
+		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
+	})
+}
+
+// defineQuestion adds those that say what is asked: hardware, workload, limits and deployments.
+func (f *planFlags) defineQuestion(fs *pflag.FlagSet) {
 	section(fs, "Hardware", func(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "systems to compare, or all; same as --system (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
@@ -77,18 +94,6 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.Draft, "draft", "", "drafting: auto, none, or `METHOD[:N]` with mtp, eagle3 or ngram and N draft tokens per step; without N the best of 1 to 3 (default none)")
 		fs.IntVar(&f.MTP, "nextn", 0, "draft tokens per step (MTP), as --draft mtp:N")
 		nargs.ListVar(fs, &f.AcceptanceRates, "nextn-accept-rates", nargs.OneOrMore, nargs.Float, "acceptance rates of the draft tokens")
-	})
-	section(fs, "Questions", f.wizard.define)
-	section(fs, "Output", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
-		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
-		f.targets.define(fs, "it")
-		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
-		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
-		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
-		calibration(fs, &f.Calibration, "80 % intervals")
-		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
 	})
 }
 

@@ -357,13 +357,8 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	if err != nil {
 		return out, err
 	}
-	var r *experiment.Result
 	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Beat: beat, Top: 1, Jobs: p.r.Jobs}
-	if peak := p.r.peak(); peak > 0 {
-		r, err = experiment.Fewest(ctx, p.world, &how, trial.Load{Rate: peak}, e)
-	} else {
-		r, err = experiment.Best(ctx, p.world, &how, e, frontier)
-	}
+	r, err := p.search(ctx, &how, e, frontier)
 	if err != nil {
 		return out, err
 	}
@@ -390,4 +385,12 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		out.Scaled = out.Cost.Month(out.Devices(), out.Day.Mean)
 	}
 	return out, nil
+}
+
+// search runs an experiment: the most load of the devices, or the fewest devices for a load.
+func (p *planning) search(ctx context.Context, how *experiment.How, e experiment.Experiment, frontier bool) (*experiment.Result, error) {
+	if peak := p.r.peak(); peak > 0 {
+		return experiment.Fewest(ctx, p.world, how, trial.Load{Rate: peak}, e)
+	}
+	return experiment.Best(ctx, p.world, how, e, frontier)
 }
