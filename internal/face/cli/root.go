@@ -37,6 +37,7 @@ func commandTable() []command {
 		{newCallCmd, []string{"call"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCheckCmd, []string{"check"}},
+		{newMeasureCmd, []string{"measure"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
 		{newDoctorCmd, []string{"doctor"}},

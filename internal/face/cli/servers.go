@@ -17,6 +17,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/docs"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
@@ -37,9 +38,9 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 		world.Hub = e.DirFS(dir)
 	}
 	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
-		Plan: planCommand, Step: stepCommand,
-		Optimize: func(r *optimize.Request) string { return optimizeCommand(r, "") },
-		Simulate: func(r *simulate.Request) string { return simulateCommand(r, "", "", "") },
+		Plan: commandline.Plan, Step: commandline.Step,
+		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
+		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
 	}}
 	if folder == nil { // files may change from one request to the next
 		world.Memo = &session.Memo{Size: rememberedSimulations}
