@@ -123,7 +123,9 @@ else
   skip "Homebrew formula: no ruby"
 fi
 if command -v nix-instantiate > /dev/null; then
-  nix-instantiate --parse flake.nix > /dev/null && done_ "flake.nix: parsed" || fail "flake.nix"
+  (cd "$work/first" && go mod vendor -o "$work/vendor")
+  hash=$(nix --extra-experimental-features nix-command hash path "$work/vendor")
+  if nix-instantiate --parse flake.nix > /dev/null && grep -q "vendorHash = \"$hash\"" flake.nix; then done_ "flake.nix: parsed, and has the hash of the modules; not built"; else fail "flake.nix: vendorHash is $hash"; fi
 else
   skip "flake.nix: no nix"
 fi
