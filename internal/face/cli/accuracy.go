@@ -3,7 +3,10 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +18,11 @@ import (
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r opsaccuracy.Request
+	var about calibrateFlags // what results do not say
 	var asJSON, doctor, regret, outside bool
 	var perRow string
 	cmd := &cobra.Command{
-		Use:     "accuracy FILE.csv",
+		Use:     "accuracy FILE",
 		Short:   "Compare predictions with measured deployments",
 		GroupID: groupTrust,
 		Args:    arguments(1, "FILE"),
@@ -27,12 +31,24 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
+			if isResult(env, r.File) {
+				if err := about.deployed(cmd, env); err != nil {
+					return err
+				}
+				r.Results = about.Results
+				r.Results.Folders = args
+			} else if described := about.described(func(string) bool { return true }); len(described) > 0 {
+				return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], r.File)
+			}
 			r.Energy = asJSON || perRow != ""
 			res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, r)
 			if err != nil {
 				return err
 			}
 			tableNotes(env.Note, res.Tables)
+			for _, u := range res.Results.Unused {
+				env.Note(u.File + " is not used: " + oneLine(u.Err))
+			}
 			switch {
 			case asJSON:
 				err = env.JSON(document.NewAccuracy(res, regret))
@@ -59,7 +75,18 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	about.defineResults(fs)
 	return cmd
+}
+
+// isResult reports whether a file is the result of a load generator, or a folder of them, and no file of rows.
+func isResult(env *Env, name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonl":
+		return true
+	}
+	info, err := os.Stat(env.path(name))
+	return err == nil && info.IsDir()
 }
 
 // examine prints the suspicious rows of a file of measurements.
