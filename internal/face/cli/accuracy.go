@@ -19,8 +19,8 @@ import (
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r opsaccuracy.Request
 	var about calibrateFlags // what results do not say
-	var asJSON, doctor, regret, outside bool
-	var perRow string
+	var asJSON, doctor, regret, outside, page bool
+	var perRow, other string
 	cmd := &cobra.Command{
 		Use:     "accuracy FILE",
 		Short:   "Compare predictions with measured deployments",
@@ -32,6 +32,9 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 				return examine(cmd, env, r.File, asJSON)
 			}
 			if isResult(env, r.File) {
+				if page {
+					return usagef("--page needs a file of rows, got %s", r.File)
+				}
 				if err := about.deployed(cmd, env); err != nil {
 					return err
 				}
@@ -40,7 +43,11 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 			} else if described := about.described(func(string) bool { return true }); len(described) > 0 {
 				return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], r.File)
 			}
-			r.Energy = asJSON || perRow != ""
+			name, file, ok := strings.Cut(other, "=")
+			if other != "" && (!ok || name == "" || file == "" || !page) {
+				return usagef("--beside must be NAME=FILE, with --page, got %q", other)
+			}
+			r.Energy, r.Compare, r.Beside = asJSON || perRow != "", page, file
 			res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, r)
 			if err != nil {
 				return err
@@ -50,6 +57,8 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 				env.Note(u.File + " is not used: " + oneLine(u.Err))
 			}
 			switch {
+			case page:
+				report.AccuracyPage(env.Stdout, res, filepath.Base(r.File), name)
 			case asJSON:
 				err = env.JSON(document.NewAccuracy(res, regret))
 			case regret:
@@ -74,6 +83,8 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
 	fs.BoolVar(&regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
+	fs.BoolVar(&page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
+	fs.StringVar(&other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	about.defineResults(fs)
 	return cmd

@@ -92,7 +92,7 @@ func (c *commandLine) workloads(all []session.Workload) {
 
 // alone reports whether there is one workload that flags of its own can say.
 func alone(all []session.Workload) bool {
-	return len(all) == 1 && all[0].Name == all[0].Preset && (all[0].Session == nil || all[0].IsPreset())
+	return len(all) == 1 && (all[0].Name == "" || all[0].Name == all[0].Preset) && (all[0].Session == nil || all[0].IsPreset())
 }
 
 // sayable reports whether a command line can say a request: flags lack some of what JSON can have.

@@ -223,12 +223,10 @@ func (out *Response) names() {
 		out.Added = append(out.Added, slices.DeleteFunc(slices.Clone(added), isValue)...)
 		out.Removed = append(out.Removed, slices.DeleteFunc(slices.Clone(removed), isValue)...)
 	}
-	for i := range out.To.lint.Launches {
-		for list, name := range out.To.lint.Launches[i].Flags() {
-			x := Values{Flag: name, New: engine.ValuesOf(name, lists[list][0]), Gone: engine.ValuesOf(name, lists[list][1])}
-			if len(x.New)+len(x.Gone) > 0 && !slices.ContainsFunc(out.Values, func(v Values) bool { return v.Flag == name }) {
-				out.Values = append(out.Values, x)
-			}
+	for _, flag := range out.To.lint.Flags {
+		x := Values{Flag: flag.Name, New: engine.ValuesOf(flag.Name, lists[flag.List][0]), Gone: engine.ValuesOf(flag.Name, lists[flag.List][1])}
+		if len(x.New)+len(x.Gone) > 0 && !slices.ContainsFunc(out.Values, func(v Values) bool { return v.Flag == flag.Name }) {
+			out.Values = append(out.Values, x)
 		}
 	}
 }
