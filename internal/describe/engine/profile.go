@@ -62,6 +62,8 @@ type Profile struct {
 	ShareRule *ShareRule
 	// LatentRule, if set, makes latent attention slower; see LatentKernels.
 	LatentRule *LatentRule
+	// SparseRule, if set, is how kernels of sparse latent attention work; see SparseKernels.
+	SparseRule *SparseRule
 	// SharedFusion are the device generations on which the shared expert is fused with the routed ones; see FusesShared.
 	SharedFusion []string
 	// Slow are formats with slow kernels; see Slower.

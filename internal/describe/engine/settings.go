@@ -100,6 +100,17 @@ func (t *Tier) settings() []setting {
 	}
 }
 
+// settings are the fields of SparseRule.
+func (r *SparseRule) settings() []setting {
+	return []setting{
+		{"generations", rule{}, "", &r.Generations},
+		{"heads", atLeast(1), "", &r.Heads},
+		{"decode", rule{}, "", &r.Decode},
+		{"whole", rule{}, "", &r.Whole},
+		{"dense", rule{}, "", &r.Dense},
+	}
+}
+
 // settings are the fields of LatentRule.
 func (r *LatentRule) settings() []setting {
 	return []setting{

@@ -170,8 +170,17 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
-		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(),
+		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(),
 	}}, nil
+}
+
+// sparse is how the engine's kernels of sparse attention work on the device.
+func (p *Parts) sparse() graph.Sparse {
+	if p.Engine == nil {
+		return graph.Sparse{}
+	}
+	r := p.Engine.SparseKernels(p.Device.Generation)
+	return graph.Sparse{Heads: r.Heads, Decode: r.Decode, Whole: r.Whole, Dense: r.Dense}
 }
 
 // fusesShared reports whether the engine computes the model's shared expert among the others.
