@@ -148,6 +148,8 @@ type AttentionDP struct {
 
 // MTP is how the engine drafts tokens.
 type MTP struct {
-	Tokens     int // 0 is off
+	Tokens int // 0 is off
+	// Sequences is the default of MaxSequences of all data-parallel ranks together while drafting; 0 is MaxSequences.
+	Sequences  int
 	Overlapped bool
 }

@@ -220,6 +220,9 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 		}
 		out.Engine = e.On(b.Device, l.Devices, b.Model.Family)
 		out.Spec.MTP = cmp.Or(p.MTP, out.Engine.MTP.Tokens)
+		if n := out.Engine.MTP.Sequences; n > 0 && out.Spec.MTP > 0 {
+			out.Engine.MaxSequences = min(out.Engine.MaxSequences, max(1, n/max(1, l.DP)))
+		}
 		if f := out.Engine.KVFormat; f != dtype.None {
 			out.Spec.Quant.KV = f
 		}
