@@ -173,3 +173,18 @@ func TestLiveJob(t *testing.T) {
 		t.Errorf("address: %s", got)
 	}
 }
+
+// Prices of GPUs, energy and an API are part of the question and of its address.
+func TestLivePrices(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=a&system=h200_sxm&system=l40s&gpus=8&prices=2.5+l40s=1&energy=0&api_in=0.5&api_out=2"))
+	p.await(sentence + `.includes('for a')`)
+	want := map[string]any{"h200_sxm": 2.5, "l40s": 1.0}
+	got := s.last()
+	if !reflect.DeepEqual(got["prices"], want) || got["energy_price"] != 0.0 ||
+		!reflect.DeepEqual(got["api_price"], map[string]any{"usd_per_million_input_tokens": 0.5, "usd_per_million_output_tokens": 2.0}) {
+		t.Errorf("request: got %v", got)
+	}
+	p.do(chromedp.SetValue("#prices", "3", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector('#prices').dispatchEvent(new Event('input'))`, nil))
+	p.await(`location.search.includes('prices=3')`)
+}

@@ -17,6 +17,11 @@ func PerMillion(usdPerHour, tokens float64) float64 {
 	return usdPerHour / secondsPerHour / tokens * million
 }
 
+// BreakEven is the requests per second from which devices that cost so much a month are cheaper than a price per request.
+func BreakEven(usdPerMonth, usdPerRequest float64) float64 {
+	return usdPerMonth / HoursPerMonth / secondsPerHour / usdPerRequest
+}
+
 // Cost is what a deployment costs at its throughput; zero where no price is known.
 type Cost struct {
 	USDPerHour float64 // of one device

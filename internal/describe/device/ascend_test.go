@@ -96,7 +96,7 @@ func (row ascendRow) want() *Profile {
 		Fixed:             Fixed{row.matrixUs, row.vectorUs, row.communicate},
 		Links:             row.grid,
 		Node:              row.node,
-		Price:             Price{0, "no public list price"},
+		Price:             Price{Source: "no public list price"},
 	}
 	if row.name == "TEST_DEVICE" {
 		p.Vendor = Test

@@ -53,6 +53,9 @@ func TestEmbeddedProfilesAreComplete(t *testing.T) {
 		if p.Base != "" || p.Description == "" || p.Generation == "" || p.Source == "" || p.Price.Source == "" {
 			t.Errorf("%s: %+v", name, p)
 		}
+		if known := p.Price.USDPerHour > 0; known != (p.Price.Class == OnDemand || p.Price.Class == GPUCloud) || known != (p.Price.Date != "") {
+			t.Errorf("%s: class %q and date %q of its price", name, p.Price.Class, p.Price.Date)
+		}
 		if unknown := p.Price.USDPerHour == 0; unknown != strings.HasPrefix(p.Price.Source, "no public") {
 			t.Errorf("%s: price %v does not suit its source %q", name, p.Price.USDPerHour, p.Price.Source)
 		}

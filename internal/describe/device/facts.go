@@ -77,10 +77,13 @@ type LinkFacts struct {
 	Topology     Topology `json:"topology"`
 }
 
-// PriceFacts is the list price of one device; 0 is unknown.
+// PriceFacts is the price of one device; 0 is unknown.
 type PriceFacts struct {
-	USDPerHour float64 `json:"usd_per_hour"`
-	Source     string  `json:"source,omitempty"`
+	USDPerHour float64    `json:"usd_per_hour"`
+	Source     string     `json:"source,omitempty"`
+	Class      PriceClass `json:"class,omitempty"` // on_demand, gpu_cloud, reserved, spot or yours
+	Date       string     `json:"date,omitempty"`
+	Region     string     `json:"region,omitempty"`
 }
 
 // Facts returns the profile in the units people use.

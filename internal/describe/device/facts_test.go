@@ -32,7 +32,7 @@ func TestFactsAreInPeoplesUnits(t *testing.T) {
   "node": 4,
   "rack": 72,
   "power_w": 1200,
-  "price": {"usd_per_hour": 16, "source": "Oracle Cloud BM.GPU.GB200.4 pay-as-you-go list 64.00 per hour / 4, 2026"},
+  "price": {"usd_per_hour": 16, "source": "Oracle Cloud BM.GPU.GB200.4 pay-as-you-go list 64.00 per hour / 4, 2026", "class": "on_demand", "date": "2026"},
   "source": "AIConfigurator system file (August 2026) and NVIDIA data sheet, dense"
 }`
 	got, err := json.Marshal(lookup(t, "gb200").Facts())

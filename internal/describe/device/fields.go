@@ -178,12 +178,18 @@ func (r *reader) fixed(p *Profile) func(string, *yaml.Node) {
 // source of the old one.
 func (r *reader) price(p *Profile) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		p.Price.Source = "file " + r.File
+		p.Price = Price{Source: "file " + r.File, Class: Yours}
 		seen := r.Mapping(path, n,
 			field("usd_per_hour", scaledTo(r, &p.Price.USDPerHour, 0, atLeast0(maxUSD))),
 			field("source", r.line(&p.Price.Source)),
+			field("class", word(r, &p.Price.Class, OnDemand, GPUCloud, Reserved, Spot, Yours)),
+			field("date", r.line(&p.Price.Date)),
+			field("region", r.line(&p.Price.Region)),
 		)
 		r.Require(path, n, seen, "usd_per_hour")
+		if p.Price.USDPerHour == 0 {
+			p.Price.Class = ""
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ price: {usd_per_hour: 1.85}
 	want.Links[0].Bandwidth = 25e9
 	want.Links[1].Size = 4
 	want.Node = 4
-	want.Price = Price{1.85, "file my.yaml"}
+	want.Price = Price{USDPerHour: 1.85, Source: "file my.yaml", Class: Yours}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

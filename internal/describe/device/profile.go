@@ -137,10 +137,34 @@ const (
 	FullMesh Topology = "full_mesh"
 )
 
-// Price is the list price of one device for an hour.
+// Price is the price of one device for an hour.
 type Price struct {
 	USDPerHour float64 // 0 = unknown
 	Source     string
+	// Class is the kind of the price: those of different kinds are not compared. Date is its year or month, Region where it holds, as
+	// far as the source says.
+	Class  PriceClass
+	Date   string
+	Region string
+}
+
+// PriceClass is a kind of prices.
+type PriceClass string
+
+// The kinds: lists of large clouds and of GPU clouds on demand, which differ several times for the same device; commitments; spare
+// capacity; and what the user gives.
+const (
+	OnDemand PriceClass = "on_demand"
+	GPUCloud PriceClass = "gpu_cloud"
+	Reserved PriceClass = "reserved"
+	Spot     PriceClass = "spot"
+	Yours    PriceClass = "yours"
+)
+
+// InWords is "list on demand".
+func (c PriceClass) InWords() string {
+	words := map[PriceClass]string{OnDemand: "list price of a large cloud, on demand", GPUCloud: "list price of a GPU cloud, on demand", Reserved: "reserved", Spot: "spot", Yours: "yours"}
+	return words[c]
 }
 
 // Domain is the number of devices that the fastest links connect.

@@ -25,7 +25,7 @@ func Plan(w io.Writer, p *plan.Response) {
 	if s := p.Answer.Safe; s != nil {
 		texts = append(texts, s.Sentence)
 	}
-	for _, text := range texts {
+	for _, text := range append(texts, p.Answer.AgainstAPI) {
 		for _, line := range table.Wrap(text, planWidth) {
 			fmt.Fprintln(w, line)
 		}
@@ -147,7 +147,11 @@ func planSources(w io.Writer, p *plan.Response, shown []int) {
 	}
 	for _, i := range shown {
 		if k := p.Contenders[i].Cost; k != nil {
-			say(fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source))
+			line := fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source)
+			if k.Apart != "" {
+				line += "; not ranked by price, " + k.Apart
+			}
+			say(line)
 		}
 	}
 	for _, i := range shown {

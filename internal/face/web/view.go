@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -37,6 +38,9 @@ type view struct {
 	Differences []plan.Change
 	Ways        []wayOut
 	SafeAsk     string
+	// PriceList is the prices of the systems with their sources, PriceClass the class that contenders are ranked within.
+	PriceList  []string
+	PriceClass string
 
 	Charts, Record template.JS
 	Style          template.CSS
@@ -65,6 +69,26 @@ type wayOut struct {
 	*plan.Change
 
 	Ask string
+}
+
+// price lists the price of a contender's system, once.
+func (v *view) price(c *plan.Contender) {
+	k := c.Cost
+	if k == nil {
+		return
+	}
+	line := c.System + " " + dollars(k.PerGPUHour) + " (" + k.Source
+	for _, more := range []string{k.Date, k.Region} {
+		if more != "" && !strings.Contains(k.Source, more) && !strings.HasPrefix(more, "20") {
+			line += ", " + more
+		}
+	}
+	if line += ")"; !slices.Contains(v.PriceList, line) {
+		v.PriceList = append(v.PriceList, line)
+	}
+	if k.Apart == "" && v.PriceClass == "" {
+		v.PriceClass = k.Class.InWords()
+	}
 }
 
 // verdictOf puts the certainty of an answer into a badge.
@@ -133,6 +157,7 @@ func newView(p *plan.Response) (*view, error) {
 		c := &p.Contenders[i]
 		v.Most = max(v.Most, c.TokensPerGPU.High)
 		v.Priced = v.Priced || c.Cost != nil
+		v.price(c)
 	}
 	v.Headline, v.Further, _ = strings.Cut(p.Answer.Sentence, ". ")
 	if v.Further != "" {

@@ -41,14 +41,19 @@ func newContender(c *Found) Contender {
 			more = calibration.Error{}
 		}
 		out.Cost = &Cost{
-			PerGPUHour: k.USDPerHour, Source: k.Source, PerMillion: simulate.RangeOf(k.PerMillion, more), PerRequest: simulate.RangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
+			PerGPUHour: k.USDPerHour, Source: k.Source, Class: c.Price.Class, Date: c.Price.Date, Region: c.Price.Region, PerMillion: simulate.RangeOf(k.PerMillion, more), PerRequest: simulate.RangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
 			Energy: k.Energy, EnergyPrice: k.EnergyPrice,
+		}
+		if c.Apart {
+			out.Cost.Apart = c.Price.Class.InWords() + ": not comparable with the other prices"
 		}
 		if c.Day != nil {
 			out.Cost.Scaled = &c.Scaled
 		}
 	}
-	out.Sessions = sessionsOf(c, &out)
+	if out.Sessions = sessionsOf(c, &out); out.Sessions == nil {
+		out.CachedShare = c.Cached
+	}
 	return out
 }
 

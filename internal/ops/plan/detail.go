@@ -18,10 +18,11 @@ import (
 
 // cost is what a contender costs at its throughput.
 func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
-	out := money.Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
+	c.Price = d.Price
 	if price, ok := p.r.Prices[d.Name]; ok {
-		out = money.Cost{USDPerHour: price, Source: "given"}
+		c.Price = device.Price{USDPerHour: price, Source: "given", Class: device.Yours}
 	}
+	out := money.Cost{USDPerHour: c.Price.USDPerHour, Source: c.Price.Source}
 	if out.USDPerHour == 0 || c.Throughput == 0 {
 		return money.Cost{}
 	}
@@ -126,9 +127,13 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
 func (p *planning) traffic(c *Found, concurrency int) simulate.Request {
+	return c.traffic(&p.r.Sources, concurrency)
+}
+
+func (c *Found) traffic(s *session.Sources, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
-		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits, Statistic: e.Statistic,
+		Deployment: c.Deployment, Sources: *s, Limits: e.Limits, Statistic: e.Statistic,
 		Traffic: simulate.Traffic{Concurrency: concurrency, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Workloads: e.Workloads},
 	}
 }

@@ -64,6 +64,8 @@ type Request struct {
 	// EnergyPrice is US dollars for a kilowatt-hour, which costs add to the price of the
 	// devices; null = 0.08, 0 leaves energy out.
 	EnergyPrice *float64 `json:"energy_price,omitempty"`
+	// API, if not null, is what an API charges for the same model: costs are set against it.
+	API *APIPrice `json:"api_price,omitempty"`
 	// NoChanges leaves out what would change the answer.
 	NoChanges bool `json:"no_changes,omitempty"`
 	session.Sources
@@ -71,11 +73,17 @@ type Request struct {
 	Jobs int `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
+// APIPrice is US dollars for a million tokens of an API.
+type APIPrice struct {
+	Input  float64 `json:"usd_per_million_input_tokens"`
+	Output float64 `json:"usd_per_million_output_tokens"`
+}
+
 // RankedBy is what contenders are ranked by.
 type RankedBy string
 
 // The orders: throughput per device and fewest devices, or what either costs where
-// systems with known prices are compared. A load over a day is ranked by the schedule that follows it.
+// systems with known prices are compared; prices of one class only, since those of others cannot be compared. A load over a day is ranked by the schedule that follows it.
 const (
 	ByThroughput RankedBy = "tokens/s per GPU"
 	ByTokenCost  RankedBy = "cost of output tokens"

@@ -105,6 +105,9 @@ func (r *Request) checkModes() error {
 			return field.Errorf("%s of %s must be positive, got %g", field.Name("price"), system, price)
 		}
 	}
+	if a := r.API; a != nil && (!(a.Input >= 0) || !(a.Output >= 0) || !(a.Input+a.Output > 0) || math.IsInf(a.Input+a.Output, 1)) {
+		return field.Errorf("%s must not be negative, and one of input and output above 0, got %g and %g", field.Name("api_price"), a.Input, a.Output)
+	}
 	if p := r.EnergyPrice; p != nil && (!(*p >= 0) || math.IsInf(*p, 1)) {
 		return field.Errorf("%s must not be negative, got %g", field.Name("energy_price"), *p)
 	}
@@ -147,6 +150,16 @@ func systems(w *session.Session, r *Request) error {
 		}
 	}
 	r.Systems = names
+	prices := map[string]float64{}
+	for name, usd := range r.Prices { // a system may go by an alias
+		if d, err := w.Device(name, ""); err == nil {
+			name = d.Name
+		}
+		prices[name] = usd
+	}
+	if r.Prices != nil {
+		r.Prices = prices
+	}
 	return errors.Join(errs...)
 }
 

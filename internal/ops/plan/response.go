@@ -71,6 +71,8 @@ type Answer struct {
 	// answer has it, and without changes.
 	Certainty *Certainty `json:"certainty,omitempty"`
 	Safe      *Safe      `json:"safe,omitempty"`
+	// AgainstAPI sets the answer against the price of an API, if one is given.
+	AgainstAPI string `json:"against_api,omitempty"`
 }
 
 // Range is a predicted value with its 80 % interval.
@@ -115,18 +117,20 @@ type Contender struct {
 	BoundBy   string   `json:"bound_by,omitempty"`
 	// Load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of
 	// Capacity.
-	Load     *float64           `json:"load,omitempty"`
-	Capacity *Carried           `json:"capacity,omitempty"`
-	Cost     *Cost              `json:"cost"` // null where no price is known
-	Sessions *Sessions          `json:"sessions,omitempty"`
-	Energy   *simulate.Energy   `json:"energy,omitempty"`
-	Memory   engine.Budget      `json:"memory"`
-	KVPeak   float64            `json:"kv_use_peak"`
-	KVTokens int                `json:"kv_tokens"`
-	Tier     device.Tier        `json:"tier"`
-	Basis    string             `json:"basis"`
-	Nearest  *session.Limits    `json:"nearest_limits,omitempty"`
-	Frontier []experiment.Speed `json:"frontier"`
+	Load     *float64  `json:"load,omitempty"`
+	Capacity *Carried  `json:"capacity,omitempty"`
+	Cost     *Cost     `json:"cost"` // null where no price is known
+	Sessions *Sessions `json:"sessions,omitempty"`
+	// CachedShare is the share of prompt tokens found in caches, of requests that are no sessions.
+	CachedShare float64            `json:"prefix_cached_share,omitempty"`
+	Energy      *simulate.Energy   `json:"energy,omitempty"`
+	Memory      engine.Budget      `json:"memory"`
+	KVPeak      float64            `json:"kv_use_peak"`
+	KVTokens    int                `json:"kv_tokens"`
+	Tier        device.Tier        `json:"tier"`
+	Basis       string             `json:"basis"`
+	Nearest     *session.Limits    `json:"nearest_limits,omitempty"`
+	Frontier    []experiment.Speed `json:"frontier"`
 
 	Run deployment.Deployment `json:"deployment"`
 
@@ -137,15 +141,34 @@ type Contender struct {
 type Cost struct {
 	PerGPUHour float64 `json:"usd_per_gpu_hour"`
 	Source     string  `json:"source"`
-	PerMillion Range   `json:"usd_per_million_output_tokens"`
-	PerRequest Range   `json:"usd_per_request"`
-	PerMonth   float64 `json:"usd_per_month"` // 730 hours
+	// Class is the kind of the price: on_demand and gpu_cloud, lists of large clouds and of GPU clouds; reserved, spot or yours. Apart says
+	// why it is not compared with the others, which are of another class; "" where it is.
+	Class      device.PriceClass `json:"price_class"`
+	Date       string            `json:"price_date,omitempty"`
+	Region     string            `json:"price_region,omitempty"`
+	Apart      string            `json:"not_compared,omitempty"`
+	PerMillion Range             `json:"usd_per_million_output_tokens"`
+	PerRequest Range             `json:"usd_per_request"`
+	PerMonth   float64           `json:"usd_per_month"` // 730 hours
 	// Energy is the energy part of the cost of output tokens, EnergyPrice the price of a
 	// kilowatt-hour; missing if the power of the device is unknown.
 	Energy      float64 `json:"energy_usd_per_million_output_tokens,omitempty"`
 	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
 	// Scaled is the cost of a month if the number of GPUs follows the load over the day.
 	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
+	// API sets the costs against the price of an API, if one is given.
+	API *AgainstAPI `json:"api,omitempty"`
+}
+
+// AgainstAPI is a deployment beside an API.
+type AgainstAPI struct {
+	PerRequest float64 `json:"api_usd_per_request"`
+	// Ratio is the cost of a request over the API's, at the throughput of the other costs.
+	Ratio float64 `json:"ratio"`
+	// BreakEven is the requests per second from which the deployment costs less, with all its GPUs paid for, and BreakEvenLoad that as a share of
+	// its capacity: above 1 the API is cheaper at any load.
+	BreakEven     float64 `json:"break_even_rate"`
+	BreakEvenLoad float64 `json:"break_even_load"`
 }
 
 // Change is the answer with one parameter changed.
@@ -169,10 +192,10 @@ type Change struct {
 	Deployment  string `json:"in_words,omitempty"`
 	// Nearest are the closest limits that it meets, where a model fits so but is over the limits.
 	Nearest *session.Limits `json:"nearest_limits,omitempty"`
+	// Safe says that it is the answer with more certainty.
+	Safe bool `json:"safe,omitempty"`
 
 	Found *Found `json:"-"` // nil if it cannot be run
-
-	safe bool // the answer with more certainty
 }
 
 // Carried is the most load that a deployment carries within the limits.
@@ -247,7 +270,7 @@ func (r *Response) Say(version string, command func(*Request) string) {
 	r.Version, r.Command = version, command(&r.Request)
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		if c.Command = command(&c.Request); c.safe && r.Answer.Safe != nil {
+		if c.Command = command(&c.Request); c.Safe && r.Answer.Safe != nil {
 			r.Answer.Safe.Command = c.Command
 		}
 	}

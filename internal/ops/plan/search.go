@@ -34,6 +34,8 @@ type Found struct {
 	Experts  bool
 	Tier     device.Tier
 	Cost     money.Cost
+	Price    device.Price // of a device; Apart says that it is of another class than that of the comparison
+	Apart    bool
 	Frontier []experiment.Speed
 	Notes    []string
 	// Day is the schedule of a load over a day, nil without one; Scaled is what a month of it costs.
@@ -57,7 +59,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	p := &planning{
-		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r, show: w.Partial,
+		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r, show: w.Partial, recalls: k.Sessions != nil,
 		done: counter{tell: w.Tell, what: "searches"},
 	}
 	out, err := p.compare(ctx)
@@ -82,9 +84,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 type planning struct {
 	world *session.Session // without progress: that of single simulations says nothing
 	r     *Request
-	small *experiment.NoRoomError                         // why nothing fits, where nothing does
-	show  func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
-	done  counter                                         // of searches: the contenders', then those of the changes
+	// recalls says that what prompts find in caches depends on those before them.
+	recalls bool
+	small   *experiment.NoRoomError                         // why nothing fits, where nothing does
+	show    func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
+	done    counter                                         // of searches: the contenders', then those of the changes
 }
 
 // noRoom is the first failure for want of room; nil if there is none.
@@ -187,6 +191,10 @@ func (c *comparison) response() *Response {
 			ranked = append(ranked, c.found[i])
 		}
 	}
+	class := classOf(ranked)
+	for i := range ranked {
+		ranked[i].Apart = ranked[i].Cost.USDPerHour > 0 && ranked[i].Price.Class != class
+	}
 	out.RankedBy = p.order(ranked)
 	slices.SortStableFunc(ranked, func(a, b Found) int { return out.RankedBy.compare(&a, &b) })
 	if many(p.r) {
@@ -194,7 +202,11 @@ func (c *comparison) response() *Response {
 		out.Notes = append(out.Notes, fmt.Sprintf("of each of %d systems the best engine and mode is shown; a plan of up to %d systems shows all", len(p.r.Systems), fewSystems))
 	}
 	for i := range ranked {
-		out.Contenders = append(out.Contenders, newContender(&ranked[i]))
+		c := newContender(&ranked[i])
+		if c.Cost != nil {
+			c.Cost.API = c.against(p.r.API)
+		}
+		out.Contenders = append(out.Contenders, c)
 	}
 	if len(ranked) > 0 {
 		out.Notes = append(out.Notes, ranked[0].Notes...)
@@ -234,12 +246,33 @@ func firsts(ranked []Found) []Found {
 	})
 }
 
+// classOf is the class of prices that a comparison is in: the one that most systems have.
+func classOf(found []Found) device.PriceClass {
+	systems := map[device.PriceClass][]string{}
+	for i := range found {
+		c := &found[i]
+		if all := systems[c.Price.Class]; c.Cost.USDPerHour > 0 && !slices.Contains(all, c.Experiment.System) {
+			systems[c.Price.Class] = append(all, c.Experiment.System)
+		}
+	}
+	var out device.PriceClass
+	for _, class := range []device.PriceClass{device.Yours, device.OnDemand, device.GPUCloud, device.Reserved, device.Spot} {
+		if len(systems[class]) > len(systems[out]) {
+			out = class
+		}
+	}
+	return out
+}
+
+// priced says that a contender has a price that can be compared.
+func (c *Found) priced() bool { return c.Cost.USDPerHour > 0 && !c.Apart }
+
 // order is what contenders are ranked by: by cost where systems with a price differ;
 // those without one come after them.
 func (p *planning) order(found []Found) RankedBy {
 	priced := map[string]bool{}
 	for i := range found {
-		if found[i].Cost.USDPerHour > 0 {
+		if found[i].priced() {
 			priced[found[i].Experiment.System] = true
 		}
 	}
@@ -273,7 +306,7 @@ func (o RankedBy) compare(a, b *Found) int {
 	}
 	price := func(of func(*money.Cost) float64) int {
 		known := func(c *Found) float64 {
-			if c.Cost.USDPerHour == 0 {
+			if !c.priced() {
 				return math.Inf(1)
 			}
 			return of(&c.Cost)
@@ -285,7 +318,7 @@ func (o RankedBy) compare(a, b *Found) int {
 	switch o {
 	case ByDayCost:
 		scaled := func(c *Found) float64 {
-			if c.Cost.USDPerHour == 0 {
+			if !c.priced() {
 				return math.Inf(1)
 			}
 			return c.Scaled
@@ -324,13 +357,8 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	if err != nil {
 		return out, err
 	}
-	var r *experiment.Result
 	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Beat: beat, Top: 1, Jobs: p.r.Jobs}
-	if peak := p.r.peak(); peak > 0 {
-		r, err = experiment.Fewest(ctx, p.world, &how, trial.Load{Rate: peak}, e)
-	} else {
-		r, err = experiment.Best(ctx, p.world, &how, e, frontier)
-	}
+	r, err := p.search(ctx, &how, e, frontier)
 	if err != nil {
 		return out, err
 	}
@@ -357,4 +385,12 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		out.Scaled = out.Cost.Month(out.Devices(), out.Day.Mean)
 	}
 	return out, nil
+}
+
+// search runs an experiment: the most load of the devices, or the fewest devices for a load.
+func (p *planning) search(ctx context.Context, how *experiment.How, e experiment.Experiment, frontier bool) (*experiment.Result, error) {
+	if peak := p.r.peak(); peak > 0 {
+		return experiment.Fewest(ctx, p.world, how, trial.Load{Rate: peak}, e)
+	}
+	return experiment.Best(ctx, p.world, how, e, frontier)
 }

@@ -1,11 +1,14 @@
 package plan
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -113,5 +116,51 @@ func TestRaise(t *testing.T) {
 	}
 	if _, err := Run(t.Context(), &session.Session{}, Request{Model: "no/such", Systems: []string{"h200_sxm"}, Devices: 1, Workloads: smallPlan().Workloads}); err == nil {
 		t.Error("a model that does not exist is no matter of room")
+	}
+}
+
+// TestPriceClasses: contenders are ranked within one class of prices, others follow with the reason; a price that is given makes a class.
+func TestPriceClasses(t *testing.T) {
+	r := smallPlan()
+	r.Systems, r.Engines, r.Modes = []string{"mi325x", "h200_sxm", "mi300x"}, []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
+	p := mustPlan(t, r)
+	last := p.Contenders[len(p.Contenders)-1]
+	if p.RankedBy != ByTokenCost || last.System != "mi325x" || !strings.Contains(last.Cost.Apart, "GPU cloud") || last.Cost.PerMillion.Value > p.Contenders[0].Cost.PerMillion.Value {
+		t.Errorf("by %s, last %s, %+v", p.RankedBy, last.System, last.Cost)
+	}
+	if c := p.Contenders[0].Cost; c.Apart != "" || c.Class != device.OnDemand || c.Date != "2026" {
+		t.Errorf("first %+v", c)
+	}
+	r.Prices = map[string]float64{"MI325X": 2, "h200": 4, "mi300x": 3}
+	p = mustPlan(t, r)
+	for i := range p.Contenders {
+		if c := p.Contenders[i].Cost; c.Apart != "" || c.Class != device.Yours {
+			t.Errorf("%s: %+v", p.Contenders[i].System, c)
+		}
+	}
+	if p.Contenders[0].System != "mi325x" {
+		t.Errorf("first by your prices: %s", p.Contenders[0].System)
+	}
+}
+
+// TestAgainstAPI: at the load where both cost the same, they do.
+func TestAgainstAPI(t *testing.T) {
+	r := smallPlan()
+	r.Engines, r.Modes, r.API = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}, &APIPrice{Input: 0.5, Output: 2}
+	p := mustPlan(t, r)
+	k := p.Contenders[0].Cost
+	x := k.API
+	if want := (1000*0.5 + 20*2) / 1e6; x.PerRequest != want || x.Ratio != k.PerRequest.Value/want {
+		t.Errorf("%+v, want $%g per request", x, want)
+	}
+	if got := x.BreakEven * x.PerRequest * 3600 * 730; math.Abs(got/k.PerMonth-1) > 1e-12 || x.BreakEvenLoad != x.BreakEven/p.Contenders[0].RequestRate.Value {
+		t.Errorf("at %g requests/s the API costs $%g a month, the GPUs $%g", x.BreakEven, got, k.PerMonth)
+	}
+	if !strings.HasPrefix(p.Answer.AgainstAPI, "Against an API at $0.5 per million input and $2 per million output tokens") {
+		t.Errorf("%q", p.Answer.AgainstAPI)
+	}
+	r.API.Input = -1
+	if _, err := Run(t.Context(), &session.Session{}, r); err == nil {
+		t.Error("a negative price is taken")
 	}
 }

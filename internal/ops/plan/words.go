@@ -168,8 +168,12 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 	if c := best.Cost; c != nil {
 		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
 	}
+	out.AgainstAPI = r.againstAPI(best)
 	if x := best.Sessions; x != nil {
 		out.Sentence += x.inWords(r.Statistic)
+	}
+	if best.CachedShare > 0 {
+		out.Sentence += fmt.Sprintf(" Caches have %.1f %% of the prompts.", 100*best.CachedShare)
 	}
 	out.Reason = reasonOf(best, r.Statistic)
 	if d := p.Drafting; d != nil {

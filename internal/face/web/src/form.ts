@@ -16,7 +16,7 @@ export class Form {
       changed();
     }));
     this.field("preset").addEventListener("input", () => { this.follow(); changed(); });
-    for (const e of root.querySelectorAll("select:not(#preset), #model, #daily, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
+    for (const e of root.querySelectorAll("select:not(#preset), #model, #daily, #prices, #energy, #api_in, #api_out, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
     this.field("filter").addEventListener("input", () => this.filter());
   }
 
@@ -28,11 +28,12 @@ export class Form {
       gpus: value("gpus"), rate: value("rate"), daily: text("daily"), spare: value("spare"), utilization: value("utilization"), cold_start: value("cold_start"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"),
       ttft: value("ttft"), tpot: value("tpot"), latency: value("latency"), percentile: text("percentile"), confidence: text("confidence"),
       engines: this.checked("engines"), modes: this.checked("modes"), checkpoint: text("checkpoint"), kv: text("kv"), nextn: value("nextn"),
+      prices: text("prices"), energy: text("energy"), api_in: text("api_in"), api_out: text("api_out"),
     };
   }
 
   set state(s: State) {
-    for (const id of ["model", "daily", "percentile", "confidence", "checkpoint", "kv"] as const) this.field(id).value = s[id];
+    for (const id of ["model", "daily", "percentile", "confidence", "checkpoint", "kv", "prices", "energy", "api_in", "api_out"] as const) this.field(id).value = s[id];
     for (const slide of this.slides) slide.value = (s as unknown as Record<string, number>)[slide.name] ?? 0;
     this.offer(s.preset);
     this.follow();

@@ -6,12 +6,14 @@ export interface State {
   preset: string; isl: number; osl: number; prefix: number; ttft: number; tpot: number; latency: number;
   percentile: string; confidence: string; engines: string[]; modes: string[];
   checkpoint: string; kv: string; nextn: number;
+  prices: string; energy: string; api_in: string; api_out: string;
 }
 
 export const start: State = {
   model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "", spare: 0, utilization: 0, cold_start: 0, preset: "",
   isl: 3000, osl: 512, prefix: 0, ttft: 1000, tpot: 10, latency: 0, percentile: "", confidence: "",
   engines: [], modes: [], checkpoint: "", kv: "", nextn: 0,
+  prices: "", energy: "", api_in: "", api_out: "",
 };
 
 // What lists are called in the address: as the flags.
@@ -52,6 +54,16 @@ export function write(s: State): string {
 const goodput = (s: State): number => (s.percentile.startsWith("g") ? Number(s.percentile.slice(1)) : 0);
 const percentile = (s: State): number => (goodput(s) ? 0 : Number(s.percentile));
 
+// pricesOf reads "2.5" for all systems, and "h200_sxm=2.5 b200_sxm=4".
+function pricesOf(s: State): Record<string, number> | undefined {
+  const out: Record<string, number> = {};
+  for (const word of s.prices.split(/[\s,;]+/).filter(Boolean)) {
+    const [system, usd] = word.includes("=") ? word.split("=") : ["", word];
+    for (const name of system ? [system] : s.systems) out[name] = Number(usd);
+  }
+  return Object.keys(out).length ? out : undefined;
+}
+
 // request is an ops.PlanRequest.
 export function request(s: State): unknown {
   const some = (v: unknown): unknown => (Array.isArray(v) ? (v.length ? v : undefined) : v || undefined);
@@ -68,6 +80,8 @@ export function request(s: State): unknown {
     engines: some(s.engines), modes: some(s.modes),
     formats: s.checkpoint || s.kv ? { checkpoint: some(s.checkpoint), kv: some(s.kv) } : undefined,
     nextn: some(s.nextn),
+    prices: pricesOf(s), energy_price: s.energy === "" ? undefined : Number(s.energy),
+    api_price: s.api_in || s.api_out ? { usd_per_million_input_tokens: Number(s.api_in), usd_per_million_output_tokens: Number(s.api_out) } : undefined,
   };
 }
 
@@ -77,6 +91,7 @@ interface Asked {
   model?: string; systems?: string[]; gpus?: number; rate?: number; daily?: number[]; spare?: number; utilization?: number; cold_start_s?: number;
   workloads?: Workload[]; limits?: { ttft_ms?: number; tpot_ms?: number; latency_ms?: number }; percentile?: number; goodput?: number; confidence?: number;
   engines?: string[]; modes?: string[]; formats?: { checkpoint?: string; kv?: string }; nextn?: number;
+  prices?: Record<string, number>; energy_price?: number; api_price?: { usd_per_million_input_tokens: number; usd_per_million_output_tokens: number };
 }
 
 // stateOf is the state of a request, as an answer or a plan.json has it.
@@ -89,6 +104,8 @@ export function stateOf(asked: unknown): State {
     ttft: l.ttft_ms ?? 0, tpot: l.tpot_ms ?? 0, latency: l.latency_ms ?? 0,
     percentile: r.goodput ? `g${r.goodput}` : r.percentile ? String(r.percentile) : "", confidence: !r.confidence || r.confidence === 0.5 ? "" : String(r.confidence),
     engines: r.engines ?? [], modes: r.modes ?? [], checkpoint: r.formats?.checkpoint ?? "", kv: r.formats?.kv ?? "", nextn: r.nextn ?? 0,
+    prices: Object.entries(r.prices ?? {}).map(([system, usd]) => `${system}=${usd}`).join(" "), energy: r.energy_price === undefined || r.energy_price === 0.08 ? "" : String(r.energy_price),
+    api_in: r.api_price ? String(r.api_price.usd_per_million_input_tokens) : "", api_out: r.api_price ? String(r.api_price.usd_per_million_output_tokens) : "",
   };
 }
 
@@ -118,5 +135,8 @@ export function command(s: State): string {
   flag("weights", s.checkpoint);
   flag("kv-cache", s.kv);
   flag("nextn", s.nextn);
+  flag("price", ...s.prices.split(/[\s,;]+/));
+  if (s.energy !== "") out.push("--energy-price", s.energy);
+  if (s.api_in || s.api_out) out.push("--api-price", s.api_in || "0", s.api_out || "0");
   return out.join(" ");
 }
