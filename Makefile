@@ -1,4 +1,4 @@
-# Targets: build test check lint fmt bench cover mutate fuzz data data-check web clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -136,6 +136,33 @@ web: ## the scripts and styles of the pages from internal/face/web/src, and what
 	go -C tools run ./bundle
 	go test ./internal/face/web ./internal/evidence/provenance -update
 
+.PHONY: site
+site: ## the documentation as a static site in site/, its links checked; NAME=v1.2 makes another version beside it
+	go -C tools run ./site -out ../site -name $(or $(NAME),dev)
+
+.PHONY: accuracy-page
+accuracy-page: ## the tables of docs/accuracy-tables.md: ROWS=train.csv BESIDE=AIConfigurator=aiconfigurator.csv
+	go run ./cmd/plimsoll accuracy $(ROWS) --page $(if $(BESIDE),--beside $(BESIDE))
+
+# goreleaser has a module of its own: it needs four times the modules of all other tools. Its first build takes five minutes.
+GORELEASER ?= go tool -modfile=tools/release/go.mod goreleaser
+# Without a remote it takes the commit and its time for unknown.
+REMOTE := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/plimsoll-project/plimsoll.git
+
+.PHONY: release
+release: ## every artefact of a release into dist, as a snapshot: unsigned, published nowhere
+	GOFLAGS=-trimpath CGO_ENABLED=0 $(REMOTE) $(GORELEASER) release --snapshot --clean --skip=sign,publish
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) .cache/release/pack finish dist
+	.cache/release/pack table dist
+
+.PHONY: release-check
+release-check: ## builds a release twice from clones, compares the bytes, installs and runs what can be installed here
+	bash packaging/check.sh
+
+.PHONY: vuln
+vuln: ## known vulnerabilities in what the program calls; needs vuln.go.dev
+	go tool -modfile=tools/go.mod govulncheck ./...
+
 .PHONY: clean
 clean:
-	rm -rf bin .cache
+	rm -rf bin .cache dist site

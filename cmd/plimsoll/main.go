@@ -7,4 +7,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
 )
 
-func main() { os.Exit(cli.Main(cli.OSEnv())) }
+// What the linker sets (-X main.version=v1.2.3) where the Go tool sees no repository: in packages and in releases.
+var version, revision, date string //nolint:gochecknoglobals // the linker sets nothing else
+
+func main() {
+	env := cli.OSEnv()
+	env.Build = cli.Build{Version: version, Revision: revision, Time: date}
+	os.Exit(cli.Main(env))
+}

@@ -554,6 +554,30 @@ func (l *Launch) At(key string) (Place, bool) {
 	return p, ok
 }
 
+// Flag is a flag or a key of a config file, with its list in the table of releases.
+type Flag struct{ List, Name string }
+
+// Flags are the flags of the command, and the keys of its config file.
+func (l *Launch) Flags() []Flag {
+	var out []Flag
+	for _, flag := range l.flags {
+		out = append(out, Flag{l.Engine, strings.ReplaceAll(flag, "_", "-")})
+	}
+	for _, key := range l.keys {
+		out = append(out, Flag{l.Engine + "-keys", key})
+	}
+	return out
+}
+
+// Flags are those of all commands.
+func (f *Found) Flags() []Flag {
+	var out []Flag
+	for i := range f.Launches {
+		out = append(out, f.Launches[i].Flags()...)
+	}
+	return out
+}
+
 // Model is what the command names as its model, "" if nothing.
 func (l *Launch) Model() string { return l.set.Model }
 

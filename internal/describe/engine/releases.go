@@ -3,6 +3,7 @@ package engine
 import (
 	_ "embed"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -51,6 +52,9 @@ var releases = sync.OnceValue(func() *releaseTable { //nolint:gochecknoglobals /
 	}
 	return t
 })
+
+// Released lists the engines that have a table of releases, and "dynamo".
+func Released() []string { return slices.Sorted(maps.Keys(releases().Releases)) }
 
 // Releases lists the published releases of an engine, or of "dynamo", oldest first; nil if there is no list.
 func Releases(name string) []Release { return releases().Releases[name] }

@@ -24,6 +24,8 @@ type Entry struct {
 	Licence string `yaml:"licence" json:"licence"`
 	// Made is the command that makes it again, or how it was written.
 	Made string `yaml:"made" json:"made"`
+	// Date is the day it last changed.
+	Date string `yaml:"date" json:"date"`
 	// SHA256 is the hash of a file, or of a directory: that of the lines "HASH  NAME" of its files in the order of their
 	// names, as "sha256sum * | sha256sum" computes it.
 	SHA256 string `yaml:"sha256" json:"sha256"`

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
@@ -38,7 +39,7 @@ func TestHashes(t *testing.T) {
 		if got != e.SHA256 && !golden.Update() {
 			t.Errorf("%s: want sha256 %s, got %s: if the change is meant, \"make data\" writes the hash; say in manifest.yaml where it comes from", e.Path, e.SHA256, got)
 		}
-		for what, text := range map[string]string{"what": e.What, "source": e.Source, "licence": e.Licence, "made": e.Made} {
+		for what, text := range map[string]string{"what": e.What, "source": e.Source, "licence": e.Licence, "made": e.Made, "date": e.Date} {
 			if strings.TrimSpace(text) == "" {
 				t.Errorf("%s: %s is missing", e.Path, what)
 			}
@@ -61,8 +62,9 @@ func rewrite(t *testing.T, hashes map[string]string) {
 		if p, ok := strings.CutPrefix(line, "- path: "); ok {
 			at = strings.TrimSpace(p)
 		}
-		if strings.HasPrefix(line, "  sha256: ") {
-			lines[i] = "  sha256: " + hashes[at] + "\n"
+		if now := "  sha256: " + hashes[at] + "\n"; strings.HasPrefix(line, "  sha256: ") && line != now {
+			lines[i] = now
+			lines[i-1] = "  date: " + time.Now().UTC().Format(time.DateOnly) + "\n"
 		}
 	}
 	if err := os.WriteFile("manifest.yaml", []byte(strings.Join(lines, "")), 0o666); err != nil {
@@ -201,11 +203,11 @@ func TestCitations(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "bin") {
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "bin" || d.Name() == "dist") {
 			return fs.SkipDir
 		}
 		switch ext := filepath.Ext(name); {
-		case d.IsDir(), strings.HasSuffix(name, "_test.go"), name == "CHANGELOG.md":
+		case d.IsDir(), strings.HasSuffix(name, "_test.go"), name == "CHANGELOG.md", name == "THIRD-PARTY.txt": // licences of others
 			return nil
 		case name != "NOTICE" && ext != ".go" && ext != ".md" && ext != ".yaml" && ext != ".txt" && ext != ".json":
 			return nil

@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"io"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +17,8 @@ import (
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r opsaccuracy.Request
-	var asJSON, doctor, regret, outside bool
-	var perRow string
+	var asJSON, doctor, regret, outside, page bool
+	var perRow, other string
 	cmd := &cobra.Command{
 		Use:     "accuracy FILE.csv",
 		Short:   "Compare predictions with measured deployments",
@@ -27,13 +29,19 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
-			r.Energy = asJSON || perRow != ""
+			name, file, ok := strings.Cut(other, "=")
+			if other != "" && (!ok || name == "" || file == "" || !page) {
+				return usagef("--beside must be NAME=FILE, with --page, got %q", other)
+			}
+			r.Energy, r.Compare, r.Beside = asJSON || perRow != "", page, file
 			res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, r)
 			if err != nil {
 				return err
 			}
 			tableNotes(env.Note, res.Tables)
 			switch {
+			case page:
+				report.AccuracyPage(env.Stdout, res, filepath.Base(r.File), name)
 			case asJSON:
 				err = env.JSON(document.NewAccuracy(res, regret))
 			case regret:
@@ -58,6 +66,8 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
 	fs.BoolVar(&regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
+	fs.BoolVar(&page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
+	fs.StringVar(&other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

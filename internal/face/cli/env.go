@@ -27,7 +27,11 @@ type Env struct {
 	Getenv  func(string) string
 	WorkDir string // base of relative file names; "" is the working directory of the process
 	Now     func() time.Time
+	Build   Build // what the Go tool could not write into the binary
 }
+
+// Build identifies the source of a binary.
+type Build struct{ Version, Revision, Time string }
 
 // OSEnv returns the environment of the running process.
 func OSEnv() *Env {

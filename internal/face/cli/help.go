@@ -14,8 +14,9 @@ import (
 )
 
 // newHelpCmd makes "plimsoll help COMMAND".
-func newHelpCmd() *cobra.Command {
-	return &cobra.Command{
+func newHelpCmd(env *Env) *cobra.Command {
+	var manDir string
+	cmd := &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Print help about a command",
 		GroupID: groupAbout,
@@ -35,9 +36,14 @@ func newHelpCmd() *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				return unknownCommand(cmd.Root(), args[0])
 			}
+			if manDir != "" {
+				return writeManPages(env, manDir, topic)
+			}
 			return topic.Help()
 		},
 	}
+	cmd.Flags().StringVar(&manDir, "man-dir", "", "write the manual pages of the command and those below it into this `directory`")
+	return cmd
 }
 
 // helpTexts are the descriptions and examples of commands, in files named by the words that call the command.

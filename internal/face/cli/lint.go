@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -91,7 +90,15 @@ func (f *lintFlags) subject(cmd *cobra.Command, args []string) error {
 		return withHint(usagef("%s: no FILE or COMMAND given", cmd.CommandPath()), "usage: %s", cmd.UseLine())
 	case dash > 0:
 		return usagef("%s: unexpected argument %q before --", cmd.CommandPath(), args[0])
-	case dash == 0:
+	}
+	f.subjectOf(args, dash == 0)
+	return nil
+}
+
+// subjectOf takes words for a command, or one word with a space, or else files.
+func (f *lintFlags) subjectOf(args []string, isCommand bool) {
+	switch {
+	case isCommand:
 		words := make([]string, len(args))
 		for i, a := range args {
 			words[i] = launch.Quote(a)
@@ -105,7 +112,6 @@ func (f *lintFlags) subject(cmd *cobra.Command, args []string) error {
 	default:
 		f.Files = args
 	}
-	return nil
 }
 
 // run lints and prints.
@@ -257,8 +263,7 @@ func (f *lintFlags) print(env *Env, all []*lint.Response, unread []report.Unread
 	var err error
 	switch {
 	case f.format == "sarif":
-		info, _ := debug.ReadBuildInfo()
-		err = env.JSON(report.LintSARIF(versionOf(info).Version, all, unread))
+		err = env.JSON(report.LintSARIF(env.version().Version, all, unread))
 	case f.format == "json" && !f.each:
 		err = env.JSON(all[0])
 	case f.format == "json":

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -42,17 +43,9 @@ func (f *modellingFlags) defineSharding(fs *pflag.FlagSet, to *deployment.Modell
 	fs.BoolVar(&to.SharedExpertTP, "enable-shared-expert-tp", false, "shard the shared experts over TP (needs EP)")
 }
 
-// The tokens of --compilation-config.
-const (
-	multistream      = "enable_multistream"
-	sequenceParallel = "enable_sequence_parallel"
-	matmulAllreduce  = "enable_matmul_allreduce"
-	dispatchCombine  = "enable_dispatch_ffn_combine"
-)
-
 // compilationTokens are what --compilation-config accepts.
 func compilationTokens() []string {
-	return []string{multistream, sequenceParallel, matmulAllreduce, dispatchCombine}
+	return []string{commandline.Multistream, commandline.SequenceParallel, commandline.MatMulAllReduce, commandline.DispatchCombine}
 }
 
 // complete turns the flags into a request.
@@ -60,9 +53,9 @@ func (f *modellingFlags) complete(fs *pflag.FlagSet, to *deployment.Modelling) e
 	if f.pricing != "auto" {
 		to.Pricing = prices.Pricing(f.pricing)
 	}
-	to.SequenceParallel = slices.Contains(f.compilation, sequenceParallel)
-	to.MatMulAllReduce = slices.Contains(f.compilation, matmulAllreduce)
-	to.DispatchCombine = slices.Contains(f.compilation, dispatchCombine)
+	to.SequenceParallel = slices.Contains(f.compilation, commandline.SequenceParallel)
+	to.MatMulAllReduce = slices.Contains(f.compilation, commandline.MatMulAllReduce)
+	to.DispatchCombine = slices.Contains(f.compilation, commandline.DispatchCombine)
 	to.EmbeddingTP = embeddingTP(f.embedding)
 	fused := func(yes bool) {
 		if to.Fusion = deployment.Eager; yes {
@@ -81,7 +74,9 @@ func (f *modellingFlags) complete(fs *pflag.FlagSet, to *deployment.Modelling) e
 }
 
 // multistream reports whether communication has a stream of its own.
-func (f *modellingFlags) multistream() bool { return slices.Contains(f.compilation, multistream) }
+func (f *modellingFlags) multistream() bool {
+	return slices.Contains(f.compilation, commandline.Multistream)
+}
 
 // embeddingTP reads --word-embedding-tp.
 func embeddingTP(word string) graph.EmbeddingTP {

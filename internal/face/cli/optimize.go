@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -95,14 +96,14 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	if err != nil {
 		return asked(err)
 	}
-	r.Say(stepCommand)
+	r.Say(commandline.Step)
 	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:
-		r.Command = optimizeCommand(&r.Request, f.lengthsFile())
+		r.Command = commandline.Optimize(&r.Request, f.lengthsFile())
 		err = env.JSON(r)
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)

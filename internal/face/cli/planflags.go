@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -45,6 +42,23 @@ type planFlags struct {
 
 // define adds the flags, in the sections help shows.
 func (f *planFlags) define(fs *pflag.FlagSet) {
+	f.defineQuestion(fs)
+	section(fs, "Questions", f.wizard.define)
+	section(fs, "Output", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
+		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
+		f.targets.define(fs, "it")
+		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
+		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+		calibration(fs, &f.Calibration, "80 % intervals")
+		perfData(fs, &f.PerfData)
+		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
+	})
+}
+
+// defineQuestion adds those that say what is asked: hardware, workload, limits and deployments.
+func (f *planFlags) defineQuestion(fs *pflag.FlagSet) {
 	section(fs, "Hardware", func(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "systems to compare, or all; same as --system (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
@@ -81,18 +95,6 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.MTP, "nextn", 0, "draft tokens per step (MTP), as --draft mtp:N")
 		nargs.ListVar(fs, &f.AcceptanceRates, "nextn-accept-rates", nargs.OneOrMore, nargs.Float, "acceptance rates of the draft tokens")
 	})
-	section(fs, "Questions", f.wizard.define)
-	section(fs, "Output", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
-		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
-		f.targets.define(fs, "it")
-		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
-		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
-		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
-		calibration(fs, &f.Calibration, "80 % intervals")
-		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
-	})
 }
 
 // defineWorkload adds the flags on requests.
@@ -107,7 +109,7 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 	fs.IntVar(&x.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
 	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "shortest length as a share of the longest; lengths are uniform in between (default 1)")
 	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "request lengths of a typical use: "+join(names))
-	fs.StringVar(&x.Trace, "trace", "", "request lengths from a trace `file`; its arrival times are ignored")
+	fs.StringVar(&x.Trace, "trace", "", "request lengths, and with block hashes shared prompts, from a trace `file`; its arrival times are ignored")
 	fs.StringVar(&f.input, "length-distribution", "", "distribution of input lengths: a `file` (YAML bins, CSV or trace), or builtin")
 	fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 	nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
@@ -244,7 +246,7 @@ func workloadOf(word string) (session.Workload, error) {
 		n, err := strconv.ParseFloat(parts[i], 64)
 		return n, err == nil
 	}
-	if parts[0] == sessionWord {
+	if parts[0] == commandline.SessionWord {
 		return x, sessionOf(&x, name, strings.Join(parts[1:], ":"))
 	}
 	share := 1
@@ -300,81 +302,4 @@ func (f *planFlags) readPrices() error {
 		}
 	}
 	return nil
-}
-
-// workloads adds the workloads of a plan.
-func (c *commandLine) workloads(all []session.Workload) {
-	if isAlone(all) {
-		x := &all[0]
-		if x.IsPreset() {
-			c.add(true, "preset", x.Preset)
-			return
-		}
-		c.add(x.Trace == "" && x.Input > 0, "isl", x.Input)
-		c.add(x.Trace == "" && x.Output > 0, "osl", x.Output)
-		c.add(x.Prefix > 0, "prefix", x.Prefix)
-		c.add(x.LengthLow > 0 && x.LengthLow != 1, "length-ratio-low", x.LengthLow)
-		c.add(x.Trace != "", "trace", x.Trace)
-		return
-	}
-	list(c, "workload", workloadWords(all))
-}
-
-// isAlone reports whether there is one workload that flags of its own can say.
-func isAlone(all []session.Workload) bool {
-	return len(all) == 1 && all[0].Name == all[0].Preset && (all[0].Session == nil || all[0].IsPreset())
-}
-
-// sayable reports whether a command line can say a request: flags lack some of what JSON can have.
-func sayable(r *plan.Request) bool {
-	if r.Formats.GEMM != "" || r.Formats.MoE != "" {
-		return false
-	}
-	one := isAlone(r.Workloads)
-	for i := range r.Workloads {
-		x := &r.Workloads[i]
-		switch {
-		case x.InputLengths != nil || x.OutputLengths != nil: // they would need files
-			return false
-		case one:
-		case strings.Contains(x.Name, "=") || strings.Contains(x.Trace, ":"):
-			return false
-		case !x.IsPreset() && (x.Preset != "" || x.Prefix > 0 || x.LengthLow > 0 && x.LengthLow != 1):
-			return false
-		}
-	}
-	return true
-}
-
-// workloadWords are values of --workload.
-func workloadWords(all []session.Workload) []string {
-	var words []string
-	for i := range all {
-		x := &all[i]
-		name := cmp.Or(x.Name, fmt.Sprint("w", i+1))
-		word := fmt.Sprintf("%s=%d:%d", name, x.Input, x.Output)
-		if x.Session != nil {
-			word = name + "=" + sessionWords(x.Session)
-		}
-		if x.IsPreset() {
-			word = name + "=" + x.Preset
-		}
-		if x.Trace != "" {
-			word = name + "=" + x.Trace
-		}
-		if x.Share != 0 && x.Share != 1 {
-			word += fmt.Sprintf(":%g", x.Share)
-		}
-		words = append(words, word)
-	}
-	return words
-}
-
-// prices adds prices that differ from the list.
-func (c *commandLine) prices(r *plan.Request) {
-	var words []string
-	for _, system := range slices.Sorted(maps.Keys(r.Prices)) {
-		words = append(words, fmt.Sprintf("%s=%g", system, r.Prices[system]))
-	}
-	list(c, "price", words)
 }

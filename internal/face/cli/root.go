@@ -26,6 +26,7 @@ func commandTable() []command {
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
 		{newLintCmd, []string{"lint"}},
+		{newUpgradeCmd, []string{"upgrade"}},
 		{newSimulateCmd, []string{"simulate"}},
 		{newStepCmd, []string{"step", "text_generate", "text-generate"}},
 		{newModelsCmd, []string{"models"}},
@@ -33,8 +34,10 @@ func commandTable() []command {
 		{newEnginesCmd, []string{"engines", "backends"}},
 		{newMCPCmd, []string{"mcp"}},
 		{newServeCmd, []string{"serve"}},
+		{newCallCmd, []string{"call"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCheckCmd, []string{"check"}},
+		{newMeasureCmd, []string{"measure"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
 		{newCompletionCmd, []string{"completion"}},
@@ -141,7 +144,7 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 	})
 	root.AddGroup(groups()...)
 	root.AddCommand(commands...)
-	root.SetHelpCommand(newHelpCmd())
+	root.SetHelpCommand(newHelpCmd(env))
 	root.InitDefaultHelpCmd()
 	describe(root)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })

@@ -98,7 +98,7 @@ func (f *serveFlags) run(ctx context.Context, env *Env) error {
 		end()
 	})()
 	handler, err := serve.New(serve.Options{
-		Desk: desk, Jobs: jobs, Version: programVersion(), Loopback: local, Profile: f.profile, Access: access, Log: logger,
+		Desk: desk, Jobs: jobs, Version: env.programVersion(), Loopback: local, Profile: f.profile, Access: access, Log: logger,
 		Ready: func() bool { return !leaving.Load() },
 		Page:  web.Page(), HTML: web.Report, Markdown: web.Markdown,
 	})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/docs"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
@@ -36,10 +37,10 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
-		Plan: planCommand, Step: stepCommand,
-		Optimize: func(r *optimize.Request) string { return optimizeCommand(r, "") },
-		Simulate: func(r *simulate.Request) string { return simulateCommand(r, "", "", "") },
+	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
+		Plan: commandline.Plan, Step: commandline.Step,
+		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
+		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
 	}}
 	if folder == nil { // files may change from one request to the next
 		world.Memo = &session.Memo{Size: rememberedSimulations}
@@ -156,7 +157,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		defer func() { err = errors.Join(err, folder.Close()) }()
 	}
 	const waiting = 256 // agents wait rather than try again
-	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: programVersion(), Docs: docs.Files, Writes: folder != nil})
+	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil})
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// sessionWord begins a workload of sessions.
-const sessionWord = "session"
-
 // sessionKeys are the keys of a workload of sessions.
 func sessionKeys() []string {
 	return []string{"system", "turns", "first", "user", "output", "low", "think"}
@@ -94,20 +91,4 @@ func sessionValue(s *workload.Session, key, value string) error {
 	}
 	to := map[string]*int{"system": &s.System, "first": &s.First, "user": &s.User, "output": &s.Output}
 	return whole(to[key], value)
-}
-
-// sessionWords writes a session as sessionOf reads it.
-func sessionWords(s *workload.Session) string {
-	turns := strconv.Itoa(s.Turns)
-	if s.MinTurns > 0 {
-		turns = fmt.Sprintf("%d-%d", s.MinTurns, s.Turns)
-	}
-	out := fmt.Sprintf("%s:system=%d,turns=%s,first=%d,user=%d,output=%d", sessionWord, s.System, turns, s.First, s.User, s.Output)
-	if s.LengthLow > 0 {
-		out += fmt.Sprintf(",low=%g", s.LengthLow)
-	}
-	if s.Think > 0 {
-		out += fmt.Sprintf(",think=%g", float64(s.Think))
-	}
-	return out
 }

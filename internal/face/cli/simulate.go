@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -247,7 +248,7 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		r.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
+		r.Command = commandline.Simulate(&r.Request, f.input, f.output, f.file)
 		err = env.JSON(r)
 	} else {
 		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -133,7 +134,7 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		r.Command = stepCommand(&r.Request)
+		r.Command = commandline.Step(&r.Request)
 		err = env.JSON(r)
 	} else {
 		report.Step(env.Stdout, r)

@@ -112,7 +112,7 @@ func (f *sweepFlags) run(cmd *cobra.Command, env *Env, file string) error {
 	if err != nil {
 		return err
 	}
-	t := &sweepTable{env: env, sweep: s, shard: p, out: f.out, heading: s.Heading(programVersion(), p)}
+	t := &sweepTable{env: env, sweep: s, shard: p, out: f.out, heading: s.Heading(env.programVersion(), p)}
 	if f.dryRun {
 		fmt.Fprintf(env.Stdout, "%d cells: %s\n", s.Cells, s.Grid.Shape())
 		if p.Of > 1 {

@@ -17,14 +17,16 @@ func TestVersionOf(t *testing.T) {
 	}
 	tests := []struct {
 		info *debug.BuildInfo
+		b    Build
 		want string
 	}{
-		{built, "plimsoll v1.2.3 0123456789ab (modified) go"},
-		{&debug.BuildInfo{}, "plimsoll (devel) go"},
-		{nil, "plimsoll (devel) go"},
+		{built, Build{}, "plimsoll v1.2.3 0123456789ab (modified) go"},
+		{&debug.BuildInfo{}, Build{}, "plimsoll (devel) go"},
+		{nil, Build{}, "plimsoll (devel) go"},
+		{&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, Build{Version: "v2.0.0", Revision: "fedcba9876543210"}, "plimsoll v2.0.0 fedcba987654 go"},
 	}
 	for _, tt := range tests {
-		if got := versionOf(tt.info).String(); !strings.HasPrefix(got, tt.want) {
+		if got := versionOf(tt.info, tt.b).String(); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("want %q and more, got %q", tt.want, got)
 		}
 	}

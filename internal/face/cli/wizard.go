@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -33,15 +34,16 @@ func (f *wizardFlags) define(fs *pflag.FlagSet) {
 // asks reports whether the program can ask questions.
 func (e *Env) asks() bool { return e.IsTerminal(e.Stdin) && e.IsTerminal(e.Stdout) }
 
-// asksFor reports whether to ask for missing inputs: only if no flag is set that the questions do not cover.
+// asksFor reports whether to ask for missing inputs: unless the answer goes elsewhere than to the terminal, or the workloads are
+// such as no question covers.
 func (f *planFlags) asksFor(fs *pflag.FlagSet, env *Env) bool {
-	return f.lacking() != nil && env.asks() && f.unasked(fs) == ""
+	return f.lacking() != nil && env.asks() && !f.json && f.out == "" && f.DeviceFile == "" && f.several == nil && !fs.Changed("trace") && f.input == "" && f.output == ""
 }
 
 // unasked is a flag that is set and that no question covers, "" for none.
 func (f *planFlags) unasked(fs *pflag.FlagSet) string {
 	asked := []string{
-		"device", "gpus", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
+		"device", "gpus", "rate", "daily", "preset", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
 		"quantize-linear-action", "quantize-attention-action", "lang", "answers", "quiet",
 	}
 	other := ""
@@ -69,6 +71,9 @@ func (f *planFlags) known(fs *pflag.FlagSet) wizard.Answers {
 	give(f.Model != "", wizard.Model, f.Model)
 	give(f.Systems != nil, wizard.Devices, strings.Join(f.Systems, " "))
 	give(f.Devices > 0, wizard.NumDevices, strconv.Itoa(f.Devices))
+	give(f.Rate > 0, wizard.NumDevices, fmt.Sprintf("%g/s", f.Rate))
+	give(f.Daily != nil, wizard.NumDevices, strings.Trim(fmt.Sprint(f.Daily), "[]")+"/s")
+	give(f.alone.Preset != "", wizard.Input, f.alone.Preset)
 	give(f.alone.Input > 0, wizard.Input, strconv.Itoa(f.alone.Input))
 	give(f.alone.Output > 0, wizard.Output, strconv.Itoa(f.alone.Output))
 	give(ttft && tpot, wizard.SLO, wizard.Both)
@@ -107,6 +112,9 @@ func (f *planFlags) ask(cmd *cobra.Command, env *Env) error {
 	}
 	c := env.wizard(f)
 	c.Answers = known
+	if f.unasked(cmd.Flags()) != "" {
+		c.Base = &f.Request
+	}
 	err := wizard.Run(cmd.Context(), c)
 	switch missing, ok := errors.AsType[*wizard.MissingError](err); {
 	case ok:
@@ -129,23 +137,18 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 		Lang: wizard.Lang(f.wizard.lang), World: e.world(), Say: flagOf, Save: e.CreateAtomic,
 		OptimizeCommand: func(r optimize.Request) string {
 			r = r.Completed()
-			return optimizeCommand(&r, "")
+			return commandline.Optimize(&r, "")
 		},
-		PlanCommand: func(r plan.Request) string { return planCommand(&r) },
+		PlanCommand: func(r plan.Request) string { return commandline.Plan(&r) },
 		Optimize: func(ctx context.Context, r optimize.Request) (*optimize.Response, error) {
 			return watched(ctx, e, f.quiet, optimize.Run, r)
 		},
 		Report: func(r *optimize.Response) {
-			r.Say(stepCommand)
+			r.Say(commandline.Step)
 			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
 		},
-		Plan: func(ctx context.Context, q plan.Request) error {
-			r, err := e.plan(ctx, q, f.quiet)
-			if err == nil {
-				report.Plan(out, r)
-			}
-			return err
-		},
+		Plan:       func(ctx context.Context, q plan.Request) (*plan.Response, error) { return e.plan(ctx, q, f.quiet) },
+		ReportPlan: func(r *plan.Response) { report.Plan(out, r) },
 	}
 	if f.wizard.lang == "" {
 		c.Lang = wizard.FromLocale(e.Getenv)

@@ -20,6 +20,7 @@ type dialogue struct {
 	*terminal
 	text *wizard.Text
 	form bool
+	gpus bool // the devices are no Ascend devices
 	dir  string
 }
 
@@ -92,7 +93,24 @@ func (d *dialogue) give(id wizard.ID, value string) {
 		d.write(title, value)
 		return
 	}
-	d.pick(title, slices.Index(q.Choices(nil), value))
+	d.pick(title, slices.Index(d.choices(q), value))
+}
+
+// choices are those of a question as it is asked.
+func (d *dialogue) choices(q *wizard.Question) []string {
+	if q.ID == wizard.Quantization && d.gpus {
+		return []string{wizard.Checkpoint, wizard.Custom}
+	}
+	return q.Choices(nil)
+}
+
+// wrong gives a text that is rejected: of it nothing is left behind.
+func (d *dialogue) wrong(id wizard.ID, value string) {
+	d.t.Helper()
+	if d.form {
+		d.send("\x15")
+	}
+	d.send(value + "\r")
 }
 
 // left waits for the line that a form leaves behind: only then is it over.
@@ -203,7 +221,6 @@ func (d *dialogue) base(model, devices, n string) {
 func (d *dialogue) plain() {
 	d.t.Helper()
 	d.answer(wizard.PrefixCache, wizard.No)
-	d.answer(wizard.MTP, wizard.No)
 	d.answer(wizard.Quantization, wizard.Recommended)
 }
 
@@ -342,7 +359,6 @@ func TestWizardBranches(t *testing.T) {
 		d.answer(wizard.ImageWidth, "280")
 		d.answer(wizard.PrefixCache, wizard.Yes)
 		d.answer(wizard.HitRate, "0.25")
-		d.answer(wizard.MTP, wizard.No)
 		d.answer(wizard.Quantization, wizard.Checkpoint)
 		d.same(d.confirm("--image-height 224", "--image-width 280", "--prefix-cache-hit-rate 0.25", "--quantize-linear-action AUTO"))
 		d.done()
@@ -361,20 +377,14 @@ func TestWizardExperts(t *testing.T) {
 				d.answer(wizard.TPOT, "100")
 				d.answer(wizard.Experts, layouts)
 				d.answer(wizard.PrefixCache, wizard.No)
-				d.answer(wizard.MTP, wizard.Yes)
-				d.answer(wizard.MTPSupport, wizard.Yes)
-				d.answer(wizard.MTPTokens, "2")
-				d.answer(wizard.MTPRates, "0.8 0.5")
 				d.answer(wizard.Quantization, wizard.Custom)
 				d.answer(wizard.Linear, "MXFP4")
 				d.answer(wizard.Attention, "FP8")
 				d.answer(wizard.MXFP4, wizard.Custom)
 				d.answer(wizard.MXFP4Group, "64")
-				d.same(d.confirm(flags+" ", "--num-mtp-tokens 2", "--mtp-acceptance-rates 0.8 0.5", "--quantize-linear-action MXFP4",
+				d.same(d.confirm(flags+" ", "--quantize-linear-action MXFP4",
 					"--quantize-attention-action FP8", "--mxfp4-group-size 64"))
-				if all := d.done(); !strings.Contains(all, d.text.NoMTP) {
-					d.t.Error("no finding on MTP")
-				}
+				d.done()
 			})
 		})
 	}
@@ -384,7 +394,8 @@ func TestWizardExperts(t *testing.T) {
 func TestWizardWays(t *testing.T) {
 	t.Parallel()
 	ways(t, func(d *dialogue) {
-		d.answer(wizard.Model, "Qwen/Qwen3-0.6")
+		d.question(wizard.Model)
+		d.wrong(wizard.Model, "Qwen/Qwen3-0.6")
 		d.expect(small)
 		d.ready()
 		d.give(wizard.Model, small)
@@ -392,15 +403,17 @@ func TestWizardWays(t *testing.T) {
 		d.expect("h200_sxm")
 		d.expect("plimsoll throughput-optimizer --help")
 		d.ready()
-		d.give(wizard.Devices, "TEST_DEVICES")
+		d.wrong(wizard.Devices, "TEST_DEVICES")
 		d.expect(test)
 		d.ready()
 		d.give(wizard.Devices, test)
-		d.answer(wizard.NumDevices, "many")
-		d.expect(fmt.Sprintf(d.text.WantCount, "many"))
+		d.question(wizard.NumDevices)
+		d.wrong(wizard.NumDevices, "many")
+		d.expect(fmt.Sprintf(d.text.WantSize, "many"))
 		d.ready()
 		d.give(wizard.NumDevices, "2")
-		d.answer(wizard.Input, "999999999")
+		d.question(wizard.Input)
+		d.wrong(wizard.Input, "999999999")
 		d.expect("--input-length")
 		d.ready()
 		d.give(wizard.Input, "512")
@@ -412,6 +425,7 @@ func TestWizardWays(t *testing.T) {
 		d.ready()
 		d.take(wizard.Output)
 		d.unsure(wizard.Mode, 4)
+		d.expect(string([]rune(d.text.Questions[wizard.Mode].About[wizard.Compare])[:15])) // a form wraps lines
 		d.expect(d.text.WhyAggregation)
 		d.ready()
 		d.take(wizard.Mode)
@@ -480,22 +494,27 @@ func replay(d *dialogue) {
 func TestWizardCompare(t *testing.T) {
 	t.Parallel()
 	twoWays(t, func(d *dialogue) {
+		d.gpus = true
 		d.base(small, "h200_sxm", "1")
 		d.answer(wizard.Mode, wizard.Compare)
 		d.answer(wizard.SLO, wizard.TPOTOnly)
 		d.answer(wizard.TPOT, "50")
 		d.answer(wizard.PrefixCache, wizard.Yes)
 		d.answer(wizard.PrefixTokens, "64")
-		d.answer(wizard.MTP, wizard.No)
 		d.answer(wizard.Quantization, wizard.Checkpoint)
 		command := d.command()
 		if want := "plimsoll plan " + small + " --system h200_sxm --gpus 1 --isl 512 --osl 64 --prefix 64 --tpot 50"; command != want {
 			d.t.Errorf("want %s\ngot  %s", want, command)
 		}
 		d.do(d.text.ConfirmTitle, 0)
-		d.expect(command)
+		d.expect(d.text.Executed + "\n  " + command)
+		d.expect(d.text.Best)
+		d.expect(d.text.Format + ": ")
+		d.expect("bf16")
+		d.expect(d.text.Caution)
+		d.do(d.text.NextTitle, 0)
 		d.expect("h200_sxm")
-		d.do(d.text.NextTitle, 2)
+		d.do(d.text.NextTitle, 3)
 		d.close(0)
 		d.same(command)
 	})
@@ -546,4 +565,80 @@ func TestWizardQuits(t *testing.T) {
 		d.quit()
 		d.close(cli.ExitFailure)
 	})
+}
+
+// TestWizardGPUs: on GPUs the checkpoint's own format is suggested, the answer names it, and the command predicts the same.
+func TestWizardGPUs(t *testing.T) {
+	t.Parallel()
+	twoWays(t, func(d *dialogue) {
+		d.gpus = true
+		d.base(small, "h200_sxm", "1")
+		d.answer(wizard.Mode, wizard.Aggregation)
+		d.answer(wizard.SLO, wizard.TPOTOnly)
+		d.answer(wizard.TPOT, "50ms")
+		d.answer(wizard.PrefixCache, wizard.No)
+		d.unsure(wizard.Quantization, 2)
+		d.expect("bf16")
+		d.ready()
+		d.take(wizard.Quantization)
+		command := d.confirm("--tpot-limit 50", "--quantize-linear-action AUTO")
+		d.expect(d.text.Format + ": " + fmt.Sprintf(d.text.Own, "bf16"))
+		if all := d.done(); strings.Contains(all, "W8A8") {
+			d.t.Errorf("INT8 on a GPU:\n%s", all)
+		}
+		d.same(command)
+	})
+}
+
+// TestWizardRoom: a number of devices without room for the model is refused, and leaves no trace.
+func TestWizardRoom(t *testing.T) {
+	t.Parallel()
+	ways(t, func(d *dialogue) {
+		const die = "ATLAS_800_A3_560T_128G_DIE"
+		d.answer(wizard.Model, "deepseek-ai/DeepSeek-V3.1")
+		d.answer(wizard.Devices, die)
+		d.question(wizard.NumDevices)
+		d.wrong(wizard.NumDevices, "2")
+		d.expect(fmt.Sprintf(d.text.NoRoom, "deepseek-ai/DeepSeek-V3.1", 2, die, 16))
+		d.ready()
+		d.give(wizard.NumDevices, "16")
+		d.question(wizard.Input)
+		d.quit()
+		if all := d.close(cli.ExitFailure); d.form && strings.Contains(all, d.text.Questions[wizard.NumDevices].Title+": 2\n") {
+			d.t.Errorf("the rejected answer stays:\n%s", all)
+		}
+	})
+}
+
+// TestWizardStarts from whatever is given: a load, rates over a day, a preset, and flags that no question covers.
+func TestWizardStarts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args, command string
+		asks          []wizard.ID
+	}{
+		{"--rate 3 --system l40s", "--system l40s --rate 3 --isl 512 --osl 64 --tpot 50", []wizard.ID{wizard.Input, wizard.Output, wizard.SLO, wizard.TPOT, wizard.PrefixCache, wizard.Quantization}},
+		{"--daily 1 3 2 --preset chat", "--system l40s --daily 1 3 2 --preset chat --tpot 50", []wizard.ID{wizard.Devices, wizard.SLO, wizard.TPOT, wizard.Quantization}},
+		{"--preset chat --gpus 1", "--system l40s --gpus 1 --preset chat --tpot 50", []wizard.ID{wizard.Devices, wizard.SLO, wizard.TPOT, wizard.Quantization}},
+		{"--engine vllm --percentile p95 --gpus 1 --isl 512 --osl 64", "--system l40s --gpus 1 --isl 512 --osl 64 --tpot 50 --percentile p95 --engine vllm", []wizard.ID{wizard.Devices, wizard.SLO, wizard.TPOT, wizard.PrefixCache, wizard.Quantization}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"plan", small}, strings.Fields(c.args)...)
+			d := &dialogue{terminal: openTerminal(t, t.TempDir(), []string{"TERM=dumb"}, args...), text: wizard.English.Say(), gpus: true}
+			answers := map[wizard.ID]string{
+				wizard.Devices: "l40s", wizard.Input: "512", wizard.Output: "64", wizard.SLO: wizard.TPOTOnly, wizard.TPOT: "50",
+				wizard.PrefixCache: wizard.No, wizard.Quantization: wizard.Checkpoint,
+			}
+			for _, id := range c.asks {
+				d.answer(id, answers[id])
+			}
+			if got, want := d.command(), "plimsoll plan "+small+" "+c.command; got != want {
+				t.Errorf("want %s\ngot  %s", want, got)
+			}
+			d.expect(d.text.Accepted)
+			d.do(d.text.ConfirmTitle, 3)
+			d.close(cli.ExitFailure)
+		})
+	}
 }

@@ -94,6 +94,9 @@ type Source struct {
 // Suggested reports whether a value is not the user's own.
 func (s Source) Suggested() bool { return s.Origin >= Default }
 
+// brought reports whether a value came with the command rather than from a question.
+func (s Source) brought() bool { return s.Origin == Flag || s.Origin == Saved }
+
 // Answer is a value as it is typed, and where it comes from.
 type Answer struct {
 	Value  string

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
@@ -35,7 +36,10 @@ func (q *Question) Check(k *Known, typed string) (string, error) {
 	if len(q.Field) == 0 {
 		return value, nil
 	}
-	return value, with.about(q.Field)
+	if err := with.about(q.Field); err != nil || q.ID != NumDevices {
+		return value, k.Text.translated(err)
+	}
+	return value, with.checkRoom()
 }
 
 // read reads a choice or a text.
@@ -60,11 +64,22 @@ func (kind Kind) read(t *Text, value string) (string, error) {
 		if strings.EqualFold(value, NoImages) {
 			return NoImages, nil
 		}
-		return value, readCount(t, value)
+		return counted(t, value)
+	case Size:
+		return readSize(t, value)
+	case Tokens:
+		if _, ok := workload.LookupPreset(strings.ToLower(value)); ok {
+			return strings.ToLower(value), nil
+		}
+		return counted(t, value)
 	case Count:
-		return value, readCount(t, value)
+		return counted(t, value)
 	case Ms:
-		return value, readNumber(t.WantMs, value, func(x float64) bool { return x > 0 })
+		x, err := milliseconds(value)
+		if err != nil || math.IsNaN(x) || x <= 0 {
+			return "", fmt.Errorf(t.WantMs, value)
+		}
+		return strings.ToLower(strings.TrimPrefix(number(x), "+")), nil // inf as people type it
 	case Share:
 		return value, readNumber(t.WantShare, value, func(x float64) bool { return x >= 0 && x < 1 })
 	case Shares:
@@ -81,12 +96,13 @@ func (kind Kind) read(t *Text, value string) (string, error) {
 	}
 }
 
-// readCount reads a positive whole number.
-func readCount(t *Text, value string) error {
-	if n, err := strconv.Atoi(value); err != nil || n < 1 {
-		return fmt.Errorf(t.WantCount, value)
+// counted reads a positive whole number, also one such as 3.5k.
+func counted(t *Text, value string) (string, error) {
+	n, err := suffixed(value)
+	if err != nil || n < 1 || n != math.Trunc(n) || n > math.MaxInt32 {
+		return "", fmt.Errorf(t.WantCount, value)
 	}
-	return nil
+	return strconv.Itoa(int(n)), nil
 }
 
 // readNumber reads a number in a range.
@@ -106,7 +122,7 @@ func (k *Known) checkModel(id string) error {
 		}
 		return fmt.Errorf(k.Text.NoModelNear, id, strings.Join(unknown.Nearest, ", "))
 	}
-	return err
+	return k.Text.translated(err)
 }
 
 // about is the error in the request that concerns a field.

@@ -65,6 +65,7 @@ func (w *wizard) choose(ctx context.Context, title string, can []string) (string
 		case r.verb == change || r.verb == goBack:
 			return doChange, nil
 		case slices.Contains(can, r.value):
+			w.asker.keep(p, r.value)
 			return r.value, nil
 		}
 		p.notes = []string{w.text.NeedAnswer}
@@ -78,12 +79,12 @@ func (w *wizard) choose(ctx context.Context, title string, can []string) (string
 func (w *wizard) run(ctx context.Context) (again bool, err error) {
 	fmt.Fprintln(w.config.Out, "\n"+w.text.Running)
 	w.ran = true
-	answer, failed := w.outcome(ctx)
+	tables, failed := w.outcome(ctx)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
 	can := []string{doReport, doChange, doSave, doDone}
-	if answer == nil {
+	if tables == nil {
 		can = can[1:]
 	}
 	for {
@@ -92,7 +93,7 @@ func (w *wizard) run(ctx context.Context) (again bool, err error) {
 		case err != nil:
 			return false, err
 		case do == doReport:
-			w.config.Report(answer)
+			tables()
 		case do == doChange:
 			return true, w.change(ctx)
 		default:
@@ -126,6 +127,7 @@ func (w *wizard) save(ctx context.Context) error {
 			p.notes = []string{fmt.Sprintf(w.text.SaveFailed, err)}
 			continue
 		}
+		w.asker.keep(p, r.value)
 		fmt.Fprintf(w.config.Out, w.text.SavedTo+"\n", r.value)
 		return nil
 	}
@@ -152,7 +154,7 @@ func (w *wizard) page() {
 
 // command is the command line of the answers.
 func (w *wizard) command() string {
-	if w.Answers.is(Mode, Compare) {
+	if w.compares() {
 		return w.config.PlanCommand(w.Plan())
 	}
 	return w.config.OptimizeCommand(w.Optimize())

@@ -23,28 +23,33 @@ func (w *wizard) execute(ctx context.Context) error {
 	return err
 }
 
-// outcome runs the request of the answers and prints a summary. The response is nil if it has no tables.
-func (w *wizard) outcome(ctx context.Context) (*optimize.Response, error) {
+// outcome runs the request of the answers and prints a summary. Tables prints all its tables, nil if it has none.
+func (w *wizard) outcome(ctx context.Context) (tables func(), err error) {
 	command := w.command()
-	if w.Answers.is(Mode, Compare) {
-		fmt.Fprintf(w.config.Out, "\n%s\n  %s\n\n", w.text.Executed, command)
-		err := w.config.Plan(ctx, w.Plan())
+	if w.compares() {
+		r, err := w.config.Plan(ctx, w.Plan())
 		if err != nil {
 			w.failure(command, w.classify(err))
+			return nil, err
 		}
-		return nil, err
+		w.planned(command, r)
+		if len(r.Contenders) == 0 || !r.Answer.Meets {
+			err = ErrInfeasible
+		}
+		return func() { w.config.ReportPlan(r) }, err
 	}
 	r, err := w.config.Optimize(ctx, w.Optimize())
 	if err != nil {
 		w.failure(command, w.classify(err))
 		return nil, err
 	}
+	tables = func() { w.config.Report(r) }
 	if f := w.infeasible(r); f != nil {
 		w.failure(command, f)
-		return r, ErrInfeasible
+		return tables, ErrInfeasible
 	}
 	w.summary(command, r)
-	return r, nil
+	return tables, nil
 }
 
 // failure is an error and its correction.
@@ -66,7 +71,7 @@ func (w *wizard) classify(err error) *failed {
 	if all := field.Each(err); len(all) > 0 {
 		first = all[0]
 	}
-	f := &failed{line: firstLine(field.Say(first, w.Say))}
+	f := &failed{line: t.translate(firstLine(field.Say(first, w.Say)))}
 	_, path := errors.AsType[*fs.PathError](err)
 	_, input := errors.AsType[*opssession.InputError](err)
 	_, unknown := errors.AsType[*model.UnknownError](err)
@@ -117,7 +122,7 @@ func (w *wizard) infeasible(r *optimize.Response) *failed {
 	t := w.text
 	f := &failed{kind: t.Infeasible, line: fmt.Sprintf(t.NoRow, t.phase(empty.Mode)), fix: t.FixSizes}
 	if len(empty.Candidates) > 0 {
-		f.line = empty.Candidates[0].Label + ": " + empty.Candidates[0].Reason
+		f.line = empty.Candidates[0].Label + ": " + t.translate(empty.Candidates[0].Reason)
 	}
 	switch {
 	case empty.Nearest != nil:

@@ -6,18 +6,27 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // problems are the errors in the request.
 func (w *wizard) problems() []string {
-	r := w.checked()
-	r.Space = w.Optimize().Space
 	var out []string
-	_, wrong := optimize.Check(w.World, r)
+	var wrong error
+	if w.compares() {
+		_, _, wrong = plan.Check(w.World, w.Plan())
+	} else {
+		r := w.checked()
+		r.Space = w.Optimize().Space
+		_, wrong = optimize.Check(w.World, r)
+	}
 	for _, err := range field.Each(wrong) {
-		if text := field.Say(err, w.Say); !slices.Contains(out, text) {
+		if text := w.text.translate(field.Say(err, w.Say)); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
+	}
+	if err := w.checkRoom(); err != nil {
+		out = append(out, err.Error())
 	}
 	return out
 }
@@ -35,7 +44,7 @@ func (w *wizard) findings() []string {
 		add(true, fmt.Sprintf(t.Problem, p))
 	}
 	add(len(out) == 0, t.Accepted)
-	add(len(r.Devices) > 1, fmt.Sprintf(t.SharedCount, len(r.Devices), r.NumDevices))
+	add(len(r.Devices) > 1 && r.NumDevices > 0, fmt.Sprintf(t.SharedCount, len(r.Devices), r.NumDevices))
 	ttft, tpot := a.limits()
 	add(r.Disagg && ttft && tpot, t.BothPhases)
 	need := r.PrefillDevices + r.DecodeDevices
@@ -63,14 +72,16 @@ func (w *wizard) assumptions() []string {
 			out = append(out, fmt.Sprintf(t.AssumedValue, t.Questions[q.ID].Title, t.value(q, x.Value), t.source(x.Source)))
 		}
 	}
-	out = append(out, t.FixedLengths)
+	if a.preset() == nil {
+		out = append(out, t.FixedLengths)
+	}
 	if a.is(ImageHeight, NoImages) {
 		out = append(out, t.TextOnly)
 	}
 	if a.is(MTP, Yes) && !drafts(&w.Known) {
 		out = append(out, t.NoMTPUsed)
 	}
-	if a.is(Mode, Compare) {
+	if w.compares() {
 		out = append(out, t.ComparesEngines)
 	}
 	return out

@@ -67,9 +67,12 @@ func (a *form) ask(ctx context.Context, p *prompt) (reply, error) {
 	if value == unsureWord || value == "？" {
 		return reply{verb: unsure}, nil
 	}
-	r := p.chosen(value)
+	return p.chosen(value), nil
+}
+
+// keep prints the question and its answer, of which the form leaves nothing. A rejected answer is not kept.
+func (a *form) keep(p *prompt, value string) {
 	fmt.Fprintf(a.out, "%s: %s\n", p.title, (&prompt{options: p.options, value: value}).shown())
-	return r, nil
 }
 
 // screen runs a form. The form's own way ends a program by an interrupt, which it takes for a failure.

@@ -51,6 +51,9 @@ func (a *plain) ask(ctx context.Context, p *prompt) (reply, error) {
 	return a.parse(p, strings.TrimSpace(line)), nil
 }
 
+// keep does nothing: the line that was typed stays.
+func (a *plain) keep(*prompt, string) {}
+
 // shown is the value to start with, in words.
 func (p *prompt) shown() string {
 	for _, o := range p.options {

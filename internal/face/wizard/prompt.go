@@ -37,6 +37,8 @@ type reply struct {
 // asker draws a question and waits for the reply.
 type asker interface {
 	ask(ctx context.Context, p *prompt) (reply, error)
+	// keep leaves an accepted answer behind.
+	keep(p *prompt, value string)
 }
 
 // ErrQuit reports that the user quit before a run.

@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -35,7 +36,9 @@ type Kind int
 const (
 	Name   Kind = iota // of a model
 	Names              // of devices
+	Size               // a number of devices, or a load
 	Count              // a positive whole number
+	Tokens             // a number of tokens, or a preset
 	Ms                 // a positive number of milliseconds, or inf
 	Share              // a number from 0 to below 1
 	Shares             // numbers from 0 to 1
@@ -54,8 +57,11 @@ type Known struct {
 	World   *opssession.Session
 	Text    *Text
 	Say     func(field.Name) string // a field as the command line names it
+	// Base is a request with what no question covers; nil = none. With one the answers are those of a plan.
+	Base *plan.Request
 
 	models map[string]*model.Model
+	fit    map[string]bool // whether requests fit into memory
 }
 
 // Model is the model of the answers, nil if unknown.
@@ -71,10 +77,9 @@ func (k *Known) Model() *model.Model {
 	if err != nil {
 		return nil
 	}
-	if k.models == nil {
-		k.models = map[string]*model.Model{}
+	if k.models != nil {
+		k.models[id] = m
 	}
-	k.models[id] = m
 	return m
 }
 

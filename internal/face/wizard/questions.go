@@ -1,6 +1,13 @@
 package wizard
 
-import "github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+import (
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
 
 // Questions are all questions in their order: the core inputs, then the branches.
 func Questions() []Question {
@@ -17,11 +24,15 @@ func core() []Question {
 	return []Question{
 		{ID: Model, Kind: Name, Suggest: suggestModel},
 		{ID: Devices, Field: "device", Kind: Names, Suggest: suggestDevices},
-		{ID: NumDevices, Field: "num_devices", Kind: Count, Suggest: suggestCount},
-		{ID: Input, Field: "input_length", Kind: Count, Suggest: suggestInput},
-		{ID: Output, Field: "output_length", Kind: Count, Suggest: suggestOutput},
+		{ID: NumDevices, Field: "num_devices", Kind: Size, Suggest: suggestCount},
+		{ID: Input, Field: "input_length", Kind: Tokens, Suggest: suggestInput},
+		{
+			ID: Output, Field: "output_length", Kind: Count, Suggest: suggestOutput,
+			When: func(k *Known) bool { return k.Answers.preset() == nil },
+		},
 		{
 			ID: Mode, Choices: choices(Aggregation, Disaggregation, Ratio, Compare), Suggest: suggestMode,
+			When: func(k *Known) bool { return k.Answers.load() == nil && k.Answers.preset() == nil && k.Base == nil },
 			Also: map[string]string{
 				"pd混部": Aggregation, "pd聚合": Aggregation, "聚合部署": Aggregation, "aggregated": Aggregation, "agg": Aggregation,
 				"pd分离": Disaggregation, "disaggregated": Disaggregation, "disagg": Disaggregation,
@@ -60,7 +71,7 @@ func core() []Question {
 }
 
 // optimizes reports whether the answers are for throughput-optimizer.
-func optimizes(k *Known) bool { return !k.Answers.is(Mode, Compare) }
+func optimizes(k *Known) bool { return !k.compares() }
 
 // multimodal reports whether requests may have images.
 func multimodal(k *Known) bool {
@@ -70,13 +81,26 @@ func multimodal(k *Known) bool {
 
 // drafts reports whether MTP is on, also for a model whose config has no modules.
 func drafts(k *Known) bool {
-	return k.Answers.is(MTP, Yes) && (hasMTP(k) || k.Answers.is(MTPSupport, Yes))
+	return k.Answers.is(MTP, Yes) && (hasMTP(k) || k.Answers[MTP].Source.brought() && k.Answers.is(MTPSupport, Yes))
 }
 
 // hasMTP reports whether the model has modules that draft tokens.
 func hasMTP(k *Known) bool {
 	m := k.Model()
 	return m != nil && m.MTP.Layers > 0
+}
+
+// runs are the actions whose products a device of the answers has arithmetic for.
+func runs(k *Known, actions []string) []string {
+	if k == nil || len(k.Profiles()) == 0 {
+		return actions
+	}
+	return slices.DeleteFunc(actions, func(a string) bool {
+		r := k.checked()
+		r.Formats = deployment.Formats{Linear: dtype.Action(a), Attention: dtype.Disabled}
+		_, err := optimize.Check(k.World, r)
+		return slices.ContainsFunc(field.Each(err), func(err error) bool { return slices.Contains(field.Names(err), "quantize_linear_action") })
+	})
 }
 
 // words are the names of actions without AUTO, which is a choice of its own.
@@ -107,7 +131,10 @@ func shapes() []Question {
 			ID: Experts, Choices: choices(TPOnly, AllExperts), Suggest: suggestExperts,
 			When: func(k *Known) bool { m := k.Model(); return m != nil && m.HasExperts() && optimizes(k) },
 		},
-		{ID: PrefixCache, Choices: choices(No, Yes), Suggest: suggestOff},
+		{
+			ID: PrefixCache, Choices: choices(No, Yes), Suggest: suggestOff,
+			When: func(k *Known) bool { return k.Answers.preset() == nil }, // it has its own
+		},
 		{
 			ID: HitRate, Field: "prefix_cache_hit_rate", Kind: Share, Suggest: adviseHitRate,
 			When: func(k *Known) bool { return k.Answers.is(PrefixCache, Yes) && optimizes(k) },
@@ -116,10 +143,13 @@ func shapes() []Question {
 			ID: PrefixTokens, Kind: Count, Suggest: adviseHitRate,
 			When: func(k *Known) bool { return k.Answers.is(PrefixCache, Yes) && !optimizes(k) },
 		},
-		{ID: MTP, Choices: choices(No, Yes), Suggest: suggestOff},
+		{
+			ID: MTP, Choices: choices(No, Yes), Suggest: suggestOff,
+			When: func(k *Known) bool { return hasMTP(k) || k.Answers[MTP].Source.brought() },
+		},
 		{
 			ID: MTPSupport, Choices: choices(Yes, No), Suggest: adviseSupport,
-			When: func(k *Known) bool { return k.Answers.is(MTP, Yes) && !hasMTP(k) },
+			When: func(k *Known) bool { return k.Answers.is(MTP, Yes) && k.Answers[MTP].Source.brought() && !hasMTP(k) },
 		},
 		{ID: MTPTokens, Field: "num_mtp_tokens", Kind: Count, When: drafts, Suggest: suggestTokens},
 		{
@@ -134,10 +164,19 @@ func quantization() []Question {
 	custom := func(k *Known) bool { return k.Answers.is(Quantization, Custom) }
 	mxfp4 := func(k *Known) bool { return custom(k) && k.Answers.is(Linear, string(dtype.MXFP4Action)) }
 	return []Question{
-		{ID: Quantization, Choices: choices(Recommended, Checkpoint, Custom), Suggest: suggestQuantization},
+		{
+			ID: Quantization, Suggest: suggestQuantization,
+			Choices: func(k *Known) []string {
+				if k != nil && !k.ascend() { // the guide's recommendation is for its devices
+					return []string{Checkpoint, Custom}
+				}
+				return []string{Recommended, Checkpoint, Custom}
+			},
+			When: func(k *Known) bool { return k.Base == nil || k.Base.Formats == (deployment.Formats{}) },
+		},
 		{
 			ID: Linear, Field: "quantize_linear_action", When: custom, Suggest: suggestLinear,
-			Choices: choices(words(dtype.LinearActions())...),
+			Choices: func(k *Known) []string { return runs(k, words(dtype.LinearActions())) },
 		},
 		{
 			ID: Attention, Field: "quantize_attention_action", When: custom, Suggest: suggestAttention,

@@ -27,7 +27,7 @@ func (k *Known) Optimize() optimize.Request {
 		Limits:        workload.Limits{TTFT: a.ms(TTFT), TPOT: a.ms(TPOT)},
 		PrefixHitRate: a.number(HitRate),
 		ImageHeight:   a.count(ImageHeight), ImageWidth: a.count(ImageWidth),
-		Formats: a.formats(), AcceptanceRates: a.numbers(MTPRates),
+		Formats: k.formats(), AcceptanceRates: a.numbers(MTPRates),
 	}
 	if a.is(Experts, TPOnly, AllExperts) {
 		r.Space.TP = []int{}
@@ -50,14 +50,33 @@ func (k *Known) Optimize() optimize.Request {
 // Plan is the plan request of the answers.
 func (k *Known) Plan() plan.Request {
 	a := k.relevant()
-	r := plan.Request{
-		Model: a.value(Model), Systems: a.words(Devices), Devices: a.count(NumDevices),
-		Workloads: []opssession.Workload{{Input: a.count(Input), Output: a.count(Output), Prefix: a.count(PrefixTokens)}},
-		Limits:    workload.Limits{TTFT: units.Millisecond * units.Seconds(a.number(TTFT)), TPOT: units.Millisecond * units.Seconds(a.number(TPOT))},
-		MTP:       a.count(MTPTokens), AcceptanceRates: a.numbers(MTPRates),
+	var r plan.Request
+	if k.Base != nil {
+		r = *k.Base
 	}
-	if !a.is(Quantization, Checkpoint) {
-		r.Formats = a.formats()
+	r.Model, r.Systems, r.Devices, r.Rate, r.Daily = a.value(Model), a.words(Devices), a.count(NumDevices), 0, nil
+	switch load := a.load(); len(load) {
+	case 0:
+	case 1:
+		r.Rate = load[0]
+	default:
+		r.Daily = load
+	}
+	if r.DeviceFile != "" {
+		r.Systems = nil
+	}
+	one := opssession.Workload{Input: a.count(Input), Output: a.count(Output), Prefix: a.count(PrefixTokens)}
+	if p := a.preset(); p != nil {
+		one = opssession.Workload{Preset: p.Name}
+	}
+	if k.Base != nil && len(k.Base.Workloads) == 1 {
+		one.LengthLow = k.Base.Workloads[0].LengthLow
+	}
+	r.Workloads = []opssession.Workload{one}
+	r.Limits.TTFT, r.Limits.TPOT = units.Millisecond*units.Seconds(a.number(TTFT)), units.Millisecond*units.Seconds(a.number(TPOT))
+	r.MTP, r.AcceptanceRates = a.count(MTPTokens), a.numbers(MTPRates)
+	if q := a.value(Quantization); q == Recommended || q == Custom {
+		r.Formats = k.formats()
 		r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
 	}
 	return r
@@ -75,7 +94,8 @@ func (k *Known) relevant() Answers {
 }
 
 // formats are the number formats of the answers.
-func (a Answers) formats() deployment.Formats {
+func (k *Known) formats() deployment.Formats {
+	a := k.relevant()
 	switch a.value(Quantization) {
 	case Recommended:
 		return deployment.Formats{Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled}

@@ -1,6 +1,10 @@
 package wizard
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
 
 // Session finds the next question from the answers. It draws and runs nothing.
 type Session struct {
@@ -19,6 +23,7 @@ func NewSession(k Known) *Session {
 	if k.Answers == nil {
 		k.Answers = Answers{}
 	}
+	k.models, k.fit = map[string]*model.Model{}, map[string]bool{}
 	return &Session{Known: k, all: Questions(), stale: true}
 }
 

@@ -1,11 +1,14 @@
 package wizard
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -41,6 +44,9 @@ func suggestCount(k *Known) Suggestion {
 	}
 	if n == 0 {
 		return example("8", optimizer)
+	}
+	if need := k.fewest(k.usualFormats()); need > n {
+		return heuristic(strconv.Itoa(need), fmt.Sprintf(k.Text.WhyMemory, k.Answers.value(Model), need))
 	}
 	return heuristic(strconv.Itoa(n), fmt.Sprintf(k.Text.WhyDomain, n, of))
 }
@@ -92,10 +98,34 @@ func suggestRates(k *Known) Suggestion {
 	return byDefault(strings.Join(rates, " "), "--mtp-acceptance-rates")
 }
 
-func suggestQuantization(k *Known) Suggestion { return heuristic(Recommended, k.Text.WhyRecommended) }
+// suggestQuantization is the guide's recommendation on its devices, and the checkpoint's own format elsewhere.
+func suggestQuantization(k *Known) Suggestion {
+	if k.ascend() {
+		return heuristic(Recommended, k.Text.WhyRecommended)
+	}
+	return heuristic(Checkpoint, fmt.Sprintf(k.Text.WhyCheckpoint, k.own()))
+}
 
+// suggestLinear is an 8-bit format that the devices compute in.
 func suggestLinear(k *Known) Suggestion {
-	return heuristic(string(dtype.W8A8Dynamic), k.Text.WhyRecommended)
+	all := k.Profiles()
+	switch {
+	case k.ascend():
+		return heuristic(string(dtype.W8A8Dynamic), k.Text.WhyRecommended)
+	case len(all) > 0 && !slices.ContainsFunc(all, func(p *device.Profile) bool { return p.Facts().Peak.Matrix.FP8 == 0 }):
+		return heuristic(string(dtype.FP8Action), k.Text.WhyFP8)
+	}
+	return heuristic(string(dtype.Disabled), k.Text.WhyWide)
+}
+
+// own is the format of the checkpoint in words.
+func (k *Known) own() string {
+	m := k.Model()
+	if m == nil {
+		return ""
+	}
+	f := m.Facts()
+	return cmp.Or(f.Storage.Experts, f.Storage.Dense, f.Storage.Attention, f.DType)
 }
 
 func suggestAttention(k *Known) Suggestion {

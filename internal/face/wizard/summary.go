@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -43,6 +45,7 @@ func (w *wizard) phases(r *optimize.Response) {
 		row := &first.Search.Rows[0]
 		fmt.Fprintf(out, "\n%s\n", t.Best)
 		w.line(t.Mode, fmt.Sprintf("%s, %d x %s", t.phase(first.Search.Mode), row.NumDevices, first.Device.Name))
+		w.line(t.Format, w.format(first.Search.Linear, first.Search.Attention))
 		w.line(t.Parallel, row.Label)
 		w.line(t.Batch, strconv.Itoa(row.Best.Batch))
 		w.line(t.Concurrency, strconv.Itoa(row.Best.Concurrency))
@@ -62,6 +65,53 @@ func (w *wizard) phases(r *optimize.Response) {
 			w.row(i, first.Search.Rows[i].Label, first.Search, &first.Search.Rows[i])
 		}
 	}
+}
+
+// format is the number formats of a result in words.
+func (w *wizard) format(linear, attention string) string {
+	own := fmt.Sprintf(w.text.Own, w.own())
+	if linear == "" || linear == string(dtype.Auto) {
+		linear = own
+	}
+	if attention == "" || attention == string(dtype.Auto) {
+		attention = own
+	}
+	if linear == attention {
+		return linear
+	}
+	return fmt.Sprintf(w.text.Formats, linear, attention)
+}
+
+// planned prints the command and the best deployment of a plan, or what would help.
+func (w *wizard) planned(command string, r *plan.Response) {
+	t, out := w.text, w.config.Out
+	fmt.Fprintf(out, "\n%s\n  %s\n", t.Executed, command)
+	if len(r.Contenders) == 0 || !r.Answer.Meets {
+		fmt.Fprintf(out, "\n%s: %s\n", t.Infeasible, fmt.Sprintf(t.NoRow, r.Model))
+	}
+	for i := range r.Contenders {
+		c := &r.Contenders[i]
+		if i == 0 {
+			fmt.Fprintf(out, "\n%s\n", t.Best)
+			w.line(t.Mode, fmt.Sprintf("%s, %d x %s, %s", map[string]string{"agg": t.Aggregated, "disagg": t.Disaggregated}[c.Mode], c.GPUs, c.System, c.EngineTitle))
+			w.line(t.Format, w.format(string(r.Request.Formats.Linear), string(r.Request.Formats.Attention)))
+			w.line(t.Parallel, c.Deployment)
+			w.line(t.Concurrency, strconv.Itoa(c.Concurrency))
+			w.line(t.Throughput, fmt.Sprintf("%.2f %s, %.2f %s", c.Tokens.Value, t.Tokens, c.RequestRate.Value, t.Requests))
+			w.line(t.TTFT, fmt.Sprintf("%.2f ms", c.Judged.TTFT.Value))
+			if c.Judged.TPOT != nil {
+				w.line(t.TPOT, fmt.Sprintf("%.2f ms", c.Judged.TPOT.Value))
+			}
+			if c.Chance != nil {
+				w.line(t.Chance, fmt.Sprintf("%.0f %%", 100**c.Chance))
+			}
+			fmt.Fprintf(out, "\n%s\n", t.Top)
+		}
+		if i < topRows {
+			fmt.Fprintf(out, "  %d. %s: %s, %.2f %s\n", i+1, c.Name, c.Deployment, c.Tokens.Value, t.Tokens)
+		}
+	}
+	fmt.Fprintf(out, "\n%s\n", t.Caution)
 }
 
 // line prints a figure.
@@ -97,6 +147,7 @@ func (w *wizard) ratio(r *optimize.Response) {
 	p := &found[0].Ratio.Pairs[0]
 	fmt.Fprintf(out, "\n%s\n", t.Best)
 	w.line(t.Mode, fmt.Sprintf("%s, %d + %d x %s", t.Matched, r.Request.PrefillDevices, r.Request.DecodeDevices, found[0].Name))
+	w.line(t.Format, w.format(found[0].Searches[0].Linear, found[0].Searches[0].Attention))
 	w.line(t.Parallel, fmt.Sprintf("%s %s, %s %s", t.Prefill, p.P.Label, t.Decode, p.D.Label))
 	w.line(t.Batch, fmt.Sprintf("%d, %d", p.P.Batch, p.D.Batch))
 	w.line(t.Concurrency, fmt.Sprintf("%d, %d", p.P.Concurrency, p.D.Concurrency))

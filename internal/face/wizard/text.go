@@ -3,7 +3,9 @@ package wizard
 import (
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -17,7 +19,8 @@ type Text struct {
 	Unsure, Suggestion, NoSuggestion string
 	FirstQuestion, NeedAnswer        string
 	NoChoice, NoChoiceNear           string
-	WantCount, WantMs                string
+	WantCount, WantMs, WantSize      string
+	NoRoom, NoRoomAtAll              string
 	WantShare, WantShares            string
 	NoModel, NoModelNear, NotAnyMore string
 	BackWord, ChangeWord, QuitWord   string
@@ -37,6 +40,7 @@ type Text struct {
 	WhyBothLimits, WhyHalf, WhyFullHD, WhyNarrow        string
 	WhyOff, WhyModules, WhyOneToken                     string
 	WhyRecommended, WhyCompile                          string
+	WhyCheckpoint, WhyFP8, WhyWide, WhyMemory           string
 	AdviseHitRate, AdviseSupport                        string
 
 	Accepted, Problem, SharedCount, BothPhases string
@@ -44,24 +48,53 @@ type Text struct {
 	AssumedValue, FixedLengths, TextOnly       string
 	NoMTPUsed, ComparesEngines                 string
 
-	Executed, Best, Mode, Parallel, Batch, Concurrency string
-	Throughput, TTFT, TPOT, Tokens                     string
-	Aggregated, Prefill, Decode, Matched               string
-	Across, Top, Row, NoRow                            string
-	RatioTitle, RatioLine, PhaseLine, Instances        string
-	Caution                                            string
+	Executed, Best, Mode, Parallel, Batch, Concurrency  string
+	Throughput, TTFT, TPOT, Tokens                      string
+	Aggregated, Disaggregated, Prefill, Decode, Matched string
+	Format, Own, Formats, Chance, Requests              string
+	Across, Top, Row, NoRow                             string
+	RatioTitle, RatioLine, PhaseLine, Instances         string
+	Caution                                             string
 
 	Failed, Kind, Important, Correction          string
 	Invalid, Environment, Assumption, Infeasible string
 	FixInvalid, FixEnvironment, FixAssumption    string
 	FixLimit, FixMemory, FixSizes                string
+
+	// Messages translate the messages of checks: a regular expression, and what to say in its place. Other says one that is
+	// not translated.
+	Messages [][2]string
+	Other    string
+}
+
+// translate is a message of a check in the language.
+func (t *Text) translate(message string) string {
+	for _, m := range t.Messages {
+		if re := regexp.MustCompile(m[0]); re.MatchString(message) {
+			return re.ReplaceAllString(message, m[1])
+		}
+	}
+	return fmt.Sprintf(t.Other, message)
+}
+
+// translated is an error in the language, nil for none.
+func (t *Text) translated(err error) error {
+	if err == nil {
+		return nil
+	}
+	var out []string
+	for _, e := range strings.Split(err.Error(), "\n") {
+		out = append(out, t.translate(e))
+	}
+	return errors.New(strings.Join(out, "\n"))
 }
 
 // Asked is the text of a question.
 type Asked struct {
 	Title, Help string
-	// Choices are the choices in words.
+	// Choices are the choices in words, About what each of them means.
 	Choices map[string]string
+	About   map[string]string
 }
 
 // Lang is a language.

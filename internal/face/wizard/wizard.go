@@ -40,8 +40,11 @@ type Config struct {
 	// Optimize runs a request; Report prints the response with all its tables.
 	Optimize func(context.Context, optimize.Request) (*optimize.Response, error)
 	Report   func(*optimize.Response)
-	// Plan runs a request and prints the response.
-	Plan func(context.Context, plan.Request) error
+	// Plan runs a request; ReportPlan prints the response with all its tables.
+	Plan       func(context.Context, plan.Request) (*plan.Response, error)
+	ReportPlan func(*plan.Response)
+	// Base is a request with what flags say and no question covers; nil = none.
+	Base *plan.Request
 	// Save writes a file.
 	Save func(name string, write func(io.Writer) error) error
 }
@@ -64,7 +67,7 @@ func Run(ctx context.Context, c *Config) error {
 	text := c.Lang.Say()
 	w := &wizard{
 		config: c, text: text,
-		Session: NewSession(Known{Answers: c.Answers, World: c.World, Text: text, Say: c.Say}),
+		Session: NewSession(Known{Answers: c.Answers, World: c.World, Text: text, Say: c.Say, Base: c.Base}),
 	}
 	if c.Silent {
 		return w.silent(ctx)
@@ -162,6 +165,7 @@ func (w *wizard) question(ctx context.Context, q *Question, problem error) error
 		}
 		err = w.Answer(q, r.value, w.origin(q, r.value, shown))
 		if err == nil {
+			w.asker.keep(p, w.Answers.value(q.ID))
 			return nil
 		}
 		p.notes, p.value, shown = strings.Split(err.Error(), "\n"), "", nil
@@ -204,13 +208,30 @@ func completions(q *Question) []string {
 // suggest puts a suggestion into a prompt.
 func (w *wizard) suggest(q *Question, p *prompt) *Suggestion {
 	s := q.Suggest(&w.Known)
+	p.notes = w.explained(q)
 	if s.Value == "" {
-		p.notes = []string{fmt.Sprintf(w.text.NoSuggestion, s.Source.Why)}
+		p.notes = append(p.notes, fmt.Sprintf(w.text.NoSuggestion, s.Source.Why))
 		return nil
 	}
-	p.notes = []string{fmt.Sprintf(w.text.Suggestion, w.text.value(q, s.Value), w.text.source(s.Source))}
+	p.notes = append(p.notes, fmt.Sprintf(w.text.Suggestion, w.text.value(q, s.Value), w.text.source(s.Source)))
 	p.value = s.Value
 	return &s
+}
+
+// explained says of every choice what it means.
+func (w *wizard) explained(q *Question) []string {
+	if q.Choices == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range q.Choices(&w.Known) {
+		if about := w.text.Questions[q.ID].About[c]; about != "" {
+			name, _, _ := strings.Cut(w.text.value(q, c), ":")
+			name, _, _ = strings.Cut(name, "：")
+			out = append(out, name+" - "+about)
+		}
+	}
+	return out
 }
 
 // origin is the source of an answer: an accepted suggestion, its previous source, or the user.
@@ -246,6 +267,7 @@ func (w *wizard) change(ctx context.Context) error {
 		}
 		for _, o := range p.options {
 			if o.value == r.value {
+				w.asker.keep(p, r.value)
 				w.Change(ID(r.value))
 				return nil
 			}

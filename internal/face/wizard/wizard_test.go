@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -39,7 +41,7 @@ func inputs(more map[ID]string) map[ID]string {
 // TestOrder: which questions are asked, in which order, by what was answered.
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	rest := []ID{PrefixCache, MTP, Quantization}
+	rest := []ID{PrefixCache, Quantization}
 	for _, c := range []struct {
 		name    string
 		known   map[ID]string
@@ -94,24 +96,31 @@ func TestOrder(t *testing.T) {
 		{
 			"compare asks neither for images nor experts", inputs(map[ID]string{Model: "Qwen/Qwen3-30B-A3B", Mode: Compare, SLO: TPOTOnly, TPOT: "50"}),
 			map[ID]string{PrefixCache: Yes, PrefixTokens: "8"},
-			[]ID{PrefixCache, PrefixTokens, MTP, Quantization},
+			[]ID{PrefixCache, PrefixTokens, Quantization},
 		},
 		{
-			"prefix, MTP, MXFP4", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
-			map[ID]string{PrefixCache: Yes, HitRate: "0.5", MTP: Yes, MTPSupport: Yes, MTPTokens: "2", MTPRates: "0.9,0.5", Quantization: Custom, Linear: "mxfp4", Attention: "INT8", MXFP4: Custom, MXFP4Group: "64"},
-			[]ID{PrefixCache, HitRate, MTP, MTPSupport, MTPTokens, MTPRates, Quantization, Linear, Attention, MXFP4, MXFP4Group},
+			"prefix, MXFP4", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{PrefixCache: Yes, HitRate: "0.5", Quantization: Custom, Linear: "mxfp4", Attention: "INT8", MXFP4: Custom, MXFP4Group: "64"},
+			[]ID{PrefixCache, HitRate, Quantization, Linear, Attention, MXFP4, MXFP4Group},
 		},
 		{
-			"no MTP after all", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
-			map[ID]string{PrefixCache: No, MTP: Yes, MTPSupport: No},
-			[]ID{PrefixCache, MTP, MTPSupport, Quantization},
+			"a load has no mode", inputs(map[ID]string{NumDevices: "20/s", SLO: TPOTOnly, TPOT: "50"}), nil,
+			[]ID{PrefixCache, Quantization},
 		},
 		{
-			"a model with MTP modules", inputs(map[ID]string{Model: "deepseek-ai/DeepSeek-V3", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50", Experts: TPOnly}),
+			"a preset has no other lengths", inputs(map[ID]string{Input: "chat", SLO: TPOTOnly, TPOT: "50"}), nil,
+			[]ID{Quantization},
+		},
+		{
+			"GPUs", inputs(map[ID]string{Devices: "h200_sxm", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{Quantization: Checkpoint}, rest,
+		},
+		{
+			"a model with MTP modules", inputs(map[ID]string{Model: "deepseek-ai/DeepSeek-V3", NumDevices: "16", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50", Experts: TPOnly}),
 			map[ID]string{PrefixCache: No, MTP: Yes, MTPTokens: "1", MTPRates: "0.9"},
 			[]ID{PrefixCache, MTP, MTPTokens, MTPRates, Quantization},
 		},
-		{"known formats", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50", PrefixCache: No, MTP: No, Quantization: Custom, Linear: "MXFP4", Attention: "FP8"}), map[ID]string{MXFP4: Keep}, []ID{MXFP4}},
+		{"known formats", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50", PrefixCache: No, Quantization: Custom, Linear: "MXFP4", Attention: "FP8"}), map[ID]string{MXFP4: Keep}, []ID{MXFP4}},
 	} {
 		s := session(c.known)
 		var got []ID
@@ -122,7 +131,7 @@ func TestOrder(t *testing.T) {
 			got = append(got, q.ID)
 			value, ok := c.answers[q.ID]
 			if !ok {
-				value = map[ID]string{PrefixCache: No, MTP: No, Quantization: Recommended}[q.ID]
+				value = map[ID]string{PrefixCache: No, Quantization: Recommended}[q.ID]
 			}
 			if err := s.Answer(q, value, Source{}); err != nil {
 				t.Fatalf("%s: %s %q: %v", c.name, q.ID, value, err)
@@ -131,7 +140,13 @@ func TestOrder(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
-		if _, err := optimize.Check(s.World, s.Optimize()); err != nil {
+		var err error
+		if s.compares() {
+			_, _, err = plan.Check(s.World, s.Plan())
+		} else {
+			_, err = optimize.Check(s.World, s.Optimize())
+		}
+		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -148,8 +163,12 @@ func TestCheck(t *testing.T) {
 		{Model, "zzzzzz", `unknown model "zzzzzz"`},
 		{Model, " ", "an answer is required"},
 		{Devices, "TEST_DEVICE h200_sxx", "nearest: h200_sxm"},
-		{NumDevices, "0", `want a positive whole number, got "0"`},
-		{NumDevices, "eight", `want a positive whole number, got "eight"`},
+		{NumDevices, "0", `want a number of devices, or a load such as 20/s, got "0"`},
+		{NumDevices, "eight", `want a number of devices, or a load such as 20/s, got "eight"`},
+		{NumDevices, "/s", "want a number of devices, or a load"},
+		{NumDevices, "-3/s", "want a number of devices, or a load"},
+		{NumDevices, "1.5", "want a number of devices, or a load"},
+		{Output, "3.14159", "want a positive whole number"},
 		{NumDevices, "1000000", "--num-devices 1000000 is more than"},
 		{Input, "100000", "--input-length 100000 and --output-length 64"},
 		{Mode, "agregation", "did you mean aggregation?"},
@@ -162,10 +181,108 @@ func TestCheck(t *testing.T) {
 		{Linear, "W8A9", "invalid choice"},
 	} {
 		s := session(inputs(map[ID]string{Mode: Aggregation, SLO: Both, TTFT: "1000", TPOT: "50", PrefixCache: Yes, HitRate: "0", MTP: Yes, MTPSupport: Yes}))
+		s.Answers[MTP] = Answer{Yes, Source{Origin: Flag}}
 		_, err := s.question(c.id).Check(&s.Known, c.value)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %q: want %q, got %v", c.id, c.value, c.want, err)
 		}
+	}
+}
+
+// TestSuffixes: numbers with suffixes are understood, and kept in plain form.
+func TestSuffixes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id          ID
+		value, want string
+	}{
+		{TPOT, "50ms", "50"},
+		{TPOT, "50 ms", "50"},
+		{TTFT, "2s", "2000"},
+		{TTFT, "1.5 S", "1500"},
+		{TTFT, "2秒", "2000"},
+		{TTFT, "inf", "inf"},
+		{Input, "3.5k", "3500"},
+		{Input, "Chat", "chat"},
+		{Output, "1K", "1000"},
+		{NumDevices, "2", "2"},
+		{NumDevices, "20/s", "20/s"},
+		{NumDevices, "1.5k /S", "1500/s"},
+		{NumDevices, "1, 9 2.5/s", "1 9 2.5/s"},
+	} {
+		s := session(inputs(map[ID]string{Mode: Aggregation, SLO: Both}))
+		if got, err := s.question(c.id).Check(&s.Known, c.value); err != nil || got != c.want {
+			t.Errorf("%s %q: want %q, got %q, %v", c.id, c.value, c.want, got, err)
+		}
+	}
+}
+
+// TestGPUs: on GPUs nothing recommends the guide's INT8, whose checkpoints hardly any GPU model has.
+func TestGPUs(t *testing.T) {
+	t.Parallel()
+	s := session(inputs(map[ID]string{Model: "Qwen/Qwen3-8B", Devices: "h200_sxm", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}))
+	q := s.question(Quantization)
+	if got := q.Choices(&s.Known); slices.Contains(got, Recommended) {
+		t.Errorf("recommended on h200_sxm: %v", got)
+	}
+	if got := q.Suggest(&s.Known); got.Value != Checkpoint || !strings.Contains(got.Source.Why, "bf16") {
+		t.Errorf("suggested on h200_sxm: %+v", got)
+	}
+	s.Answers[Quantization] = Answer{Value: Custom}
+	if got := s.question(Linear).Suggest(&s.Known).Value; got != "FP8" {
+		t.Errorf("custom on h200_sxm: %s", got)
+	}
+	s.Answers[Devices] = Answer{Value: "a100_sxm"}
+	if got := s.question(Linear).Suggest(&s.Known).Value; got != "DISABLED" {
+		t.Errorf("custom on a100_sxm: %s", got)
+	}
+	for _, devices := range []string{"h200_sxm", "h200_sxm TEST_DEVICE"} {
+		s.Answers[Devices], s.Answers[Quantization] = Answer{Value: devices}, Answer{Value: Checkpoint}
+		if f := s.Optimize().Formats; f.Linear == "W8A8_DYNAMIC" {
+			t.Errorf("%s: %+v", devices, f)
+		}
+	}
+}
+
+// TestRoom: a number of devices without room for the model is refused, with one that has room, and that one is suggested.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	s := session(map[ID]string{Model: "deepseek-ai/DeepSeek-V3.1", Devices: "ATLAS_800_A3_560T_128G_DIE"})
+	q := s.question(NumDevices)
+	_, err := q.Check(&s.Known, "2")
+	if err == nil || !strings.Contains(err.Error(), "does not fit on 2 x ATLAS_800_A3_560T_128G_DIE; it fits on 16") {
+		t.Errorf("2 dies: %v", err)
+	}
+	for _, n := range []string{"16", q.Suggest(&s.Known).Value} {
+		if _, err := q.Check(&s.Known, n); err != nil {
+			t.Errorf("%s dies: %v", n, err)
+		}
+	}
+	s.Answers[Devices] = Answer{Value: "h200_sxm"}
+	if _, err := q.Check(&s.Known, "2"); err == nil || !strings.Contains(err.Error(), "it fits on 8") {
+		t.Errorf("2 h200_sxm: %v", err)
+	}
+}
+
+// TestChineseMessages: what the checks say is Chinese too.
+func TestChineseMessages(t *testing.T) {
+	t.Parallel()
+	s := session(inputs(map[ID]string{Mode: Aggregation, SLO: Both, TTFT: "1000", TPOT: "50", MTPSupport: Yes}))
+	s.Answers[MTP] = Answer{Yes, Source{Origin: Flag}}
+	s.Text = Chinese.Say()
+	for id, values := range map[ID][]string{
+		Model: {"zzz", "Qwen/Qwen3-32"}, Devices: {"h200_sxx", "zzzzzzzz"}, NumDevices: {"x", "1000000"}, Input: {"x", "100000", "999999999"}, Output: {"-1", "999999999"},
+		TTFT: {"x", "0"}, MTPTokens: {"1000"}, Mode: {"zzz", "agregation"},
+	} {
+		for _, value := range values {
+			_, err := s.question(id).Check(&s.Known, value)
+			if err == nil || !strings.ContainsFunc(err.Error(), func(r rune) bool { return unicode.Is(unicode.Han, r) }) || strings.Contains(err.Error(), "原文") {
+				t.Errorf("%s %s: %v", id, value, err)
+			}
+		}
+	}
+	if got := s.Text.translate("something else is wrong"); !strings.HasPrefix(got, "检查未通过") {
+		t.Error(got)
 	}
 }
 
@@ -271,6 +388,9 @@ func TestText(t *testing.T) {
 				t.Errorf("%s: no words for %s", lang, q.ID)
 			}
 			for _, c := range choicesOf(q, &s.Known) {
+				if asked.About[c] == "" {
+					t.Errorf("%s: %s of %s is not explained", lang, c, q.ID)
+				}
 				if asked.Choices[c] == "" && q.ID != Linear && q.ID != Attention { // those are names
 					t.Errorf("%s: no words for %s of %s", lang, c, q.ID)
 				}

@@ -19,6 +19,10 @@ type Request struct {
 	Workers      int           `json:"jobs,omitempty"` // 0 = 1
 	// Energy also predicts the joules of rows without measured ones.
 	Energy bool `json:"energy,omitempty"`
+	// Compare also predicts the rows without the fit to deployments.
+	Compare bool `json:"compare,omitempty"`
+	// Beside is a file with another program's predictions of the rows: id, ttft_ms and tpot_ms.
+	Beside string `json:"beside,omitempty"`
 }
 
 // Response is the measured rows with their predictions.
@@ -28,6 +32,8 @@ type Response struct {
 	Calibration string
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
+	// Unfitted are the rows predicted without the fit, Beside by another program; nil if they were not requested.
+	Unfitted, Beside []measured.Compared
 	// Outside is how far rows of sources outside the calibration err beyond its intervals.
 	Outside []measured.OutsideGroup
 }
@@ -60,6 +66,17 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	measured.Expect(o, out.Rows)
+	if r.Beside != "" {
+		if out.Beside, err = beside(w, r.Beside, out.Rows); err != nil {
+			return nil, err
+		}
+	}
+	if r.Compare {
+		predictor := w.Predictor(calibration.Uncalibrated(), p)
+		if out.Unfitted, err = predictor.PredictAll(ctx, rows, r.Workers); err != nil {
+			return nil, err
+		}
+	}
 	out.Outside = measured.FromOutside(o, out.Rows)
 	out.Tables, err = p.Used()
 	return session.Finish(ctx, out, session.BadInput(err))

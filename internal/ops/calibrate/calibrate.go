@@ -20,6 +20,8 @@ type Request struct {
 	Files []string `json:"files,omitempty"` // of rows
 	// Results are fitted together with the rows.
 	Results ResultsRequest `json:"results,omitzero"`
+	// More are further results, of other deployments.
+	More []ResultsRequest `json:"more_results,omitempty"`
 	// Calibration is an overlay file; its multipliers stay fixed and the rows' cells are fitted
 	// on top. "" = the shipped one.
 	Calibration string `json:"calibration,omitempty"`
@@ -61,6 +63,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		base = calibration.Uncalibrated()
 	}
 	found, err := fromResults(ctx, w, &r.Results)
+	for i := range r.More {
+		if err == nil {
+			err = found.add(ctx, &r.More[i])
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +81,9 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if len(prepared) == 0 {
 		return nil, session.BadInput(fmt.Errorf("%s has no clean rows that can be predicted", strings.Join(r.Files, ", ")))
 	}
-	r.Validation.Folds = cmp.Or(r.Validation.Folds, r.Results.folds(prepared))
+	if found.found.Used != nil {
+		r.Validation.Folds = cmp.Or(r.Validation.Folds, calibrate.Folds(prepared))
+	}
 	c := calibrate.Calibration{
 		Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
 		Progress: func(task string) { w.Tell(session.Progress{Task: task}) },
@@ -105,14 +114,6 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		calibrate.LearnOwn(out.Overlay, out.ByConfiguration)
 	}
 	return session.Finish(ctx, out, err)
-}
-
-// folds is the default number of folds for results.
-func (r *ResultsRequest) folds(rows []measured.Prepared) int {
-	if r.Folders == nil {
-		return 0
-	}
-	return calibrate.Folds(rows)
 }
 
 // extend adds the groups that the base lacks.

@@ -73,19 +73,25 @@ type started struct {
 
 // fromResults turns results into rows, ready to be simulated.
 func fromResults(ctx context.Context, w *session.Session, r *ResultsRequest) (*finder, error) {
-	f := &finder{world: w, r: r, fleets: map[string]*replica.Fleet{}, started: map[string]*started{}}
+	f := &finder{world: w, fleets: map[string]*replica.Fleet{}, started: map[string]*started{}}
+	return f, f.add(ctx, r)
+}
+
+// add turns further results into rows.
+func (f *finder) add(ctx context.Context, r *ResultsRequest) error {
+	f.r = r
 	for _, folder := range r.Folders {
 		if err := f.folder(ctx, folder); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	switch {
 	case len(f.found.Used) > 0 || len(r.Folders) == 0:
-		return f, nil
+		return nil
 	case len(f.found.Unused) == 0:
-		return nil, session.BadInput(fmt.Errorf("%s: no benchmark results: no file ends in %s", strings.Join(r.Folders, ", "), strings.Join(resultEndings(), ", ")))
+		return session.BadInput(fmt.Errorf("%s: no benchmark results: no file ends in %s", strings.Join(r.Folders, ", "), strings.Join(resultEndings(), ", ")))
 	}
-	return nil, session.BadInput(f.found.nothing())
+	return session.BadInput(f.found.nothing())
 }
 
 // nothing is the error if no result is usable, with each reason once.
@@ -117,7 +123,7 @@ func (f *finder) folder(ctx context.Context, name string) error {
 		return session.BadInput(fmt.Errorf("%s: %w", name, session.ErrNoFiles))
 	}
 	dir := f.world.Dir(name)
-	if _, err := fs.Stat(dir, "."); err != nil {
+	if at, err := fs.Stat(dir, "."); err != nil || !at.IsDir() {
 		if _, wrong := f.world.ReadFile(name); wrong != nil {
 			return session.BadInput(fmt.Errorf("reading results: %w", wrong))
 		}

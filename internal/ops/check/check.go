@@ -244,6 +244,18 @@ func figures(run *results.Run, s *sim.Result, r *simulate.Response) []Figure {
 	return out
 }
 
+// Figures compares a run with the prediction of a request, which is complete but for what the run states.
+func Figures(ctx context.Context, w *session.Session, run *results.Run, asked simulate.Request) ([]Figure, error) {
+	if err := AsOf(run, &asked); err != nil {
+		return nil, err
+	}
+	_, r, err := simulate.Once(ctx, w, &asked)
+	if err != nil {
+		return nil, err
+	}
+	return figures(run, &r.Result, r), nil
+}
+
 // percentiles compares those of single requests.
 func percentiles(name string, predicted *sim.Summary, all []units.Seconds, add func(name string, p, predicted, is float64)) {
 	if len(all) == 0 {

@@ -47,7 +47,7 @@ type variation struct {
 // improve tries changes of one setting each and keeps the best value of each setting that
 // gains enough.
 func (x *inspection) improve(ctx context.Context) error {
-	if x.out.Prediction == nil {
+	if x.out.Prediction == nil || x.r.AsIs {
 		return nil
 	}
 	base, err := x.best(ctx, &x.d)

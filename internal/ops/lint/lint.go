@@ -37,7 +37,9 @@ type Request struct {
 	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe concurrency
 	Limits      workload.Limits `json:"limits,omitzero"`
 	// Static leaves out what takes simulations: the prediction and better settings.
-	Static  bool            `json:"static,omitempty"`
+	Static bool `json:"static,omitempty"`
+	// AsIs leaves out better settings.
+	AsIs    bool            `json:"-"`
 	Sources session.Sources `json:"-"` // of what the files name
 }
 
@@ -116,6 +118,8 @@ type Response struct {
 	Errors     int                `json:"errors"`   // findings that are errors
 	Findings   []Finding          `json:"findings"` // the worst first
 	Better     []Improvement      `json:"better"`
+
+	Flags []launch.Flag `json:"-"` // that were read, of all commands
 }
 
 // inspection is one in progress.
@@ -180,7 +184,7 @@ func (x *inspection) read() error {
 	}
 	x.out = &Response{
 		Device: d.System, Title: x.engine.Title, Engine: d.Engine.Name, Version: d.Engine.Version,
-		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{},
+		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Flags: x.found.Flags(),
 	}
 	if len(d.Pools) == 1 && d.Pools[0].Role != deployment.Both {
 		x.half = true

@@ -74,7 +74,7 @@ type Safe struct {
 func safeOf(p *Response) *Safe {
 	for i := range p.Changes {
 		c := &p.Changes[i]
-		if !c.safe || c.Failure != "" {
+		if !c.Safe || c.Failure != "" {
 			continue
 		}
 		out := &Safe{Confidence: c.Request.Confidence, Meets: c.Meets, Deployment: c.Deployment, GPUs: c.GPUs, RequestRate: c.RequestRate, PerMillion: c.PerMillion, PerMonth: c.PerMonth}

@@ -99,7 +99,7 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	if err != nil {
 		return err
 	}
-	if !c.safe { // one engine and mode
+	if !c.Safe { // one engine and mode
 		all = all[:1]
 	}
 	found, err := other.first(ctx, all)
@@ -186,7 +186,7 @@ func (p *planning) safer(best *Found, w *ways) {
 	c := w.step(fmt.Sprintf("%.0f %% certainty instead of %.0f %%", 100*SafeConfidence, 100*best.Chance), func(r *Request) {
 		r.Confidence, r.Engines, r.Modes = SafeConfidence, p.r.Engines, p.r.Modes // another engine or mode may be the safer one
 	})
-	c.safe = true
+	c.Safe = true
 	w.all = append(w.all, way{c})
 }
 

@@ -51,7 +51,9 @@ func newContender(c *Found) Contender {
 			out.Cost.Scaled = &c.Scaled
 		}
 	}
-	out.Sessions = sessionsOf(c, &out)
+	if out.Sessions = sessionsOf(c, &out); out.Sessions == nil {
+		out.CachedShare = c.Cached
+	}
 	return out
 }
 

@@ -127,9 +127,13 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
 func (p *planning) traffic(c *Found, concurrency int) simulate.Request {
+	return c.traffic(&p.r.Sources, concurrency)
+}
+
+func (c *Found) traffic(s *session.Sources, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
-		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits, Statistic: e.Statistic,
+		Deployment: c.Deployment, Sources: *s, Limits: e.Limits, Statistic: e.Statistic,
 		Traffic: simulate.Traffic{Concurrency: concurrency, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Workloads: e.Workloads},
 	}
 }

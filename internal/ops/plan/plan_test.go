@@ -206,7 +206,7 @@ func TestPlanRelease(t *testing.T) {
 		t.Fatalf("%+v", p.Contenders)
 	}
 	for _, c := range p.Changes {
-		if c.safe { // compares both
+		if c.Safe { // compares both
 			continue
 		}
 		if want := "vllm@" + p.Contenders[0].EngineVersion; c.Request.Engines[0] != want {

@@ -117,18 +117,20 @@ type Contender struct {
 	BoundBy   string   `json:"bound_by,omitempty"`
 	// Load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of
 	// Capacity.
-	Load     *float64           `json:"load,omitempty"`
-	Capacity *Carried           `json:"capacity,omitempty"`
-	Cost     *Cost              `json:"cost"` // null where no price is known
-	Sessions *Sessions          `json:"sessions,omitempty"`
-	Energy   *simulate.Energy   `json:"energy,omitempty"`
-	Memory   engine.Budget      `json:"memory"`
-	KVPeak   float64            `json:"kv_use_peak"`
-	KVTokens int                `json:"kv_tokens"`
-	Tier     device.Tier        `json:"tier"`
-	Basis    string             `json:"basis"`
-	Nearest  *session.Limits    `json:"nearest_limits,omitempty"`
-	Frontier []experiment.Speed `json:"frontier"`
+	Load     *float64  `json:"load,omitempty"`
+	Capacity *Carried  `json:"capacity,omitempty"`
+	Cost     *Cost     `json:"cost"` // null where no price is known
+	Sessions *Sessions `json:"sessions,omitempty"`
+	// CachedShare is the share of prompt tokens found in caches, of requests that are no sessions.
+	CachedShare float64            `json:"prefix_cached_share,omitempty"`
+	Energy      *simulate.Energy   `json:"energy,omitempty"`
+	Memory      engine.Budget      `json:"memory"`
+	KVPeak      float64            `json:"kv_use_peak"`
+	KVTokens    int                `json:"kv_tokens"`
+	Tier        device.Tier        `json:"tier"`
+	Basis       string             `json:"basis"`
+	Nearest     *session.Limits    `json:"nearest_limits,omitempty"`
+	Frontier    []experiment.Speed `json:"frontier"`
 
 	Run deployment.Deployment `json:"deployment"`
 
@@ -190,10 +192,10 @@ type Change struct {
 	Deployment  string `json:"in_words,omitempty"`
 	// Nearest are the closest limits that it meets, where a model fits so but is over the limits.
 	Nearest *session.Limits `json:"nearest_limits,omitempty"`
+	// Safe says that it is the answer with more certainty.
+	Safe bool `json:"safe,omitempty"`
 
 	Found *Found `json:"-"` // nil if it cannot be run
-
-	safe bool // the answer with more certainty
 }
 
 // Carried is the most load that a deployment carries within the limits.
@@ -268,7 +270,7 @@ func (r *Response) Say(version string, command func(*Request) string) {
 	r.Version, r.Command = version, command(&r.Request)
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		if c.Command = command(&c.Request); c.safe && r.Answer.Safe != nil {
+		if c.Command = command(&c.Request); c.Safe && r.Answer.Safe != nil {
 			r.Answer.Safe.Command = c.Command
 		}
 	}

@@ -44,12 +44,17 @@ func (r *Request) checkColdStart() error {
 	return nil
 }
 
-// coldStart is the time to start a replica, in whole seconds: the engine's own, and that to read the weights of the devices
-// of a node from its disk.
+// coldStart is the time to start a replica, in whole seconds.
 func (p *planning) coldStart(c *Found, node int) units.Seconds {
 	if x := p.r.ColdStart; x != nil {
 		return units.Seconds(math.Ceil(*x))
 	}
+	return c.ColdStart(node)
+}
+
+// ColdStart is the time to start a replica, in whole seconds: the engine's own, and that to read the weights of the devices
+// of a node from its disk.
+func (c *Found) ColdStart(node int) units.Seconds {
 	devices := 1
 	for i := range c.Deployment.Pools {
 		if pool := &c.Deployment.Pools[i]; pool.Role != deployment.Prefill {

@@ -63,7 +63,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	p := &planning{
-		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo, Given: w.Given}, r: &r, show: w.Partial,
+		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo, Given: w.Given}, r: &r, show: w.Partial, recalls: k.Sessions != nil,
 		done: counter{tell: w.Tell, what: "searches"},
 	}
 	out, err := p.compare(ctx)
@@ -88,9 +88,11 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 type planning struct {
 	world *session.Session // without progress: that of single simulations says nothing
 	r     *Request
-	small *experiment.NoRoomError                         // why nothing fits, where nothing does
-	show  func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
-	done  counter                                         // of searches: the contenders', then those of the changes
+	// recalls says that what prompts find in caches depends on those before them.
+	recalls bool
+	small   *experiment.NoRoomError                         // why nothing fits, where nothing does
+	show    func(look func() (response any, left []string)) // nil if nobody looks at what is found meanwhile
+	done    counter                                         // of searches: the contenders', then those of the changes
 }
 
 // noRoom is the first failure for want of room; nil if there is none.
@@ -359,13 +361,8 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	if err != nil {
 		return out, err
 	}
-	var r *experiment.Result
 	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Beat: beat, Top: 1, Jobs: p.r.Jobs}
-	if peak := p.r.peak(); peak > 0 {
-		r, err = experiment.Fewest(ctx, p.world, &how, trial.Load{Rate: peak}, e)
-	} else {
-		r, err = experiment.Best(ctx, p.world, &how, e, frontier)
-	}
+	r, err := p.search(ctx, &how, e, frontier)
 	if err != nil {
 		return out, err
 	}
@@ -392,4 +389,12 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		out.Scaled = out.Cost.Month(out.Devices(), out.Day.Mean)
 	}
 	return out, nil
+}
+
+// search runs an experiment: the most load of the devices, or the fewest devices for a load.
+func (p *planning) search(ctx context.Context, how *experiment.How, e experiment.Experiment, frontier bool) (*experiment.Result, error) {
+	if peak := p.r.peak(); peak > 0 {
+		return experiment.Fewest(ctx, p.world, how, trial.Load{Rate: peak}, e)
+	}
+	return experiment.Best(ctx, p.world, how, e, frontier)
 }

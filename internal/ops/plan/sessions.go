@@ -70,9 +70,9 @@ func (s *Sessions) inWords(of workload.Statistic) string {
 // hostPerDevice is the GiB of host memory for a device that is tried: half of what a DGX H200 has (2 TB for 8 devices).
 const hostPerDevice = 128
 
-// caching are the changes of the router and of the host cache, of loads of sessions.
+// caching are the changes of the router and of the host cache, of loads whose prompts have much in common.
 func (p *planning) caching(best *Found, add func(string, func(*Request))) {
-	if best.Sessions == nil {
+	if !p.recalls {
 		return
 	}
 	if now, _ := sim.RoutingNamed(p.r.Routing); now == sim.RoundRobin || now == sim.LeastLoaded {

@@ -172,6 +172,9 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 	if x := best.Sessions; x != nil {
 		out.Sentence += x.inWords(r.Statistic)
 	}
+	if best.CachedShare > 0 {
+		out.Sentence += fmt.Sprintf(" Caches have %.1f %% of the prompts.", 100*best.CachedShare)
+	}
 	out.Reason = reasonOf(best, r.Statistic)
 	if d := p.Drafting; d != nil {
 		out.Reason += " " + d.inWords()

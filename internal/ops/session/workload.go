@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -26,7 +27,8 @@ type Kinds struct {
 	Sessions *Sessions
 }
 
-// Sessions is what sessions have in common with the requests beside them, on average.
+// Sessions is what sessions have in common with the requests beside them, on average. Requests of a trace whose prompts are known
+// are sessions of one turn: what a prompt finds in a cache depends on those before it.
 type Sessions struct {
 	// Turns is the requests that follow from one session or request that starts.
 	Turns float64
@@ -179,7 +181,49 @@ func (w *Session) kind(x *Workload) (sim.Kind, error) {
 		return out, err
 	}
 	out.Like = trace.Requests
+	if slices.ContainsFunc(trace.Requests, func(q workload.Request) bool { return q.Blocks != nil }) {
+		out.BlockTokens = trace.BlockTokens
+	}
+	if out.BlockTokens > 0 && x.Prefix > 0 {
+		return out, field.Errorf("%s: the trace %s says what its prompts have in common", field.Name("prefix"), x.Trace)
+	}
 	return out, nil
+}
+
+// recalls keeps what is known of prompts where it can be simulated: of one kind of requests, without sessions beside it.
+func recalls(kinds sim.Mix) {
+	known := 0
+	for i := range kinds {
+		if k := &kinds[i]; k.BlockTokens > 0 || k.Session != nil {
+			known++
+		}
+	}
+	for i := range kinds {
+		if known > 1 {
+			kinds[i].BlockTokens = 0
+		}
+	}
+}
+
+// shared is what prompts of a kind have in common with those before them: the tokens that a cache which never evicts has, and
+// the rest, each times those before, both on average.
+func shared(k *sim.Kind) (cached, pairs float64) {
+	seen := uint32(0) // contents are numbered in the order in which they come
+	for i := range k.Like {
+		q := &k.Like[i]
+		n := 0
+		for n < len(q.Blocks) && q.Blocks[n] < seen {
+			n++
+		}
+		for _, b := range q.Blocks[n:] {
+			seen = max(seen, b+1)
+		}
+		had := float64(min(n*k.BlockTokens, q.Input-1))
+		rest := float64(q.Input) - had
+		cached, pairs = cached+had, pairs+rest*(had+(rest+1)/2)
+	}
+	n := float64(len(k.Like))
+	return cached / n, pairs / n
 }
 
 // means are the average lengths of a kind, the longest request and the longest prompt.
@@ -212,12 +256,12 @@ func means(k *sim.Kind) (input, output float64, longest, prompt int) {
 func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 	out := &Kinds{}
 	var errs []error
-	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
-	var talks talked
+	sources := make([]string, len(all))
 	for i := range all {
 		x := &all[i]
 		x.talks()
 		source, err := x.complete(len(all) == 1)
+		sources[i] = source
 		if err == nil {
 			err = x.check()
 		}
@@ -229,15 +273,25 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 			errs = append(errs, err)
 			continue
 		}
-		in, gen, most, prompt := means(&k)
 		out.Mix = append(out.Mix, k)
-		requests := talks.add(&k, in)
-		out.About = append(out.About, PlanWorkload{x.Name, requests, in, gen, source})
+	}
+	if err := errors.Join(errs...); err != nil || len(all) == 0 {
+		return nil, BadInput(cmp.Or(err, errors.New("no workload given")))
+	}
+	recalls(out.Mix)
+	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
+	var talks talked
+	for i := range out.Mix {
+		k, x := &out.Mix[i], &all[i]
+		in, gen, most, prompt := means(k)
+		requests := talks.add(k, in)
+		if k.BlockTokens > 0 {
+			cached, _ := shared(k)
+			sources[i] += fmt.Sprintf(", of whose prompts a cache that never evicts has %.0f %%", 100*cached/in)
+		}
+		out.About = append(out.About, PlanWorkload{x.Name, requests, in, gen, sources[i]})
 		out.Longest, out.Prompt = max(out.Longest, most), max(out.Prompt, prompt)
 		sum, input, output, prefix = sum+requests, input+requests*in, output+requests*gen, prefix+requests*float64(x.Prefix)
-	}
-	if err := errors.Join(errs...); err != nil || sum == 0 {
-		return nil, BadInput(cmp.Or(err, errors.New("no workload given")))
 	}
 	for i := range out.About {
 		out.About[i].Share /= sum
@@ -267,6 +321,10 @@ func (t *talked) add(k *sim.Kind, input float64) float64 {
 		pairs = s.Pairs()
 		t.any = true
 		t.think += s.Think * units.Seconds(requests-k.Share)
+	}
+	if k.BlockTokens > 0 {
+		cached, pairs = shared(k)
+		t.any = true
 	}
 	t.starts, t.requests = t.starts+k.Share, t.requests+requests
 	t.cached, t.pairs = t.cached+requests*cached, t.pairs+requests*pairs
@@ -314,7 +372,7 @@ type Workload struct {
 	// InputLengths and OutputLengths, if set, replace the lengths.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
-	// Trace is a trace file that gives the lengths; its arrival times are ignored.
+	// Trace is a trace file that gives the lengths, and with block hashes what prompts have in common; its arrival times are ignored.
 	Trace string `json:"trace,omitempty"`
 	// TraceData is the content of such a file, instead of its name.
 	TraceData string `json:"trace_data,omitempty"`

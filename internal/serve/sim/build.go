@@ -123,6 +123,10 @@ func (s *simulation) remember(r *replica) {
 		r.cache.prefix.host.room = tier
 		return
 	}
+	replayed := s.steady != nil && s.load.replay != nil
+	if replayed && s.load.contents == nil {
+		s.load.contents = make([][]uint32, len(s.requests))
+	}
 	if s.load.contents == nil {
 		return
 	}
@@ -135,6 +139,9 @@ func (s *simulation) remember(r *replica) {
 	tokens := s.load.blockTokens
 	span := tokens / r.engine.BlockTokens
 	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, span)
+	if replayed {
+		r.cache.prefix.known = &s.load.replay.known
+	}
 	r.cache.prefix.host.room = tier / span
 }
 

@@ -79,7 +79,8 @@ type load struct {
 	// where nothing is known to be shared.
 	contents    [][]uint32
 	blockTokens int
-	prefix      int // tokens that all prompts begin with and caches have from the start
+	replay      *replay // of a kind whose prompts are known, nil without one
+	prefix      int     // tokens that all prompts begin with and caches have from the start
 	// A closed loop starts window requests at the times they carry, and one more
 	// think after each that ends. An open loop has no window.
 	window int
@@ -118,6 +119,9 @@ func checkPrefix(prefix int, input *Lengths, mix Mix) error {
 	if mix != nil {
 		n = mix.shortest()
 	}
+	if prefix > 0 && mix.recalls() {
+		return fmt.Errorf("a common prefix of %d tokens excludes requests whose prompts are known", prefix)
+	}
 	if prefix < 0 || prefix > 0 && prefix >= n {
 		return fmt.Errorf("a common prefix must be shorter than every prompt, of which the shortest has %d tokens, got %d", n, prefix)
 	}
@@ -143,9 +147,11 @@ func (c ClosedLoop) load(seed uint64) load {
 	l := load{
 		requests: newRequests(c.Requests), warmup: c.Warmup, window: window, think: c.Think, prefix: c.Prefix,
 	}
-	draw := c.Mix.drawer(&c.Input, &c.Output, seed)
+	l.recall(c.Mix)
+	draw := c.Mix.drawer(&c.Input, &c.Output, seed, l.replay)
 	for i := range l.requests {
 		draw(&l.requests[i])
+		l.note(&l.requests[i])
 	}
 	for i := range window {
 		l.requests[i].arrived = c.Spread * units.Seconds(i) / units.Seconds(window)
@@ -156,9 +162,10 @@ func (c ClosedLoop) load(seed uint64) load {
 
 // endless implements [Client].
 func (c ClosedLoop) endless(seed uint64) load {
-	return load{
-		window: c.Concurrency, think: c.Think, prefix: c.Prefix, draw: c.Mix.drawer(&c.Input, &c.Output, seed), talks: newTalks(c.Mix, seed),
-	}
+	l := load{window: c.Concurrency, think: c.Think, prefix: c.Prefix, talks: newTalks(c.Mix, seed)}
+	l.recall(c.Mix)
+	l.draw = c.Mix.drawer(&c.Input, &c.Output, seed, l.replay)
+	return l
 }
 
 func (o OpenLoop) check() error {
@@ -193,7 +200,8 @@ func (o OpenLoop) load(seed uint64) load {
 		l.requests = make([]request, 0, limit)
 	}
 	gap := o.gaps(stream(seed, arrivalStream))
-	draw := o.Mix.drawer(&o.Input, &o.Output, seed)
+	l.recall(o.Mix)
+	draw := o.Mix.drawer(&o.Input, &o.Output, seed, l.replay)
 	at := units.Seconds(0)
 	for len(l.requests) < limit {
 		at += gap()
@@ -202,6 +210,7 @@ func (o OpenLoop) load(seed uint64) load {
 		}
 		l.requests = append(l.requests, request{arrived: at})
 		draw(&l.requests[len(l.requests)-1])
+		l.note(&l.requests[len(l.requests)-1])
 	}
 	l.expand(o.Mix, seed)
 	return l
@@ -209,9 +218,10 @@ func (o OpenLoop) load(seed uint64) load {
 
 // endless implements [Client].
 func (o OpenLoop) endless(seed uint64) load {
-	return load{
-		prefix: o.Prefix, gap: o.gaps(stream(seed, arrivalStream)), draw: o.Mix.drawer(&o.Input, &o.Output, seed), talks: newTalks(o.Mix, seed),
-	}
+	l := load{prefix: o.Prefix, gap: o.gaps(stream(seed, arrivalStream)), talks: newTalks(o.Mix, seed)}
+	l.recall(o.Mix)
+	l.draw = o.Mix.drawer(&o.Input, &o.Output, seed, l.replay)
+	return l
 }
 
 func checkWarmup(n int) error {

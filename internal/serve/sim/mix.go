@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 )
@@ -19,6 +20,9 @@ type Kind struct {
 	// Like, if given, replaces the lengths: those of one of these requests, each as
 	// likely. Prompts and answers that belong together stay together.
 	Like []workload.Request
+	// BlockTokens, if not 0, is how many prompt tokens an entry of their Blocks stands for: they are then sent in their order, and
+	// what a prompt has in common with others may be found in a cache. One kind of a mix without sessions may have it.
+	BlockTokens int
 	// Session, if given, replaces the lengths: what is drawn is a session, its first request and all that follow it.
 	Session *workload.Session
 }
@@ -26,9 +30,15 @@ type Kind struct {
 // check reports kinds that no request can be drawn from.
 func (m Mix) check() error {
 	var errs []error
-	sum := 0.0
+	sum, known := 0.0, 0
 	for i := range m {
 		k := &m[i]
+		if k.BlockTokens != 0 {
+			known++
+		}
+		if k.BlockTokens < 0 || k.BlockTokens > 0 && len(k.Like) == 0 || known > 1 || known > 0 && m.converses() {
+			errs = append(errs, fmt.Errorf("kind %d: one kind at most, in a mix without sessions, may have requests whose prompts are known", i+1))
+		}
 		if !(k.Share >= 0) || math.IsInf(k.Share, 1) {
 			errs = append(errs, fmt.Errorf("kind %d: the share must not be negative, got %g", i+1, k.Share))
 		}
@@ -51,6 +61,11 @@ func (m Mix) check() error {
 		errs = append(errs, errors.New("the shares of a mix must have a positive sum"))
 	}
 	return errors.Join(errs...)
+}
+
+// recalls reports whether a kind has requests whose prompts are known.
+func (m Mix) recalls() bool {
+	return slices.ContainsFunc(m, func(k Kind) bool { return k.BlockTokens > 0 })
 }
 
 // turns is the most requests that follow from one drawn.
@@ -94,8 +109,8 @@ func (k *Kind) answer() Lengths {
 }
 
 // drawer returns a function that draws the lengths of requests: those of the mix, or
-// without one input and output.
-func (m Mix) drawer(input, output *Lengths, seed uint64) func(*request) {
+// without one input and output. known replays the kind whose prompts are known.
+func (m Mix) drawer(input, output *Lengths, seed uint64, known *replay) func(*request) {
 	inputs, outputs := stream(seed, inputStream), stream(seed, outputStream)
 	if m == nil {
 		in, out := input.drawer(inputs), output.drawer(outputs)
@@ -109,6 +124,10 @@ func (m Mix) drawer(input, output *Lengths, seed uint64) func(*request) {
 		k := &m[i]
 		sum += k.Share
 		upTo[i] = sum
+		if k.BlockTokens > 0 {
+			draw[i] = known.lengths
+			continue
+		}
 		if k.Like != nil {
 			draw[i] = func() (int, int) { q := &k.Like[inputs.IntN(len(k.Like))]; return q.Input, q.Output }
 			continue

@@ -177,6 +177,7 @@ func (s *simulation) next() *request {
 	}
 	q := s.take()
 	s.load.draw(q)
+	s.recalls(q)
 	q.need = q.input
 	return q
 }
@@ -286,6 +287,7 @@ func (s *simulation) gone(q *request) {
 	goesOn := s.replies(q)
 	switch {
 	case s.steady != nil:
+		s.forgets(q)
 		s.ends(q)
 		if s.load.window > 0 && !goesOn { // a client sends again when it has the answer
 			s.plan(s.now + s.workers.replicas[0].engine.First + s.load.think)

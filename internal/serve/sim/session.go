@@ -297,7 +297,7 @@ func (s *simulation) generation() int {
 // stretch is the least requests of a window: those of a few turns of all that run, and of whole sessions, of all that are open if
 // they are asked for.
 func (s *simulation) stretch() int {
-	n := windowTurns * s.running()
+	n := max(windowTurns*s.running(), s.around())
 	if s.talks == nil {
 		return n
 	}
@@ -312,10 +312,11 @@ func (s *simulation) stretch() int {
 	return max(n, int(s.talks.means*float64(max(windowTurns, open))))
 }
 
-// filling reports whether the caches of sessions have room that they will not have for long: contents of sessions that
-// are over stay until others need the blocks. A quarter of the requests at most is spent on it.
+// filling reports whether the caches of sessions, or of prompts that are known, have room that they will not have for long:
+// contents that nobody asks for again stay until others need the blocks. A quarter of the requests at most is spent on it.
 func (s *simulation) filling() bool {
-	if s.talks == nil || s.talks.known == nil || s.steady.done > s.steady.bound/4 {
+	talks, replay := s.talks != nil && s.talks.known != nil, s.load.replay != nil && s.load.contents != nil
+	if !talks && !replay || s.steady.done > s.steady.bound/4 {
 		return false
 	}
 	for i := range s.workers.replicas {

@@ -202,7 +202,7 @@ func (s *simulation) look() {
 		if s.warmed(n) {
 			s.begin()
 		}
-	case t.flooded || s.floods():
+	case t.flooded || n >= s.around() && s.floods():
 		s.judged()
 		s.stop(Overloaded)
 	case n >= s.stretch():
@@ -245,6 +245,9 @@ func (s *simulation) late() bool {
 	)
 	_, trace := s.config.Client.(*Trace)
 	if t.rule.Misses == nil || trace || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+		return false
+	}
+	if t.done < s.around() || s.load.replay != nil && s.filling() { // prompts find little in the caches yet
 		return false
 	}
 	const turns = 8

@@ -85,19 +85,25 @@ func (t *Trace) endless(seed uint64) load { return t.load(seed) }
 // several small ones the last stands for all. It reports whether one size is a
 // multiple of the other.
 func (l *load) coarsen(tokens int) bool {
-	if l.contents == nil || l.blockTokens%tokens == 0 {
+	if l.blockTokens%tokens == 0 {
 		return true
 	}
 	if tokens%l.blockTokens != 0 {
 		return false
 	}
 	n := tokens / l.blockTokens
-	for i, small := range l.contents {
-		large := make([]uint32, 0, len(small)/n)
-		for j := n - 1; j < len(small); j += n {
-			large = append(large, small[j])
+	all := [][][]uint32{l.contents}
+	if l.replay != nil {
+		all = append(all, l.replay.contents)
+	}
+	for _, contents := range all {
+		for i, small := range contents {
+			large := make([]uint32, 0, len(small)/n)
+			for j := n - 1; j < len(small); j += n {
+				large = append(large, small[j])
+			}
+			contents[i] = large
 		}
-		l.contents[i] = large
 	}
 	l.blockTokens = tokens
 	return true

@@ -1,4 +1,4 @@
-package cli
+package commandline
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// simulateCommand is the command line of a simulation. Input, output and file name the files of the distributions and of
+// Simulate is the command line of a simulation. Input, output and file name the files of the distributions and of
 // the deployment, of which a request holds only the content.
-func simulateCommand(r *simulate.Request, input, output, file string) string {
+func Simulate(r *simulate.Request, input, output, file string) string {
 	c := commandLine{"plimsoll simulate"}
 	if file != "" {
 		c.add(true, "deployment", file)

@@ -1,4 +1,4 @@
-package cli
+package commandline
 
 import (
 	"fmt"
@@ -14,6 +14,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// The tokens of --compilation-config.
+const (
+	Multistream      = "enable_multistream"
+	SequenceParallel = "enable_sequence_parallel"
+	MatMulAllReduce  = "enable_matmul_allreduce"
+	DispatchCombine  = "enable_dispatch_ffn_combine"
 )
 
 // commandLine is a command line under construction.
@@ -85,10 +93,10 @@ func (c *commandLine) modelling(m *deployment.Modelling, multi bool) {
 	c.word(m.Fusion == deployment.Compiled, "--compile")
 	c.word(m.Fusion == deployment.Eager, "--no-compile")
 	c.word(multi || m.SequenceParallel || m.MatMulAllReduce || m.DispatchCombine, "--compilation-config")
-	c.word(multi, multistream)
-	c.word(m.SequenceParallel, sequenceParallel)
-	c.word(m.MatMulAllReduce, matmulAllreduce)
-	c.word(m.DispatchCombine, dispatchCombine)
+	c.word(multi, Multistream)
+	c.word(m.SequenceParallel, SequenceParallel)
+	c.word(m.MatMulAllReduce, MatMulAllReduce)
+	c.word(m.DispatchCombine, DispatchCombine)
 }
 
 // engine adds the engine, if any.
@@ -105,8 +113,8 @@ func (c *commandLine) images(height, width int) {
 	c.add(width > 0, "image-width", width)
 }
 
-// stepCommand is the command line of a step request.
-func stepCommand(r *step.Request) string {
+// Step is the command line of a step request.
+func Step(r *step.Request) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l := &p.Layout
 	c := commandLine{"plimsoll step", launch.Quote(d.Model)}
@@ -138,9 +146,9 @@ func stepCommand(r *step.Request) string {
 	return c.String()
 }
 
-// optimizeCommand is the command line of a search. Lengths names the file of a distribution, of which a request holds only
+// Optimize is the command line of a search. Lengths names the file of a distribution, of which a request holds only
 // the content.
-func optimizeCommand(r *optimize.Request, lengths string) string {
+func Optimize(r *optimize.Request, lengths string) string {
 	c := commandLine{"plimsoll throughput-optimizer", launch.Quote(r.Model)}
 	c.add(r.AsFamily != "", "as-family", r.AsFamily)
 	list(&c, "device", r.Devices)

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops/measure"
+)
+
+// measureFlags are those of "plimsoll measure".
+type measureFlags struct {
+	planFlags
+
+	request measure.Request
+	client  string
+	write   string
+	from    string
+	fit     string
+	kernels bool
+}
+
+// newMeasureCmd makes "plimsoll measure".
+func newMeasureCmd(env *Env) *cobra.Command {
+	f := &measureFlags{}
+	cmd := &cobra.Command{
+		Use:               "measure [MODEL]",
+		Short:             "Propose the few runs on your machine that help a decision most, and read their results",
+		GroupID:           groupTrust,
+		Args:              modelArg,
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+		ValidArgsFunction: completeModel,
+	}
+	f.define(cmd.Flags())
+	return cmd
+}
+
+// define adds the flags: the question of a plan, and what is measured.
+func (f *measureFlags) define(fs *pflag.FlagSet) {
+	section(fs, "Measurement", func(fs *pflag.FlagSet) {
+		fs.Float64Var(&f.request.Minutes, "minutes", measure.DefaultMinutes, "`time` that all runs may take, with the start of servers")
+		var clients []string
+		for _, c := range measure.Clients() {
+			clients = append(clients, string(c))
+		}
+		nargs.Var(fs, &f.client, "client", nargs.OneOf(clients...), "load generator: vllm (vllm bench serve), sglang (sglang.bench_serving), trtllm (trtllm-bench) or aiperf (default that of each engine)")
+		fs.StringVar(&f.request.ModelPath, "model-path", "", "`path` of the checkpoint on your machine, if it is not the model's name")
+		fs.StringVar(&f.write, "write", "", "write the script that makes the runs, and what starts the servers, to this `directory`")
+		fs.StringVar(&f.from, "from", "", "read the results in a `directory` that --write made, refit and decide again; with --kernels the JSON `file` of the script")
+		fs.StringVar(&f.fit, "out", "", "with --from: write the calibration to a `file` (default calibration.yaml in the directory); with --kernels a device profile with the measured efficiencies, for --device-file")
+		fs.BoolVar(&f.kernels, "kernels", false, "measure kernels instead, without a serving engine: products, attention, copies and all-reduce by a PyTorch script")
+	})
+	f.defineQuestion(fs)
+	for _, name := range []string{"daily", "cold-start", "spare", "utilization", "price", "energy-price"} {
+		_ = fs.MarkHidden(name)
+	}
+	section(fs, "Output", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.force, "force", false, "replace the files in the directory of --write")
+		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+		calibration(fs, &f.Calibration, "80 % intervals")
+		perfData(fs, &f.PerfData)
+		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
+	})
+}
+
+// run proposes runs, or reads their results.
+func (f *measureFlags) run(cmd *cobra.Command, env *Env, args []string) error {
+	switch {
+	case f.kernels:
+		return f.runKernels(cmd, env, args)
+	case f.from != "":
+		return f.read(cmd, env, args)
+	case f.fit != "":
+		return usagef("--out needs --from")
+	}
+	if err := f.complete(cmd.Flags(), env, args); err != nil {
+		return err
+	}
+	if f.write != "" && !f.force && occupied(env, f.write) {
+		return usagef("--write: %s is not empty; --force replaces it", f.write)
+	}
+	if flags := f.lacking(); flags != nil {
+		return withHint(usagef("missing: %s", join(flags)), "\"plimsoll measure --help\" has examples")
+	}
+	if err := notZero(cmd.Flags(), "minutes", "positive"); err != nil {
+		return err
+	}
+	f.request.Plan, f.request.Client = f.Request, measure.Client(f.client)
+	r, err := watched(cmd.Context(), env, f.quiet, measure.Propose, f.request)
+	if err != nil {
+		return err
+	}
+	if f.write != "" {
+		if err := f.files(cmd.Context(), env, r); err != nil {
+			return err
+		}
+	}
+	return show(env, f.json, r, report.Measure)
+}
+
+// files writes the files of the runs.
+func (f *measureFlags) files(ctx context.Context, env *Env, r *measure.Response) error {
+	files, err := r.Files(ctx, env.world())
+	if err != nil {
+		return asked(err)
+	}
+	if err := writeTree(env.path(f.write), files); err != nil {
+		return err
+	}
+	if !f.quiet {
+		env.Note(fmt.Sprintf("wrote %d files to %s: run %s there, then plimsoll measure --from %s", len(files), f.write, measure.ScriptFile, f.write))
+	}
+	return nil
+}
+
+// read compares results with what was predicted, and writes the calibration.
+func (f *measureFlags) read(cmd *cobra.Command, env *Env, args []string) error {
+	if len(args) > 0 {
+		return usagef("--from %s has the model and the question: MODEL is not used, got %q", f.from, args[0])
+	}
+	if err := onlyGiven(cmd, "--from reads the question from its directory and", "from", "out", "json", "quiet"); err != nil {
+		return err
+	}
+	r, err := watched(cmd.Context(), env, f.quiet, measure.Read, f.from)
+	if err != nil {
+		return err
+	}
+	if r.Overlay != nil {
+		to := f.fit
+		if to == "" {
+			to = filepath.Join(f.from, "calibration.yaml")
+		}
+		if err := saveFit(env, to, r.Overlay.Write); err != nil {
+			return err
+		}
+		if !f.quiet {
+			env.Note("wrote the calibration to " + to + ": other commands take it with --calibration")
+		}
+	}
+	return show(env, f.json, r, report.Measured)
+}
+
+// onlyGiven rejects flags beside those that a mode reads.
+func onlyGiven(cmd *cobra.Command, what string, flags ...string) error {
+	reads := map[string]bool{}
+	for _, name := range flags {
+		reads[name] = true
+	}
+	var wrong error
+	cmd.Flags().Visit(func(o *pflag.Flag) {
+		if !reads[o.Name] && wrong == nil {
+			wrong = usagef("%s excludes --%s", what, o.Name)
+		}
+	})
+	return wrong
+}
+
+// runKernels writes the script that measures kernels, or reads its result.
+func (f *measureFlags) runKernels(cmd *cobra.Command, env *Env, args []string) error {
+	if len(args) > 0 {
+		return usagef("--kernels measures the device and needs no MODEL, got %q", args[0])
+	}
+	if err := onlyGiven(cmd, "--kernels", "kernels", "from", "write", "out", "device", "device-file", "force", "json", "quiet"); err != nil {
+		return err
+	}
+	switch {
+	case (f.from == "") == (f.write == ""):
+		return usagef("--kernels needs one of --write DIRECTORY, for the script, and --from FILE, its result")
+	case f.write != "":
+		if !f.force && occupied(env, f.write) {
+			return usagef("--write: %s is not empty; --force replaces it", f.write)
+		}
+		if err := writeTree(env.path(f.write), measure.KernelFiles()); err != nil {
+			return err
+		}
+		env.Note(fmt.Sprintf("wrote %s: run it with python3 on the machine, then plimsoll measure --kernels --from %s --system NAME",
+			filepath.Join(f.write, "kernels.py"), filepath.Join(f.write, "kernels.json")))
+		return nil
+	case len(f.Systems) > 1:
+		return usagef("--kernels compares one --system, got %s", join(f.Systems))
+	}
+	r := measure.KernelsRequest{File: f.from, DeviceFile: f.DeviceFile}
+	if len(f.Systems) == 1 {
+		r.System = f.Systems[0]
+	}
+	res, err := watched(cmd.Context(), env, f.quiet, measure.Kernels, r)
+	if err != nil {
+		return err
+	}
+	if err := saveFit(env, f.fit, res.Write); err != nil {
+		return err
+	}
+	return show(env, f.json, res, report.MeasuredKernels)
+}

@@ -1,0 +1,121 @@
+package sim
+
+import "github.com/plimsoll-project/plimsoll/internal/describe/workload"
+
+// replay sends the requests of a trace whose prompts are known in their order, over and over: what a prompt has in common with
+// others depends on how far apart they come. Contents are new each time around, or a prompt would be found that nobody sends
+// twice.
+type replay struct {
+	kind        int32 // of the mix
+	like        []workload.Request
+	contents    [][]uint32 // of their prompts
+	blockTokens int
+	known       catalog
+	names       []uint32 // of the contents this time around, from 1; 0 where none was sent
+	sent        int
+}
+
+// newReplay prepares the trace of a mix; nil where it has none with known prompts.
+func (m Mix) newReplay() *replay {
+	for i := range m {
+		k := &m[i]
+		if k.BlockTokens == 0 {
+			continue
+		}
+		r := &replay{kind: int32(i), like: k.Like, blockTokens: k.BlockTokens, contents: make([][]uint32, len(k.Like))}
+		distinct := 0
+		for j := range k.Like {
+			r.contents[j] = k.Like[j].Blocks
+			for _, b := range k.Like[j].Blocks {
+				distinct = max(distinct, int(b)+1)
+			}
+		}
+		r.names = make([]uint32, distinct)
+		return r
+	}
+	return nil
+}
+
+// lengths are those of the next request.
+func (r *replay) lengths() (input, output int) {
+	at := r.sent % len(r.like)
+	if at == 0 {
+		for i, name := range r.names {
+			if name > 0 {
+				r.known.drop(name - 1)
+				r.names[i] = 0
+			}
+		}
+	}
+	r.sent++
+	return r.like[at].Input, r.like[at].Output
+}
+
+// prompt puts the contents of the request that was sent last in place of others. They are its own until it ends.
+func (r *replay) prompt(out []uint32) []uint32 {
+	out = out[:0]
+	for _, b := range r.contents[(r.sent-1)%len(r.like)] {
+		if r.names[b] == 0 {
+			r.names[b] = r.known.add() + 1
+		}
+		id := r.names[b] - 1
+		r.known.hold(id)
+		out = append(out, id)
+	}
+	return out
+}
+
+// end ends a request with some contents.
+func (r *replay) end(contents []uint32) {
+	for _, id := range contents {
+		r.known.drop(id)
+	}
+}
+
+// recall prepares a load for the prompts of a mix that are known.
+func (l *load) recall(m Mix) {
+	if l.replay = m.newReplay(); l.replay != nil {
+		l.blockTokens = l.replay.blockTokens
+	}
+}
+
+// note gives a request that was drawn beforehand its contents.
+func (l *load) note(q *request) {
+	if l.replay == nil {
+		return
+	}
+	var own []uint32
+	if q.kind == l.replay.kind {
+		own = l.replay.prompt(nil)
+	}
+	l.contents = append(l.contents, own)
+}
+
+// around is the requests of a trace that is replayed, once around: its busy times and its calm ones. Half of the requests of a run
+// are enough of a long trace; 0 is no such trace.
+func (s *simulation) around() int {
+	if s.load.replay == nil {
+		return 0
+	}
+	return min(len(s.load.replay.like), s.steady.bound/2)
+}
+
+// recalls notes the contents of a request that is about to be sent, where there are caches that remember them.
+func (s *simulation) recalls(q *request) {
+	r := s.load.replay
+	if r == nil || s.load.contents == nil {
+		return
+	}
+	own := &s.load.contents[q.id]
+	if *own = (*own)[:0]; q.kind == r.kind {
+		*own = r.prompt(*own)
+	}
+}
+
+// forgets ends what recalls began.
+func (s *simulation) forgets(q *request) {
+	if r := s.load.replay; r != nil && s.load.contents != nil {
+		r.end(s.load.contents[q.id])
+		s.load.contents[q.id] = s.load.contents[q.id][:0]
+	}
+}

@@ -1,0 +1,1183 @@
+"""Requests and answers, as the program's OpenAPI document describes them.
+
+Written by "go -C tools run ./pytypes".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Dict, List, Literal, Optional, TypedDict, Union
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+__all__ = [
+    "Answer",
+    "Assumption",
+    "Bin",
+    "Budget",
+    "Capacity",
+    "Carried",
+    "Certainty",
+    "Change",
+    "Contender",
+    "Content",
+    "Cost",
+    "Data",
+    "Day",
+    "Deployment",
+    "DeploymentEngine",
+    "Distribution",
+    "Draft",
+    "DraftLoad",
+    "Drafting",
+    "Energy",
+    "EngineStep",
+    "EstimateOperator",
+    "EstimatePool",
+    "EstimateStep",
+    "Finding",
+    "Formats",
+    "HostCache",
+    "Improvement",
+    "InFlight",
+    "Interval",
+    "Judged",
+    "Layout",
+    "Limits",
+    "LintLintRequest",
+    "LintLintRequestLimits",
+    "LintPool",
+    "LintRequest",
+    "LintRequestLimits",
+    "LintResponse",
+    "Load",
+    "Modelling",
+    "Moment",
+    "Next",
+    "NotRun",
+    "PlanRequest",
+    "PlanRequestLimits",
+    "PlanResponse",
+    "PlanWorkload",
+    "Pool",
+    "Range",
+    "Safe",
+    "Session",
+    "Sessions",
+    "Shift",
+    "SimulateRequest",
+    "SimulateRequestLimits",
+    "SimulateResponse",
+    "SimulateSessions",
+    "Speed",
+    "SteadyRun",
+    "TableUse",
+    "Tables",
+    "Times",
+    "Use",
+    "Workload",
+]
+
+
+class Answer(TypedDict):
+    """Answer is the result of a plan in words."""
+
+    # certainty is the probability that the limits are met, missing without limits; safe what 90 % of it costs, missing where the answer has it, and without changes.
+    certainty: NotRequired[Union[Certainty, None]]
+    meets_limits: bool
+    # nearest_limits are the closest limits that can be met, if the requested ones cannot.
+    nearest_limits: NotRequired[Union[Limits, None]]
+    # sentence is the answer in plain words, reason what limits it.
+    reason: str
+    # certainty is the probability that the limits are met, missing without limits; safe what 90 % of it costs, missing where the answer has it, and without changes.
+    safe: NotRequired[Union[Safe, None]]
+    # sentence is the answer in plain words, reason what limits it.
+    sentence: str
+    # usual_limits says which limits were taken because none were given.
+    usual_limits: NotRequired[str]
+
+
+class Assumption(TypedDict):
+    """Assumption is a setting from a preset, for the workers of a role."""
+
+    # also are further published values.
+    also: NotRequired[Optional[List[str]]]
+    key: NotRequired[str]
+    role: NotRequired[Literal["both", "prefill", "decode"]]
+    # left out is the engine's default, which others differ from
+    value: NotRequired[str]
+
+
+class Bin(TypedDict):
+    """Bin is a range of prompt lengths, Min inclusive, Max exclusive, and its share of the requests. Weights need not add up to one."""
+
+    max_tokens: NotRequired[int]
+    min_tokens: NotRequired[int]
+    weight: NotRequired[float]
+
+
+class Budget(TypedDict):
+    """Budget is how an engine divides the memory of one device."""
+
+    activation_gib: float
+    device_gib: float
+    # 0 if the rest does not fit
+    kv_gib: float
+    kv_per_token_kib: float
+    # share is of the memory, see share_of.
+    share: float
+    # share is of the memory, see share_of.
+    share_of: str
+    # recurrent ones
+    states_gib: NotRequired[float]
+    weights_gib: float
+    workspace_gib: float
+
+
+class Capacity(TypedDict):
+    """Capacity is the capacity of the engines that generate: memory of one device, the rest over all ranks and replicas."""
+
+    # batch_limit is the engines' limit on running sequences, cache_holds the number of full-length requests whose cache fits. safe_concurrency is the smaller one: more in flight wait or are preempted.
+    batch_limit: int
+    # batch_limit is the engines' limit on running sequences, cache_holds the number of full-length requests whose cache fits. safe_concurrency is the smaller one: more in flight wait or are preempted.
+    cache_holds: int
+    # memory is how the engine divides the memory; free_gib is unused.
+    free_gib: float
+    # of the KV caches
+    kv_tokens: int
+    # memory is how the engine divides the memory; free_gib is unused.
+    memory: Budget
+    # data-parallel, of all replicas
+    ranks: int
+    # batch_limit is the engines' limit on running sequences, cache_holds the number of full-length requests whose cache fits. safe_concurrency is the smaller one: more in flight wait or are preempted.
+    safe_concurrency: int
+
+
+class Carried(TypedDict):
+    """Carried is the most load that a deployment carries within the limits."""
+
+    concurrency: int
+    request_rate: Range
+    tokens_per_second: Range
+
+
+Certainty = TypedDict(
+    "Certainty",
+    {
+    # sure, likely or doubtful
+    "class": "str",
+    # in_words is "Likely that the means meet the limits: 62 %".
+    "in_words": "str",
+    "probability": "float",
+    },
+)
+
+
+class Change(TypedDict):
+    """Change is the answer with one parameter changed."""
+
+    # command is the command line of the changed plan, request its request.
+    command: str
+    failure: NotRequired[str]
+    # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
+    gpus_used: Optional[int]
+    in_words: NotRequired[str]
+    meets_limits: bool
+    # nearest_limits are the closest limits that it meets, where a model fits so but is over the limits.
+    nearest_limits: NotRequired[Union[Limits, None]]
+    # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
+    ratio: Optional[float]
+    # command is the command line of the changed plan, request its request.
+    request: PlanRequest
+    request_rate: Optional[float]
+    # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
+    tokens_per_second_gpu: Optional[float]
+    usd_per_million_output_tokens: Optional[float]
+    usd_per_month: Optional[float]
+    what: str
+    # within_error says that the difference is within the error of the prediction.
+    within_error: bool
+
+
+class Contender(TypedDict):
+    """Contender is the best deployment of one system, engine and mode."""
+
+    basis: str
+    batch_size: int
+    bound_by: NotRequired[str]
+    # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
+    capacity: NotRequired[Union[Carried, None]]
+    concurrency: int
+    # null where no price is known
+    cost: Union[Cost, None]
+    deployment: Deployment
+    energy: NotRequired[Union[Energy, None]]
+    engine: str
+    engine_title: str
+    engine_version: NotRequired[str]
+    frontier: Optional[List[Speed]]
+    # good_share is the share of the simulated requests within all limits, goodput_per_s so many requests per second; null without limits.
+    good_share: Optional[float]
+    # good_share is the share of the simulated requests within all limits, goodput_per_s so many requests per second; null without limits.
+    goodput_per_s: Optional[float]
+    gpus: int
+    gpus_used: int
+    # "4 replicas of TP 8"
+    in_words: str
+    # judged is the times that limits apply to; those that follow are means and 95th percentiles.
+    judged: Judged
+    kv_tokens: int
+    kv_use_peak: float
+    # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
+    load: NotRequired[Optional[float]]
+    meets_limits: bool
+    memory: Budget
+    # agg or disagg
+    mode: str
+    # "h200_sxm vllm disagg"
+    name: str
+    nearest_limits: NotRequired[Union[Limits, None]]
+    request_latency_ms: float
+    request_rate: Range
+    sessions: NotRequired[Union[Sessions, None]]
+    # spare_replicas of its replicas are more than the load needs; figures are with as many failed.
+    spare_replicas: NotRequired[int]
+    system: str
+    tier: str
+    tokens_per_second: Range
+    tokens_per_second_gpu: Range
+    # by the judged tpot_ms; null where requests generate one token
+    tokens_per_second_user: Union[Range, None]
+    # null where requests generate one token
+    tpot_ms: Union[Range, None]
+    # null with tpot_ms
+    tpot_p95_ms: Union[Range, None]
+    ttft_ms: Range
+    ttft_p95_ms: Range
+    # within_limits is the probability that the limits are met by the statistic they apply to, the mean or the percentile of the request, within_limits_p95 that the 95th percentiles meet them; null without limits.
+    within_limits: Optional[float]
+    # within_limits is the probability that the limits are met by the statistic they apply to, the mean or the percentile of the request, within_limits_p95 that the 95th percentiles meet them; null without limits.
+    within_limits_p95: Optional[float]
+
+
+class Content(TypedDict):
+    """Content is a file."""
+
+    content: str
+    name: str
+
+
+class Cost(TypedDict):
+    """Cost is what a deployment costs in US dollars."""
+
+    # energy_usd_per_million_output_tokens is the energy part of the cost of output tokens, energy_usd_per_kwh the price of a kilowatt-hour; missing if the power of the device is unknown.
+    energy_usd_per_kwh: NotRequired[float]
+    # energy_usd_per_million_output_tokens is the energy part of the cost of output tokens, energy_usd_per_kwh the price of a kilowatt-hour; missing if the power of the device is unknown.
+    energy_usd_per_million_output_tokens: NotRequired[float]
+    source: str
+    usd_per_gpu_hour: float
+    usd_per_million_output_tokens: Range
+    # 730 hours
+    usd_per_month: float
+    # usd_per_month_scaled is the cost of a month if the number of GPUs follows the load over the day.
+    usd_per_month_scaled: NotRequired[Optional[float]]
+    usd_per_request: Range
+
+
+class Data(TypedDict):
+    """Data is embedded data by its hash."""
+
+    path: str
+    sha256: str
+
+
+class Day(TypedDict):
+    """Day is the number of GPUs over the day, for a load that changes, and a schedule that follows it."""
+
+    # cold_start_s is the time to start a replica in seconds. Replicas of the schedule start so much earlier than their part.
+    cold_start_s: float
+    # mean_gpus and gpu_hours_per_day are the gpus of the schedule on average and its GPU-hours in a day, saved_gpu_hours_per_day those that it saves against the fleet for the peak, with their price; null where none is known.
+    gpu_hours_per_day: float
+    # that each part needs
+    gpus: Optional[List[int]]
+    # mean_gpus and gpu_hours_per_day are the gpus of the schedule on average and its GPU-hours in a day, saved_gpu_hours_per_day those that it saves against the fleet for the peak, with their price; null where none is known.
+    mean_gpus: float
+    rates: Optional[List[float]]
+    # mean_gpus and gpu_hours_per_day are the gpus of the schedule on average and its GPU-hours in a day, saved_gpu_hours_per_day those that it saves against the fleet for the peak, with their price; null where none is known.
+    saved_gpu_hours_per_day: float
+    saved_usd_per_day: Optional[float]
+    saved_usd_per_month: Optional[float]
+    schedule: Optional[List[Shift]]
+
+
+class Deployment(TypedDict):
+    """Deployment says how a model is served. Zero fields take their defaults."""
+
+    # as_family is the family whose format is used to read the model's config.json; left out is that of its architecture.
+    as_family: NotRequired[str]
+    # engine is empty where no engine is modelled: single steps, and the formulas of throughput-optimizer.
+    engine: NotRequired[DeploymentEngine]
+    formats: NotRequired[Formats]
+    # host_cache is memory of the hosts for what prefix caches evict.
+    host_cache: NotRequired[HostCache]
+    model: str
+    modelling: NotRequired[Modelling]
+    pools: NotRequired[Optional[List[Pool]]]
+    # routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+    routing: NotRequired[str]
+    # a device profile
+    system: NotRequired[str]
+
+
+class DeploymentEngine(TypedDict):
+    """Engine is a serving engine, its version (left out is the newest) and settings that differ from its defaults, each as 'key=value'. Preset names published settings that fill unset engine settings."""
+
+    name: NotRequired[str]
+    preset: NotRequired[str]
+    settings: NotRequired[Optional[List[str]]]
+    version: NotRequired[str]
+
+
+class Distribution(TypedDict):
+    """Distribution is prompt lengths in bins, in the order they were given."""
+
+    bins: NotRequired[Optional[List[Bin]]]
+
+
+class Draft(TypedDict):
+    """Draft is a draft model made of decoder layers like the target's last."""
+
+    # tokens verified in a step
+    block: NotRequired[int]
+    layers: NotRequired[int]
+
+
+class DraftLoad(TypedDict):
+    """DraftLoad is the best number of draft tokens with a number of requests in flight."""
+
+    best_tokens: int
+    concurrency: int
+    # gain is how many times as many tokens per second the answer's drafts give as none.
+    gain: float
+
+
+class Drafting(TypedDict):
+    """Drafting is how the answer drafts tokens, and at which loads that pays."""
+
+    # of EAGLE-3
+    head: NotRequired[str]
+    # kept are the shares of steps in which each draft is kept, source where they are from.
+    kept: Optional[List[float]]
+    loads: Optional[List[DraftLoad]]
+    method: str
+    # off_above is the most requests in flight with which drafting carries more than none; null where it does at all loads tried.
+    off_above: Optional[int]
+    # kept are the shares of steps in which each draft is kept, source where they are from.
+    source: str
+    tokens: int
+
+
+class Energy(TypedDict):
+    """Energy is what the devices of a deployment draw while it serves."""
+
+    # joules_per_output_token is the energy of all devices for an output token.
+    joules_per_output_token: float
+    joules_per_output_token_80: Union[Interval, None]
+    # tier is calibrated where the power of the device's generation was measured, transferred where it is estimated from others.
+    tier: str
+    # watts_per_device is the mean power of a device.
+    watts_per_device: float
+
+
+class EngineStep(TypedDict):
+    """EngineStep is what an engine makes of a step."""
+
+    # step_s is the sum of kernels_s, as calibrated, and host_s.
+    host_s: float
+    # step_s is the sum of kernels_s, as calibrated, and host_s.
+    kernels_s: float
+    name: str
+    # step_s is the sum of kernels_s, as calibrated, and host_s.
+    step_s: float
+    title: str
+
+
+class EstimateOperator(TypedDict):
+    """Operator is all calls of an operator in a step."""
+
+    bound: str
+    calls: float
+    kernels: NotRequired[str]
+    limit_ms: float
+    limit_share: float
+    name: str
+    share: float
+    source: str
+    time_ms: float
+
+
+class EstimatePool(TypedDict):
+    """Pool is the workers of one role."""
+
+    batch_size: int
+    # of a data-parallel rank
+    kv_tokens: int
+    kv_use_peak: float
+    # complete
+    layout: Layout
+    memory: Budget
+    # in use at most
+    memory_gib: float
+    role: Literal["both", "prefill", "decode"]
+    # steps are steps of a worker in detail, if they were requested.
+    steps: NotRequired[Optional[List[EstimateStep]]]
+    system: str
+    workers: int
+
+
+class EstimateStep(TypedDict):
+    """Step is one step of a worker."""
+
+    cached_tokens: int
+    engine: NotRequired[Union[EngineStep, None]]
+    # time_ms is the time of the kernels, limit_ms the shortest time the data sheet allows.
+    limit_ms: float
+    limit_share: float
+    new_tokens: int
+    operators: Optional[List[EstimateOperator]]
+    phase: str
+    # of a data-parallel rank
+    requests: int
+    # time_ms is the time of the kernels, limit_ms the shortest time the data sheet allows.
+    time_ms: float
+
+
+class Finding(TypedDict):
+    """Finding is a problem in files or a command."""
+
+    # the correction
+    better: NotRequired[str]
+    # of the rule: PL001
+    code: str
+    file: NotRequired[str]
+    # of the file, from 1
+    line: NotRequired[int]
+    severity: Literal["error", "warning", "hint"]
+    what: str
+    # a flag or key of the engine
+    where: str
+
+
+class Formats(TypedDict):
+    """Formats are the number formats that differ from the checkpoint's own."""
+
+    # linear, non_expert and attention are quantization actions of the Ascend tools.
+    attention: NotRequired[str]
+    # checkpoint is a published conversion of the model: fp8, fp4 or int4.
+    checkpoint: NotRequired[str]
+    # gemm is the format of linear layers other than routed experts, moe that of routed experts, as in WeightFormats; they override the fields above.
+    gemm: NotRequired[str]
+    # kv is the format of the cache: fp8, int8, or bf16 for the model's own.
+    kv: NotRequired[str]
+    # linear, non_expert and attention are quantization actions of the Ascend tools.
+    linear: NotRequired[str]
+    # gemm is the format of linear layers other than routed experts, moe that of routed experts, as in WeightFormats; they override the fields above.
+    moe: NotRequired[str]
+    # mxfp4_group is the number of elements that share an MXFP4 scale.
+    mxfp4_group: NotRequired[int]
+    # linear, non_expert and attention are quantization actions of the Ascend tools.
+    non_expert: NotRequired[str]
+
+
+class HostCache(TypedDict):
+    """HostCache is memory of the hosts that keeps KV blocks evicted from the prefix caches of devices."""
+
+    # gb_per_s is GB/s from the host to one device; 0 is no host cache.
+    gb_per_s: NotRequired[float]
+    # gib is the memory of one replica, over all its devices.
+    gib: NotRequired[float]
+
+
+class Improvement(TypedDict):
+    """Improvement is a change of settings that raises the throughput within the limits."""
+
+    # with the engine's own flags
+    change: str
+    concurrency: int
+    # gain is relative to the throughput of the files; 0 if those meet the limits at no concurrency.
+    gain: float
+    # its drawbacks
+    note: NotRequired[str]
+    output_tokens_per_s: float
+    # as "key=value"
+    settings: Optional[List[str]]
+    tpot_ms: float
+    ttft_ms: float
+
+
+class InFlight(TypedDict):
+    """InFlight is requests sent and not yet answered, over time."""
+
+    max: int
+    mean: float
+    p50: int
+    p90: int
+    p95: int
+    p99: int
+
+
+class Interval(TypedDict):
+    """Interval is an 80 % interval."""
+
+    high: float
+    low: float
+
+
+class Judged(TypedDict):
+    """Judged is the times that limits apply to."""
+
+    request_latency_ms: Range
+    # mean, or a percentile such as p95
+    statistic: str
+    # null where requests generate one token
+    tpot_ms: Union[Range, None]
+    ttft_ms: Range
+
+
+class Layout(TypedDict):
+    """Layout is how a model is split over devices. Attention is sharded over TP and replicated over DP; experts are distributed over EP (whole experts) and sharded over MoETP, and replicated over MoEDP; PP splits the layers; DCP the context of a decode step inside a TP group."""
+
+    dcp: NotRequired[int]
+    devices: NotRequired[int]
+    dp: NotRequired[int]
+    ep: NotRequired[int]
+    moe_dp: NotRequired[int]
+    moe_tp: NotRequired[int]
+    pp: NotRequired[int]
+    tp: NotRequired[int]
+
+
+class Limits(TypedDict):
+    """Limits are limits in milliseconds; null means none."""
+
+    # latency_ms is that of a whole request; left out without such a limit.
+    latency_ms: NotRequired[Optional[float]]
+    tpot_ms: Optional[float]
+    ttft_ms: Optional[float]
+
+
+class LintLintRequest(TypedDict):
+    """Request is a launch command or launch files to check."""
+
+    # files are those of one target; command is a command line. Exactly one is set.
+    command: NotRequired[str]
+    # 0 = the highest safe concurrency
+    concurrency: NotRequired[int]
+    # model, device and engine_version override the files.
+    device: NotRequired[str]
+    # model, device and engine_version override the files.
+    engine_version: NotRequired[str]
+    # files are those of one target; command is a command line. Exactly one is set.
+    files: NotRequired[Optional[List[str]]]
+    # input_length and output_length are lengths in tokens; 0 = from the files, or 1024 and 256.
+    input_length: NotRequired[int]
+    # Limits on latencies; an omitted latency has none.
+    limits: NotRequired[LintLintRequestLimits]
+    # model, device and engine_version override the files.
+    model: NotRequired[str]
+    # input_length and output_length are lengths in tokens; 0 = from the files, or 1024 and 256.
+    output_length: NotRequired[int]
+    # static leaves out what takes simulations: the prediction and better settings.
+    static: NotRequired[bool]
+
+
+class LintLintRequestLimits(TypedDict):
+    """Limits on latencies; an omitted latency has none."""
+
+    # latency of a whole request in milliseconds, or "inf" for none
+    latency_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time per output token in milliseconds, or "inf" for none
+    tpot_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time to first token in milliseconds, or "inf" for none
+    ttft_ms: NotRequired[Union[float, Literal["inf"]]]
+
+
+class LintPool(TypedDict):
+    """Pool is a pool as it was read."""
+
+    # of a replica
+    devices: int
+    layout: str
+    replicas: int
+    role: Literal["both", "prefill", "decode"]
+    # with the engine's own flags
+    settings: Optional[List[str]]
+
+
+class LintRequest(TypedDict):
+    """LintRequest is a launch command or launch files to check."""
+
+    # files are those of one target; command is a command line. Exactly one is set.
+    command: NotRequired[str]
+    # 0 = the highest safe concurrency
+    concurrency: NotRequired[int]
+    # model, device and engine_version override the files.
+    device: NotRequired[str]
+    # model, device and engine_version override the files.
+    engine_version: NotRequired[str]
+    # files are the files of one target, with their content; instead of a command.
+    files: NotRequired[Optional[List[Content]]]
+    # input_length and output_length are lengths in tokens; 0 = from the files, or 1024 and 256.
+    input_length: NotRequired[int]
+    # Limits on latencies; an omitted latency has none.
+    limits: NotRequired[LintRequestLimits]
+    # model, device and engine_version override the files.
+    model: NotRequired[str]
+    # input_length and output_length are lengths in tokens; 0 = from the files, or 1024 and 256.
+    output_length: NotRequired[int]
+    # static leaves out what takes simulations: the prediction and better settings.
+    static: NotRequired[bool]
+
+
+class LintRequestLimits(TypedDict):
+    """Limits on latencies; an omitted latency has none."""
+
+    # latency of a whole request in milliseconds, or "inf" for none
+    latency_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time per output token in milliseconds, or "inf" for none
+    tpot_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time to first token in milliseconds, or "inf" for none
+    ttft_ms: NotRequired[Union[float, Literal["inf"]]]
+
+
+class LintResponse(TypedDict):
+    """Response is the deployment that was read and the result of its check; times in milliseconds."""
+
+    better: Optional[List[Improvement]]
+    # capacity is null if the deployment cannot start; prediction also if it serves no request. prediction is the one of "plimsoll simulate".
+    capacity: Union[Capacity, None]
+    # deployment is whole: simulating it gives the figures.
+    deployment: Deployment
+    # model and device are empty if the files do not say them; then, and if the model is not known, only flags and devices were checked.
+    device: NotRequired[str]
+    devices: int
+    engine: str
+    engine_version: NotRequired[str]
+    # findings that are errors
+    errors: int
+    # the worst first
+    findings: Optional[List[Finding]]
+    # model and device are empty if the files do not say them; then, and if the model is not known, only flags and devices were checked.
+    model: NotRequired[str]
+    pools: Optional[List[LintPool]]
+    # capacity is null if the deployment cannot start; prediction also if it serves no request. prediction is the one of "plimsoll simulate".
+    prediction: Union[SimulateResponse, None]
+    # complete
+    request: LintLintRequest
+
+
+class Load(TypedDict):
+    """Load is the answer's deployment with a number of requests in flight."""
+
+    concurrency: int
+    # judged is the times that limits apply to; those that follow are means and 95th percentiles.
+    judged: Judged
+    request_rate: float
+    tokens_per_second: Range
+    # null where requests generate one token
+    tpot_ms: Union[Range, None]
+    tpot_p95_ms: float
+    ttft_ms: Range
+    ttft_p95_ms: float
+    # of the judged times
+    within_limits: float
+
+
+class Modelling(TypedDict):
+    """Modelling is how a step is modelled."""
+
+    dispatch_combine: NotRequired[bool]
+    draft: NotRequired[Draft]
+    embedding_tp: NotRequired[int]
+    fusion: NotRequired[Literal["compiled", "eager"]]
+    # images says that requests have images.
+    images: NotRequired[bool]
+    matmul_allreduce: NotRequired[bool]
+    # left out = TensorCast's on Ascend devices
+    policy: NotRequired[str]
+    # pricing is the cost model of operators; left out = roofline with TensorCast's policy, the most accurate available elsewhere.
+    pricing: NotRequired[Literal["roofline", "calibrated", "surfaces"]]
+    sequence_parallel: NotRequired[bool]
+    shared_expert_tp: NotRequired[bool]
+
+
+class Moment(TypedDict):
+    """Moment is the state of the cluster in the simulated run."""
+
+    kv_use: float
+    running: int
+    second: float
+    waiting: int
+
+
+class Next(TypedDict):
+    """Next is a command to run next."""
+
+    command: str
+    what: str
+
+
+class NotRun(TypedDict):
+    """NotRun is a system, engine and mode that cannot serve the model, with the reason."""
+
+    engine: str
+    mode: str
+    reason: str
+    system: str
+
+
+class PlanRequest(TypedDict):
+    """Request asks how to serve a model within limits: which system, engine, mode and layout carry the most on a number of devices, or carry a load on the fewest."""
+
+    # an overlay file; left out = the shipped one
+    calibration: NotRequired[str]
+    # cold_start_s is the seconds to start a replica, for the schedule of daily; null = by the size of the weights.
+    cold_start_s: NotRequired[Optional[float]]
+    # confidence with which predictions must meet the limits; 0 = 0.5.
+    confidence: NotRequired[float]
+    daily: NotRequired[Optional[List[float]]]
+    device_file: NotRequired[str]
+    # draft is how tokens are drafted: "auto" searches none and what the model has, "none" is the default; "mtp", "eagle3" and "ngram" draft so, with the number of tokens behind a colon ("mtp:2") or the best of 1 to 3.
+    draft: NotRequired[str]
+    # energy_price is US dollars for a kilowatt-hour, which costs add to the price of the devices; null = 0.08, 0 leaves energy out.
+    energy_price: NotRequired[Optional[float]]
+    # engine_preset names published settings of engines; those without such a preset run with their defaults.
+    engine_preset: NotRequired[str]
+    # engines are compared, with their release where it is not the newest ("vllm@0.24.0"); left out = all that run on a system.
+    engines: NotRequired[Optional[List[str]]]
+    formats: NotRequired[Formats]
+    # goodput is the share of requests that must be within all limits at once; it replaces percentile.
+    goodput: NotRequired[float]
+    # One of these: the devices there are, or the load to carry in requests per second, or sessions per second where workloads are sessions, as one rate or as rates over equal parts of a day.
+    gpus: NotRequired[int]
+    # host_cache is memory of the hosts for what prefix caches evict.
+    host_cache: NotRequired[HostCache]
+    # limits, if none is set, are those usual for the presets of the workloads, or for chat.
+    limits: NotRequired[PlanRequestLimits]
+    model: str
+    # modes are compared; left out = all.
+    modes: NotRequired[Optional[List[Literal["agg", "disagg"]]]]
+    # the same as draft mtp:N
+    nextn: NotRequired[int]
+    nextn_accept_rates: NotRequired[Optional[List[float]]]
+    # no_changes leaves out what would change the answer.
+    no_changes: NotRequired[bool]
+    # no_limits plans for throughput alone, whatever the latency.
+    no_limits: NotRequired[bool]
+    # percentile at which latencies are held to the limits; 0 = their mean.
+    percentile: NotRequired[float]
+    perf_data: NotRequired[Tables]
+    # prices are US dollars for an hour of one device, by system; others have the list price of their profile.
+    prices: NotRequired[Dict[str, float]]
+    rate: NotRequired[float]
+    # routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+    routing: NotRequired[str]
+    # spare replicas are added to those that the load needs, so that as many may fail.
+    spare: NotRequired[int]
+    # systems are compared; "all" is every one that an engine is known for.
+    systems: NotRequired[Optional[List[str]]]
+    # utilization is the most share of the capacity that the load may take; 0 = 1.
+    utilization: NotRequired[float]
+    # workloads share the deployment.
+    workloads: Optional[List[Workload]]
+
+
+class PlanRequestLimits(TypedDict):
+    """limits, if none is set, are those usual for the presets of the workloads, or for chat."""
+
+    # latency of a whole request in milliseconds, or "inf" for none
+    latency_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time per output token in milliseconds, or "inf" for none
+    tpot_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time to first token in milliseconds, or "inf" for none
+    ttft_ms: NotRequired[Union[float, Literal["inf"]]]
+
+
+class PlanResponse(TypedDict):
+    """Response is the record of a plan: request, answer and the data behind it. The same program gives the same bytes for the same request through every interface. Reports are made from it alone."""
+
+    answer: Answer
+    caution: str
+    changes: Optional[List[Change]]
+    # command is the command line of this plan, request the request in JSON.
+    command: str
+    # contenders are the best deployments of every system, engine and mode, of more than eight systems those of every system, the best first by ranked_by; those that do not meet the limits come last.
+    contenders: Optional[List[Contender]]
+    # embedded data behind the figures
+    data: Optional[List[Data]]
+    day: NotRequired[Union[Day, None]]
+    # missing without drafts
+    drafting: NotRequired[Union[Drafting, None]]
+    loads: Optional[List[Load]]
+    model: str
+    next: Optional[List[Next]]
+    not_run: Optional[List[NotRun]]
+    notes: Optional[List[str]]
+    pools: Optional[List[EstimatePool]]
+    # contenders are the best deployments of every system, engine and mode, of more than eight systems those of every system, the best first by ranked_by; those that do not meet the limits come last.
+    ranked_by: str
+    # command is the command line of this plan, request the request in JSON.
+    request: PlanRequest
+    schema: str
+    timeline: Optional[List[Moment]]
+    # of the program
+    version: str
+    workloads: Optional[List[PlanWorkload]]
+
+
+class PlanWorkload(TypedDict):
+    """PlanWorkload is a workload with the lengths it came to."""
+
+    mean_isl: float
+    mean_osl: float
+    name: str
+    # of all requests
+    share: float
+    # of the lengths: given, a preset and its source, a file
+    source: str
+
+
+class Pool(TypedDict):
+    """Pool is a number of equal replicas."""
+
+    # mtp is the tokens drafted in a step; 0 is the engine's default. drafter drafts them: "eagle3" a published head, "ngram" a look-up in the text, "" the model's own mtp modules. acceptance_rates are the shares of steps in which each is kept.
+    acceptance_rates: NotRequired[Optional[List[float]]]
+    # mtp is the tokens drafted in a step; 0 is the engine's default. drafter drafts them: "eagle3" a published head, "ngram" a look-up in the text, "" the model's own mtp modules. acceptance_rates are the shares of steps in which each is kept.
+    drafter: NotRequired[str]
+    # system and formats are those of this pool, if they differ from the deployment's.
+    formats: NotRequired[Formats]
+    layout: NotRequired[Layout]
+    # mtp is the tokens drafted in a step; 0 is the engine's default. drafter drafts them: "eagle3" a published head, "ngram" a look-up in the text, "" the model's own mtp modules. acceptance_rates are the shares of steps in which each is kept.
+    mtp: NotRequired[int]
+    replicas: NotRequired[int]
+    role: NotRequired[Literal["both", "prefill", "decode"]]
+    # settings are engine settings of this pool beyond the deployment's.
+    settings: NotRequired[Optional[List[str]]]
+    # system and formats are those of this pool, if they differ from the deployment's.
+    system: NotRequired[str]
+
+
+class Range(TypedDict):
+    """Range is a predicted value with its 80 % interval."""
+
+    high: float
+    low: float
+    value: float
+
+
+class Safe(TypedDict):
+    """Safe is the answer with a confidence of 90 %, beside one that is less certain: the same engine and mode, searched again."""
+
+    command: str
+    confidence: float
+    gpus_used: Optional[int]
+    # The rest is null where no deployment meets the limits with this confidence.
+    in_words: NotRequired[str]
+    meets_limits: bool
+    request_rate: Optional[float]
+    # sentence says what the certainty costs.
+    sentence: str
+    usd_per_million_output_tokens: Optional[float]
+    usd_per_month: Optional[float]
+
+
+class Session(TypedDict):
+    """Session is a conversation with a model: each prompt is all that was said before and something new. Its requests come one after the other."""
+
+    # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
+    first: NotRequired[int]
+    # length_ratio_low is the shortest length as a share of the longest; lengths are uniform in between; 0 = 1.
+    length_ratio_low: NotRequired[float]
+    # turns is the most requests of a session, min_turns the fewest, each number as likely; 0 = turns.
+    min_turns: NotRequired[int]
+    # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
+    output: NotRequired[int]
+    # system is the length of the system prompt, which all sessions of a workload share.
+    system: NotRequired[int]
+    # think_s is the mean time from an answer to the next request, in seconds; times are exponential.
+    think_s: NotRequired[float]
+    # turns is the most requests of a session, min_turns the fewest, each number as likely; 0 = turns.
+    turns: NotRequired[int]
+    # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
+    user: NotRequired[int]
+
+
+class Sessions(TypedDict):
+    """Sessions is what a contender does with a load of sessions."""
+
+    # capacity_sessions_per_second is the sessions per second that the deployment carries, null where no load was given.
+    capacity_sessions_per_second: NotRequired[Union[Range, None]]
+    # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share of those found in the host cache.
+    host_cached_share: float
+    # sessions_per_second is sessions per second, mean_turns the requests of one, on average. Requests that come by themselves beside them count as sessions of one.
+    mean_turns: float
+    # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share of those found in the host cache.
+    prefix_cached_share: float
+    # session_ms is the sum of the latencies of a session's requests, without the time between them: the mean. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
+    session_ms: Range
+    # session_ms is the sum of the latencies of a session's requests, without the time between them: the mean. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
+    session_p95_ms: float
+    # session_ms is the sum of the latencies of a session's requests, without the time between them: the mean. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
+    session_percentile_ms: Optional[float]
+    # sessions_per_second is sessions per second, mean_turns the requests of one, on average. Requests that come by themselves beside them count as sessions of one.
+    sessions_per_second: Range
+    # usd_per_session is the cost of a session in US dollars, null where no price is known.
+    usd_per_session: Union[Range, None]
+
+
+Shift = TypedDict(
+    "Shift",
+    {
+    # 05:57:14
+    "from": "str",
+    "gpus": "int",
+    "replicas": "int",
+    "until": "str",
+    },
+)
+
+
+class SimulateRequest(TypedDict):
+    """Request is a simulation of a deployment under load."""
+
+    # arrival and arrival_variation describe the arrivals of a rate.
+    arrival: NotRequired[Literal["poisson", "gamma", "constant"]]
+    # arrival and arrival_variation describe the arrivals of a rate.
+    arrival_variation: NotRequired[float]
+    # an overlay file; left out = the shipped one
+    calibration: NotRequired[str]
+    # Exactly one of these is set.
+    concurrency: NotRequired[int]
+    deployment: Deployment
+    device_file: NotRequired[str]
+    # goodput is the share of requests that must be within all limits at once; it replaces percentile.
+    goodput: NotRequired[float]
+    # input_distribution and output_distribution, if set, replace those.
+    input_distribution: NotRequired[Union[Distribution, None]]
+    # input_length and output_length are lengths in tokens; 0 = 1024 and 256. Lengths are uniform from length_ratio_low of them to all; 0 = 1.
+    input_length: NotRequired[int]
+    # input_length and output_length are lengths in tokens; 0 = 1024 and 256. Lengths are uniform from length_ratio_low of them to all; 0 = 1.
+    length_ratio_low: NotRequired[float]
+    # Limits on latencies; an omitted latency has none.
+    limits: NotRequired[SimulateRequestLimits]
+    # num_prompts is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 200000.
+    num_prompts: NotRequired[int]
+    # input_distribution and output_distribution, if set, replace those.
+    output_distribution: NotRequired[Union[Distribution, None]]
+    # input_length and output_length are lengths in tokens; 0 = 1024 and 256. Lengths are uniform from length_ratio_low of them to all; 0 = 1.
+    output_length: NotRequired[int]
+    # percentile at which latencies are held to the limits; 0 = their mean.
+    percentile: NotRequired[float]
+    perf_data: NotRequired[Tables]
+    # prefix_length is the length of the prefix that all prompts share, cached from the start.
+    prefix_length: NotRequired[int]
+    # protocol is steady or benchmark; without one it is steady, or benchmark if num_prompts is given.
+    protocol: NotRequired[str]
+    rate: NotRequired[float]
+    # keep one record per request
+    records: NotRequired[bool]
+    # 0 = 1
+    seed: NotRequired[int]
+    trace: NotRequired[str]
+    # workloads, if set, replace all lengths: a mix of workloads.
+    workloads: NotRequired[Optional[List[Workload]]]
+
+
+class SimulateRequestLimits(TypedDict):
+    """Limits on latencies; an omitted latency has none."""
+
+    # latency of a whole request in milliseconds, or "inf" for none
+    latency_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time per output token in milliseconds, or "inf" for none
+    tpot_ms: NotRequired[Union[float, Literal["inf"]]]
+    # time to first token in milliseconds, or "inf" for none
+    ttft_ms: NotRequired[Union[float, Literal["inf"]]]
+
+
+class SimulateResponse(TypedDict):
+    """Response is a simulated run; times in milliseconds."""
+
+    # assumed_settings are settings from a preset.
+    assumed_settings: NotRequired[Optional[List[Assumption]]]
+    # chance_within_limits is the probability that the judged times meet the limits, null without limits; interval_basis says what the intervals come from.
+    chance_within_limits: Optional[float]
+    # command is the command line of this answer, request the request in JSON.
+    command: NotRequired[str]
+    device: str
+    duration_s: float
+    # energy is missing where the power of the device is unknown.
+    energy: NotRequired[Union[Energy, None]]
+    engine: str
+    # evicted_blocks are KV blocks taken out of prefix caches for others. host_loading_s is the time to load blocks from the host cache, host_spared_s the time to compute them.
+    evicted_blocks: NotRequired[int]
+    finished: int
+    good_share: float
+    goodput_per_s: float
+    # prefix_cached_share is the prompt tokens found in the prefix cache, host_cached_share those of them found in the host cache.
+    host_cached_share: NotRequired[float]
+    # evicted_blocks are KV blocks taken out of prefix caches for others. host_loading_s is the time to load blocks from the host cache, host_spared_s the time to compute them.
+    host_loading_s: NotRequired[float]
+    # evicted_blocks are KV blocks taken out of prefix caches for others. host_loading_s is the time to load blocks from the host cache, host_spared_s the time to compute them.
+    host_spared_s: NotRequired[float]
+    in_flight: InFlight
+    input_tokens_per_s: float
+    # chance_within_limits is the probability that the judged times meet the limits, null without limits; interval_basis says what the intervals come from.
+    interval_basis: str
+    # tpot_ms and itl_ms are null where requests generate one token.
+    itl_ms: Union[Times, None]
+    # judged is the times that limits apply to: means, or the percentile of the request.
+    judged: Judged
+    kv_tokens: int
+    kv_use_mean: float
+    kv_use_peak: float
+    latency_ms: Times
+    layout: str
+    # memory is how the engine divides that of one device; its tokens are those of a data-parallel rank.
+    memory: Budget
+    model: str
+    notes: Optional[List[str]]
+    # offered_requests_per_s is requests per second that came, requests_per_s those served.
+    offered_requests_per_s: float
+    output_tokens_per_s: float
+    # output_tokens_per_s_80 is null if requests come at a rate or from a trace, which then determine the throughput.
+    output_tokens_per_s_80: Union[Interval, None]
+    preemptions: int
+    # Figures of the prefill replicas; those of all replicas if there are none.
+    prefill_layout: NotRequired[str]
+    prefill_utilization: float
+    # prefix_cached_share is the prompt tokens found in the prefix cache, host_cached_share those of them found in the host cache.
+    prefix_cached_share: float
+    # protocol is steady or benchmark; steady is null unless the run went on until its figures were steady, and all figures are of its window.
+    protocol: str
+    refused: int
+    # command is the command line of this answer, request the request in JSON.
+    request: SimulateRequest
+    requests: int
+    # offered_requests_per_s is requests per second that came, requests_per_s those served.
+    requests_per_s: float
+    # sessions are those that ended.
+    sessions: NotRequired[Union[SimulateSessions, None]]
+    # protocol is steady or benchmark; steady is null unless the run went on until its figures were steady, and all figures are of its window.
+    steady: Union[SteadyRun, None]
+    tables: NotRequired[Union[Use, None]]
+    tier: str
+    # tpot_ms and itl_ms are null where requests generate one token.
+    tpot_ms: Union[Times, None]
+    ttft_ms: Times
+    utilization: float
+
+
+class SimulateSessions(TypedDict):
+    """Sessions is the sessions of several requests that ended."""
+
+    count: int
+    # latency_ms is from the first request to the last answer; latency_without_think_ms is without the time between an answer and the next request.
+    latency_ms: Times
+    # latency_ms is from the first request to the last answer; latency_without_think_ms is without the time between an answer and the next request.
+    latency_without_think_ms: Times
+    mean_turns: float
+    per_s: float
+
+
+class Speed(TypedDict):
+    """Speed is one point of a trade-off."""
+
+    tokens_per_second_gpu: float
+    tokens_per_second_user: float
+
+
+class SteadyRun(TypedDict):
+    """SteadyRun is how a run to steady state went."""
+
+    # ended is precise where the sampling error is small enough; otherwise overloaded, bounded (by the number of requests) or replayed (a trace, all of whose requests count).
+    ended: str
+    latency_sampling_error: float
+    tpot_sampling_error: float
+    # Relative standard errors of the means, or of the percentile of the request.
+    ttft_sampling_error: float
+    # warmup_requests is the requests that ended before the window, window_requests those in it.
+    warmup_requests: int
+    # warmup_requests is the requests that ended before the window, window_requests those in it.
+    window_requests: int
+
+
+class TableUse(TypedDict):
+    """Use is what was taken from one table."""
+
+    path: str
+    # in the file
+    rows: int
+    # of kernels with many such rows
+    rows_distrusted: int
+    rows_kept: int
+    # faster than the device can be
+    rows_rejected: int
+    # worst_rejected is the rejected row that is furthest off, WorstShare its time as a share of what the device needs at least; 1 where none is.
+    worst_rejected: NotRequired[str]
+
+
+class Tables(TypedDict):
+    """Tables says which measured kernels price operators."""
+
+    # left out = none
+    dir: NotRequired[str]
+    # "ENGINE" or "ENGINE@VERSION"; left out = the fastest kernel of any
+    engine: NotRequired[str]
+
+
+class Times(TypedDict):
+    """Times is the distribution of a time. Low and High are the 80 % interval of the mean."""
+
+    high80: float
+    low80: float
+    max: float
+    mean: float
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+
+
+class Use(TypedDict):
+    """Use is what was taken of measured kernels."""
+
+    # devices_without are devices of which there are no tables. Only measured rows may be of such.
+    devices_without: NotRequired[Optional[List[str]]]
+    dir: NotRequired[str]
+    files: NotRequired[Optional[List[TableUse]]]
+
+
+class Workload(TypedDict):
+    """Workload is requests of one kind."""
+
+    # input_distribution and output_distribution, if set, replace the lengths.
+    input_distribution: NotRequired[Union[Distribution, None]]
+    # isl and osl are lengths in tokens, uniform from length_ratio_low of them to all; 0 = 1.
+    isl: NotRequired[int]
+    # isl and osl are lengths in tokens, uniform from length_ratio_low of them to all; 0 = 1.
+    length_ratio_low: NotRequired[float]
+    name: NotRequired[str]
+    # isl and osl are lengths in tokens, uniform from length_ratio_low of them to all; 0 = 1.
+    osl: NotRequired[int]
+    # input_distribution and output_distribution, if set, replace the lengths.
+    output_distribution: NotRequired[Union[Distribution, None]]
+    # prefix is the tokens of a prompt found in the prefix cache.
+    prefix: NotRequired[int]
+    # preset names request lengths of a typical use; other fields override its values.
+    preset: NotRequired[str]
+    # session, if set, makes the workload sessions of several requests: share is of the sessions.
+    session: NotRequired[Union[Session, None]]
+    # share is the weight of the workload among all requests; 0 = 1.
+    share: NotRequired[float]
+    # trace is a trace file that gives the lengths; its arrival times are ignored.
+    trace: NotRequired[str]
