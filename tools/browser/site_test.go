@@ -14,7 +14,7 @@ func TestSite(t *testing.T) {
 	chrome(t)
 	out := t.TempDir()
 	for _, name := range []string{"v0", "dev"} {
-		if text, err := exec.CommandContext(t.Context(), "go", "run", "../site", "-root", "../..", "-out", out, "-name", name).CombinedOutput(); err != nil {
+		if text, err := exec.CommandContext(t.Context(), "go", "run", "../site", "-parts", "../site", "-root", "../..", "-out", out, "-name", name).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}

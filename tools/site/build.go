@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,15 +22,6 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 )
-
-//go:embed page.html
-var pageTemplate string
-
-//go:embed site.css
-var style []byte
-
-//go:embed site.js
-var script []byte
 
 // page is a document of the site.
 type page struct {
@@ -59,8 +49,8 @@ type group struct {
 	Pages []*page
 }
 
-// build writes a version of the site and returns the number of its pages.
-func build(root, out, name string) (int, error) {
+// build writes a version of the site, with the template, style and script of a folder, and returns the number of its pages.
+func build(parts, root, out, name string) (int, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return 0, fmt.Errorf("a version is the name of a folder, got %q", name)
 	}
@@ -79,7 +69,7 @@ func build(root, out, name string) (int, error) {
 	if err := errors.Join(os.RemoveAll(beside), os.MkdirAll(beside, 0o777)); err != nil {
 		return 0, err
 	}
-	if err := write(root, beside, name, pages, files); err != nil {
+	if err := write(parts, root, beside, name, pages, files); err != nil {
 		return 0, errors.Join(err, os.RemoveAll(beside))
 	}
 	if err := errors.Join(os.RemoveAll(to), os.Rename(beside, to)); err != nil {
@@ -295,8 +285,8 @@ func anchors(pages []*page) error {
 }
 
 // write writes pages, what they link to, and the search.
-func write(root, to, name string, pages []*page, files map[string]bool) error {
-	t, err := template.New("page").Parse(pageTemplate)
+func write(from, root, to, name string, pages []*page, files map[string]bool) error {
+	t, err := template.ParseFiles(filepath.Join(from, "page.html"))
 	if err != nil {
 		return err
 	}
@@ -325,8 +315,7 @@ func write(root, to, name string, pages []*page, files map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(put(filepath.Join(to, "search.js"), fmt.Appendf(nil, "window.plimsollIndex=%s;\n", index)),
-		put(filepath.Join(to, "site.css"), style), put(filepath.Join(to, "site.js"), script))
+	return errors.Join(put(filepath.Join(to, "search.js"), fmt.Appendf(nil, "window.plimsollIndex=%s;\n", index)), take(from, to, "site.css"), take(from, to, "site.js"))
 }
 
 // take copies a file of the repository, or the files of a folder with a list of them.

@@ -17,8 +17,9 @@ func main() {
 	root := flag.String("root", "..", "`directory` of the repository")
 	out := flag.String("out", "../site", "`directory` of the site")
 	name := flag.String("name", "dev", "`version` that the pages are of")
+	parts := flag.String("parts", "site", "`directory` of the template, style and script")
 	flag.Parse()
-	n, err := build(*root, *out, *name)
+	n, err := build(*parts, *root, *out, *name)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)

@@ -13,7 +13,7 @@ func made(t *testing.T) string {
 	t.Helper()
 	out := t.TempDir()
 	for _, name := range []string{"v0", "dev"} {
-		if n, err := build("../..", out, name); err != nil || n < 30 {
+		if n, err := build(".", "../..", out, name); err != nil || n < 30 {
 			t.Fatalf("%d pages: %v", n, err)
 		}
 	}
@@ -125,11 +125,11 @@ func TestRefuses(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := build(dir, t.TempDir(), "dev"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := build(".", dir, t.TempDir(), "dev"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: want %q, got %v", text, want, err)
 		}
 	}
-	if _, err := build("../..", t.TempDir(), "../x"); err == nil {
+	if _, err := build(".", "../..", t.TempDir(), "../x"); err == nil {
 		t.Error("a version outside of the site")
 	}
 }
