@@ -44,7 +44,7 @@ else
 endif
 
 .PHONY: check
-check: check-format vet fix-check prose cross race lint ## the rest: format, vet, go fix, prose, six platforms, the race detector, linters
+check: check-format vet fix-check prose api cross race lint ## the rest: format, vet, go fix, prose, the Go package, six platforms, the race detector, linters
 
 .PHONY: check-format
 check-format:
@@ -62,6 +62,10 @@ fix-check: ## go fix finds nothing to modernize
 .PHONY: prose
 prose: ## no text has a phrase of tools/prose/words.txt
 	go -C tools run ./prose
+
+.PHONY: api
+api: ## the Go package has all that api.txt promises
+	go -C tools run ./api
 
 .PHONY: cross
 cross: ## the program compiles for every platform, without C
