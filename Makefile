@@ -1,4 +1,4 @@
-# Targets: build test check lint fmt bench cover mutate fuzz data data-check web release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -44,7 +44,7 @@ else
 endif
 
 .PHONY: check
-check: check-format vet fix-check prose cross race lint ## the rest: format, vet, go fix, prose, six platforms, the race detector, linters
+check: check-format vet fix-check prose api cross race lint ## the rest: format, vet, go fix, prose, the Go package, six platforms, the race detector, linters
 
 .PHONY: check-format
 check-format:
@@ -62,6 +62,10 @@ fix-check: ## go fix finds nothing to modernize
 .PHONY: prose
 prose: ## no text has a phrase of tools/prose/words.txt
 	go -C tools run ./prose
+
+.PHONY: api
+api: ## the Go package has all that api.txt promises
+	go -C tools run ./api
 
 .PHONY: cross
 cross: ## the program compiles for every platform, without C
@@ -136,6 +140,14 @@ web: ## the scripts and styles of the pages from internal/face/web/src, and what
 	go -C tools run ./bundle
 	go test ./internal/face/web ./internal/evidence/provenance -update
 
+.PHONY: site
+site: ## the documentation as a static site in site/, its links checked; NAME=v1.2 makes another version beside it
+	go -C tools run ./site -out ../site -name $(or $(NAME),dev)
+
+.PHONY: accuracy-page
+accuracy-page: ## the tables of docs/accuracy-tables.md: ROWS=train.csv BESIDE=AIConfigurator=aiconfigurator.csv
+	go run ./cmd/plimsoll accuracy $(ROWS) --page $(if $(BESIDE),--beside $(BESIDE))
+
 # goreleaser has a module of its own: it needs four times the modules of all other tools. Its first build takes five minutes.
 GORELEASER ?= go tool -modfile=tools/release/go.mod goreleaser
 # Without a remote it takes the commit and its time for unknown.
@@ -157,4 +169,4 @@ vuln: ## known vulnerabilities in what the program calls; needs vuln.go.dev
 
 .PHONY: clean
 clean:
-	rm -rf bin .cache dist
+	rm -rf bin .cache dist site

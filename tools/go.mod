@@ -16,6 +16,7 @@ require (
 	github.com/google/go-containerregistry v0.20.3
 	github.com/google/licensecheck v0.3.1
 	go.yaml.in/yaml/v3 v3.0.5
+	github.com/yuin/goldmark v1.7.13
 	golang.org/x/mod v0.41.0
 	golang.org/x/tools v0.50.0
 )

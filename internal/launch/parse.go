@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -555,20 +554,28 @@ func (l *Launch) At(key string) (Place, bool) {
 	return p, ok
 }
 
-// Flags are the flags of the command, and the keys of its config file, with their lists in the table of releases.
-func (l *Launch) Flags() iter.Seq2[string, string] {
-	return func(yield func(list, name string) bool) {
-		for _, flag := range l.flags {
-			if !yield(l.Engine, strings.ReplaceAll(flag, "_", "-")) {
-				return
-			}
-		}
-		for _, key := range l.keys {
-			if !yield(l.Engine+"-keys", key) {
-				return
-			}
-		}
+// Flag is a flag or a key of a config file, with its list in the table of releases.
+type Flag struct{ List, Name string }
+
+// Flags are the flags of the command, and the keys of its config file.
+func (l *Launch) Flags() []Flag {
+	var out []Flag
+	for _, flag := range l.flags {
+		out = append(out, Flag{l.Engine, strings.ReplaceAll(flag, "_", "-")})
 	}
+	for _, key := range l.keys {
+		out = append(out, Flag{l.Engine + "-keys", key})
+	}
+	return out
+}
+
+// Flags are those of all commands.
+func (f *Found) Flags() []Flag {
+	var out []Flag
+	for i := range f.Launches {
+		out = append(out, f.Launches[i].Flags()...)
+	}
+	return out
 }
 
 // Model is what the command names as its model, "" if nothing.

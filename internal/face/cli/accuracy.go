@@ -3,7 +3,10 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +18,11 @@ import (
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r opsaccuracy.Request
-	var asJSON, doctor, regret, outside bool
-	var perRow string
+	var about calibrateFlags // what results do not say
+	var asJSON, doctor, regret, outside, page bool
+	var perRow, other string
 	cmd := &cobra.Command{
-		Use:     "accuracy FILE.csv",
+		Use:     "accuracy FILE",
 		Short:   "Compare predictions with measured deployments",
 		GroupID: groupTrust,
 		Args:    arguments(1, "FILE"),
@@ -27,13 +31,34 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
-			r.Energy = asJSON || perRow != ""
+			if isResult(env, r.File) {
+				if page {
+					return usagef("--page needs a file of rows, got %s", r.File)
+				}
+				if err := about.deployed(cmd, env); err != nil {
+					return err
+				}
+				r.Results = about.Results
+				r.Results.Folders = args
+			} else if described := about.described(func(string) bool { return true }); len(described) > 0 {
+				return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], r.File)
+			}
+			name, file, ok := strings.Cut(other, "=")
+			if other != "" && (!ok || name == "" || file == "" || !page) {
+				return usagef("--beside must be NAME=FILE, with --page, got %q", other)
+			}
+			r.Energy, r.Compare, r.Beside = asJSON || perRow != "", page, file
 			res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, r)
 			if err != nil {
 				return err
 			}
 			tableNotes(env.Note, res.Tables)
+			for _, u := range res.Results.Unused {
+				env.Note(u.File + " is not used: " + oneLine(u.Err))
+			}
 			switch {
+			case page:
+				report.AccuracyPage(env.Stdout, res, filepath.Base(r.File), name)
 			case asJSON:
 				err = env.JSON(document.NewAccuracy(res, regret))
 			case regret:
@@ -58,8 +83,21 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
 	fs.BoolVar(&regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
+	fs.BoolVar(&page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
+	fs.StringVar(&other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	about.defineResults(fs)
 	return cmd
+}
+
+// isResult reports whether a file is the result of a load generator, or a folder of them, and no file of rows.
+func isResult(env *Env, name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonl":
+		return true
+	}
+	info, err := os.Stat(env.path(name))
+	return err == nil && info.IsDir()
 }
 
 // examine prints the suspicious rows of a file of measurements.

@@ -40,6 +40,7 @@ func commandTable() []command {
 		{newMeasureCmd, []string{"measure"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
+		{newDoctorCmd, []string{"doctor"}},
 		{newCompletionCmd, []string{"completion"}},
 	}
 }

@@ -92,7 +92,9 @@ func (a *api) quiet(r *http.Request) bool { return slices.Contains(probes(), r.U
 // requestID is the one that a proxy or client gave, or a new one.
 func requestID(r *http.Request) string {
 	given := r.Header.Get("X-Request-Id")
-	plain := func(c rune) bool { return c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
+	plain := func(c rune) bool {
+		return c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+	}
 	if given != "" && len(given) <= 64 && strings.IndexFunc(given, func(c rune) bool { return !plain(c) }) < 0 {
 		return given
 	}

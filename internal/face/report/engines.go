@@ -128,6 +128,13 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in decode and %g times in prefill, except with %s heads per rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
 	}
+	if r := p.SparseRule; r != nil {
+		what := "prompts"
+		if r.Decode {
+			what = "prompts and decodes"
+		}
+		fmt.Fprintf(w, "On %s, sparse latent attention computes a multiple of %d heads per rank, of %s.\n\n", strings.Join(r.Generations, " and "), r.Heads, what)
+	}
 	if len(p.SharedFusion) > 0 {
 		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))
 	}

@@ -119,7 +119,7 @@ type Response struct {
 	Findings   []Finding          `json:"findings"` // the worst first
 	Better     []Improvement      `json:"better"`
 
-	Launches []launch.Launch `json:"-"` // that were read
+	Flags []launch.Flag `json:"-"` // that were read, of all commands
 }
 
 // inspection is one in progress.
@@ -184,7 +184,7 @@ func (x *inspection) read() error {
 	}
 	x.out = &Response{
 		Device: d.System, Title: x.engine.Title, Engine: d.Engine.Name, Version: d.Engine.Version,
-		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Launches: x.found.Launches,
+		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Flags: x.found.Flags(),
 	}
 	if len(d.Pools) == 1 && d.Pools[0].Role != deployment.Both {
 		x.half = true

@@ -87,7 +87,7 @@ type Search struct {
 	Safe  *Safe  `json:"safe_choice"`
 	Basis string `json:"interval_basis"`
 	// Silicon is the best row where it runs, of the guide's formulas on Ascend devices.
-	Silicon *Silicon `json:"silicon,omitempty"`
+	Silicon   *Silicon        `json:"silicon,omitempty"`
 	Feasible  *session.Limits `json:"nearest_limits"`
 	Artefacts []step.Effect   `json:"artefacts"` // of the policy that change the best row's step
 	Notes     []string        `json:"notes"`

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -46,8 +48,8 @@ func Read(data []byte) (*Response, error) {
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
-	if p.Schema != Schema {
-		return nil, fmt.Errorf("not a plan of this program: want the schema %s, got %q", Schema, p.Schema)
+	if err := readable(p.Schema); err != nil {
+		return nil, err
 	}
 	var asked struct { // the request is run again: a misspelt field must not become a default
 		Request json.RawMessage `json:"request"`
@@ -62,6 +64,25 @@ func Read(data []byte) (*Response, error) {
 		return nil, fmt.Errorf("request of the plan: %w", err)
 	}
 	return p, nil
+}
+
+// readable says whether records of a schema can be read: those of this number and of all before it.
+func readable(schema string) error {
+	kind, newest, _ := cutNumber(Schema)
+	switch k, n, ok := cutNumber(schema); {
+	case !ok || k != kind || n < 1:
+		return fmt.Errorf("not a plan of this program: want the schema %s, got %q", Schema, schema)
+	case n > newest:
+		return fmt.Errorf("a plan of a newer release: its schema is %s, and this program reads up to %s", schema, Schema)
+	}
+	return nil
+}
+
+// cutNumber parts the number from a schema's name.
+func cutNumber(schema string) (kind string, number int, ok bool) {
+	i := strings.LastIndex(schema, "/") + 1
+	number, err := strconv.Atoi(schema[i:])
+	return schema[:i], number, err == nil
 }
 
 // NewDiff compares two records; effects are those of the fields that differ.

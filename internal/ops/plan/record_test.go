@@ -13,7 +13,7 @@ func TestReadPlan(t *testing.T) {
 		`{"schema":"plimsoll/plan/1","request":{"model":"m","limits":{"tpot":9}}}`:             "request of the plan: unknown field limits.tpot with value 9; nearest: tpot_ms",
 		`{"schema":"plimsoll/plan/1","request":{"model":"m","workloads":[{"isl":1,"ols":2}]}}`: "request of the plan: unknown field workloads[0].ols with value 2; nearest: osl",
 		`{"schema":"plimsoll/plan/1"}`:              "there is no request",
-		`{"schema":"plimsoll/plan/9","request":{}}`: "want the schema",
+		`{"schema":"plimsoll/plan/9","request":{}}`: "newer release",
 		`[]`: "not a plan",
 	} {
 		_, err := Read([]byte(text))
