@@ -21,6 +21,7 @@ func TestReportZoom(t *testing.T) {
 	p.await(allDrawn)
 	p.do(chromedp.Evaluate(`document.querySelector('#frontier').scrollIntoView({behavior: 'instant'})`, nil))
 	const picture = `document.querySelector('#frontier canvas').toDataURL()`
+	p.do(chromedp.Evaluate(`document.querySelector('#frontier .u-over').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))`, nil), chromedp.Sleep(500*time.Millisecond)) // as it is drawn again
 	all := eval[string](p, picture)
 	at := eval[[]float64](p, `(r => [r.x, r.y, r.width, r.height])(document.querySelector('#frontier .u-over').getBoundingClientRect())`)
 	x, y := func(part float64) float64 { return at[0] + part*at[2] }, at[1]+at[3]/2

@@ -174,6 +174,35 @@ func TestLiveJob(t *testing.T) {
 	}
 }
 
+// A config.json that is pasted and a trace that is chosen go with the request; a name that is no model's offers those like it.
+func TestLiveOwn(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=mine&system=h200_sxm&gpus=8"))
+	p.await(sentence + `.includes('for mine')`)
+	p.do(chromedp.Evaluate(`{
+		document.querySelector('#own').open = true;
+		const box = document.querySelector('#config');
+		box.value = '{"hidden_size": 64}';
+		box.dispatchEvent(new Event('input'));
+		const files = new DataTransfer();
+		files.items.add(new File(['{"input_length": 5, "output_length": 6}'], 'a.jsonl'));
+		document.querySelector('#trace').files = files.files;
+		document.querySelector('#trace').dispatchEvent(new Event('change'));
+	}`, nil))
+	for i := 0; i < 100; i++ {
+		if got := s.last(); reflect.DeepEqual(got["config"], map[string]any{"hidden_size": 64.0}) && reflect.DeepEqual(got["workloads"], []any{map[string]any{"trace_data": `{"input_length": 5, "output_length": 6}`}}) {
+			break
+		} else if i == 99 {
+			t.Errorf("request: got %v", got)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.do(chromedp.SetValue("#model", "deepseek", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector('#model').dispatchEvent(new Event('input'))`, nil))
+	p.await(`document.querySelector('#suggest button')?.textContent.includes('/')`)
+	p.do(press("#suggest button"))
+	p.await(`document.querySelector('#suggest').hidden && document.querySelector('#model').value.includes('/')`)
+}
+
 // Prices of GPUs, energy and an API are part of the question and of its address.
 func TestLivePrices(t *testing.T) {
 	s, p := serve(t), open(t)

@@ -93,6 +93,7 @@ func TestReportWithoutScript(t *testing.T) {
 	p := open(t)
 	p.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(file(t, golden)))
 	p.do(chromedp.WaitVisible("#frontier svg.plot", chromedp.ByQuery))
+	p.legible("without scripts")
 	p.shoot("report-no-script", false)
 	p.do(emulation.SetScriptExecutionDisabled(false))
 	if n := eval[int](p, `[...document.querySelectorAll('figure.chart')].filter(f =>
@@ -134,6 +135,7 @@ func TestReportPrinted(t *testing.T) {
 	if n := eval[int](p, `[...document.querySelectorAll('svg.plot')].filter(e => !e.getBoundingClientRect().height).length`); n != 0 {
 		t.Errorf("%d pictures are not printed", n)
 	}
+	p.legible("printed")
 }
 
 // On a telephone nothing but tables is wider than the screen.

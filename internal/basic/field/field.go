@@ -33,6 +33,16 @@ type Error struct {
 // Errorf is fmt.Errorf for mistakes about fields: arguments of type [Name] and []Name stand for fields.
 func Errorf(format string, args ...any) error { return newError(format, args...) }
 
+// About says which field an error is about whose text names none. A nil error stays nil.
+func About(name Name, err error) error {
+	if err == nil || len(Errors(err)) > 0 {
+		return err
+	}
+	e := newError("%w", err)
+	e.Names = []Name{name}
+	return e
+}
+
 func newError(format string, args ...any) *Error {
 	e := &Error{format: format, args: args}
 	plain := make([]any, len(args))

@@ -31,6 +31,7 @@ type Source struct {
 // (names.txt). A name that fits several models gives an AmbiguousError, one that
 // fits none an UnknownError.
 func (s Source) Open(name string) (*Model, error) {
+	name = atHub(name)
 	dir, isFile := name, path.Base(name) == "config.json"
 	if isFile {
 		dir = path.Dir(name)
@@ -60,6 +61,24 @@ func (s Source) Open(name string) (*Model, error) {
 	}
 	m, err := t.load(name)
 	return m, errors.Join(err, s.refuse(m))
+}
+
+// atHub is the id in an address of a model at Hugging Face; other names stay.
+func atHub(name string) string {
+	rest, found := name, false
+	for _, site := range []string{"https://", "http://", "www.", "huggingface.co/", "hf.co/"} {
+		var ok bool
+		rest, ok = strings.CutPrefix(rest, site)
+		found = found || ok && strings.HasSuffix(site, "/") && strings.Contains(site, ".co")
+	}
+	const parts = 3 // owner, model, and what of it is shown
+	words := strings.SplitN(strings.TrimSuffix(rest, "/"), "/", parts)
+	if !found || len(words) < parts-1 {
+		return name
+	}
+	id, _, _ := strings.Cut(words[1], "?")
+	id, _, _ = strings.Cut(id, "#")
+	return words[0] + "/" + id
 }
 
 // refuse reports a model of the catalog that is to be read as another family than

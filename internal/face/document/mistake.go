@@ -141,7 +141,7 @@ func places() map[string]map[field.Name]string {
 		"num_mtp_tokens": "space.num_mtp_tokens", "perf_engine": "perf_data.engine", "perf_data": "perf_data.dir",
 	}
 	deployed := map[field.Name]string{
-		"device": "deployment.system", "pools": "deployment.pools", "num_mtp_tokens": "deployment.pools.mtp",
+		"device": "deployment.system", "model": "deployment.model", "pools": "deployment.pools", "num_mtp_tokens": "deployment.pools.mtp",
 		"mtp_acceptance_rates": "deployment.pools.acceptance_rates", "replicas": "deployment.pools.replicas", "prefill_replicas": "deployment.pools.replicas",
 		"num_devices": "deployment.pools.layout.devices", "policy": "deployment.modelling.policy", "pricing": "deployment.modelling.pricing",
 	}

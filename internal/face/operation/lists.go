@@ -3,8 +3,10 @@ package operation
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -120,6 +122,58 @@ func has(query string, texts ...string) bool {
 	return true
 }
 
+// apart separates letters and digits by spaces: "llama70b" is "llama 70 b".
+func apart(s string) string {
+	var b strings.Builder
+	last := ' '
+	for _, c := range strings.ToLower(s) {
+		letter, digit := unicode.IsLetter(c), unicode.IsDigit(c) || c == '.'
+		if !letter && !digit {
+			c = ' '
+		} else if last != ' ' && unicode.IsLetter(last) != letter && !(digit && last == '.') {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(c)
+		last = c
+	}
+	return b.String()
+}
+
+// likeness is how well an id suits a query: whole words before parts of words, ids that say little else before others, and those of the makers of
+// models before conversions and copies.
+func likeness(query string, e *model.Entry) float64 {
+	words, own := strings.Fields(apart(query)), strings.Fields(apart(path.Base(e.ID)))
+	hits := 0
+	for _, w := range words {
+		if slices.Contains(own, w) {
+			hits++
+		}
+	}
+	out := float64(hits)/float64(len(words)) + float64(hits)/float64(len(own)+1)
+	switch one, all := strings.Join(words, ""), strings.Join(own, ""); { // in one piece
+	case strings.HasPrefix(all, one):
+		out++
+	case strings.Contains(all, one):
+		out += 0.2
+	}
+	if slices.Contains([]string{"qwen", "meta-llama", "deepseek-ai", "openai", "mistralai", "google", "moonshotai", "zai-org", "microsoft", "minimaxai"}, strings.ToLower(path.Dir(e.ID))) {
+		out += 0.25
+	}
+	if e.AliasOf != "" {
+		out -= 0.1
+	}
+	return out
+}
+
+// popular is the place of a system that is often asked for; others follow in their order.
+func popular(name string) int {
+	order := []string{"h100_sxm", "h200_sxm", "b200_sxm", "gb200", "b300_sxm", "gb300", "mi300x", "mi355x", "a100_sxm", "l40s", "rtx_pro_6000_server", "h20"}
+	if i := slices.Index(order, name); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
 // page is a part of a list, and the offset of the next part, 0 after the last.
 func page[T any](all []T, r ListRequest, usual int) (part []T, next int, err error) {
 	switch {
@@ -137,7 +191,10 @@ func page[T any](all []T, r ListRequest, usual int) (part []T, next int, err err
 }
 
 func listModels(_ context.Context, _ *Kit, r ListRequest) (*Models, error) {
-	entries := slices.DeleteFunc(model.IDs(), func(e model.Entry) bool { return !has(r.Query, e.ID, e.Family) })
+	entries := slices.DeleteFunc(model.IDs(), func(e model.Entry) bool { return !has(apart(r.Query), e.ID, e.Family, apart(e.ID)) })
+	if r.Query != "" {
+		slices.SortStableFunc(entries, func(a, b model.Entry) int { return cmp.Compare(likeness(r.Query, &b), likeness(r.Query, &a)) })
+	}
 	out := &Models{Models: []Model{}, Total: len(entries)}
 	entries, next, err := page(entries, r, someModels)
 	if err != nil {
@@ -160,7 +217,9 @@ func listModels(_ context.Context, _ *Kit, r ListRequest) (*Models, error) {
 
 func listDevices(_ context.Context, _ *Kit, r ListRequest) (*Devices, error) {
 	all := []device.Facts{}
-	for _, name := range device.Names() {
+	names := device.Names()
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(popular(a), popular(b)) })
+	for _, name := range names {
 		p, err := device.Lookup(name)
 		if err != nil {
 			return nil, err

@@ -10,7 +10,10 @@ import (
 
 // number writes a value with three significant digits.
 func number(v float64) string {
-	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+	if v == 0 { // of either sign
+		return "0"
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return strings.TrimPrefix(strconv.FormatFloat(v, 'f', -1, 64), "+")
 	}
 	places := 2 - int(math.Floor(math.Log10(math.Abs(v))))

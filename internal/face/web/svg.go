@@ -11,7 +11,7 @@ import (
 // The size of a drawing: pixels at full width.
 const (
 	width, height = 640, 300
-	left, right   = 58, 14
+	left, right   = 74, 18
 	top, bottom   = 14, 42
 )
 
@@ -63,7 +63,7 @@ func (d *drawing) axes() {
 		fmt.Fprintf(&d.out, `<path class="grid" d="M%d %.1fH%d"/><text class="tick" x="%d" y="%.1f" text-anchor="end">%s</text>`,
 			left, y, width-right, left-7, y+4, c.Y.label(v))
 	}
-	for _, v := range c.X.ticks(9) {
+	for _, v := range c.X.ticks(7) {
 		x := d.x(v)
 		fmt.Fprintf(&d.out, `<path class="grid" d="M%.1f %dV%d"/><text class="tick" x="%.1f" y="%d" text-anchor="middle">%s</text>`,
 			x, top, height-bottom, x, height-bottom+17, c.X.label(v))

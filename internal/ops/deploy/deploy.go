@@ -90,6 +90,10 @@ func found(ctx context.Context, s *session.Session, r *Request) (*subject, error
 	}
 	request := *r.Plan
 	request.NoChanges, request.Jobs = true, r.Jobs
+	s, err := plan.Given(s, &request)
+	if err != nil {
+		return nil, err
+	}
 	out, err := plan.Run(ctx, s, request)
 	if err != nil {
 		return nil, err

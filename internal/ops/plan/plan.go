@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"encoding/json"
+
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -11,6 +13,8 @@ import (
 // layout carry the most on a number of devices, or carry a load on the fewest.
 type Request struct {
 	Model string `json:"model"`
+	// Config is the content of a model's config.json. The model is then only a name.
+	Config json.RawMessage `json:"config,omitempty"`
 	// Systems are compared; "all" is every one that an engine is known for.
 	Systems []string `json:"systems"`
 

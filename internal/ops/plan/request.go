@@ -28,7 +28,7 @@ const maxParts = 24 * 60
 // Missing lists the fields without which there is no question, by their names.
 func (r *Request) Missing() []field.Name {
 	var out []field.Name
-	if r.Model == "" {
+	if r.Model == "" && r.Config == nil {
 		out = append(out, "model")
 	}
 	if len(r.Systems) == 0 && r.DeviceFile == "" {
@@ -306,6 +306,10 @@ func (r *Request) checkPreset() error {
 // Check completes a request and reports everything that is wrong with it, with the
 // lengths that its workloads come to. It answers nothing, but a request that it has nothing against can be answered.
 func Check(w *session.Session, r Request) (full Request, about []session.PlanWorkload, err error) {
+	w, err = Given(w, &r)
+	if err != nil {
+		return r, nil, err
+	}
 	errs := []error{complete(w, &r)}
 	if r.Model != "" {
 		_, err := w.Model(r.Model, "")

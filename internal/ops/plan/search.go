@@ -51,6 +51,10 @@ type Found struct {
 // deployment carries, what it costs and what would change the answer.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
 	usual := r.Usual()
+	w, err := Given(w, &r)
+	if err != nil {
+		return nil, err
+	}
 	if err := complete(w, &r); err != nil {
 		return nil, err
 	}
@@ -59,7 +63,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	p := &planning{
-		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r, show: w.Partial, recalls: k.Sessions != nil,
+		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo, Given: w.Given}, r: &r, show: w.Partial, recalls: k.Sessions != nil,
 		done: counter{tell: w.Tell, what: "searches"},
 	}
 	out, err := p.compare(ctx)

@@ -26,6 +26,8 @@ type Session struct {
 	ReadFile func(name string) ([]byte, error)
 	// Hub is the Hugging Face cache, nil when there is none.
 	Hub fs.FS
+	// Given are the contents of a model's config.json and of traces that came with a request, by the names it has for them.
+	Given map[string][]byte
 	// Memo, if not nil, remembers simulations from one search to the next.
 	Memo *Memo
 	// Progress, if not nil, reports the progress of long work. It may be called from
@@ -95,6 +97,9 @@ var ErrNoFiles = errors.New("files cannot be read here")
 
 // Read reads the file that a field names.
 func (w *Session) Read(name field.Name, file string) ([]byte, error) {
+	if data, ok := w.Given[file]; ok {
+		return data, nil
+	}
 	if w.ReadFile == nil {
 		return nil, BadInput(field.Errorf("%s %s: %w", name, file, ErrNoFiles))
 	}
@@ -114,8 +119,16 @@ func (w *Session) Model(id, as string) (*model.Model, error) {
 	}
 	from := w.Models()
 	from.As = as
+	if config, ok := w.Given[id]; ok {
+		m, err := model.ParseAs(config, nil, as)
+		if err != nil {
+			return nil, BadInput(field.About("config", err))
+		}
+		m.ID = id
+		return m, nil
+	}
 	m, err := from.Open(id)
-	return m, BadInput(err)
+	return m, BadInput(field.About("model", err))
 }
 
 // Models is the source of models.
@@ -126,7 +139,7 @@ func (w *Session) Models() model.Source { return model.Source{Dir: w.Dir, Hub: w
 func (w *Session) Device(name, file string) (*device.Profile, error) {
 	if file == "" {
 		p, err := device.Lookup(name)
-		return p, BadInput(err)
+		return p, BadInput(field.About("device", err))
 	}
 	data, err := w.Read("device_file", file)
 	if err != nil {

@@ -374,6 +374,8 @@ type Workload struct {
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
 	// Trace is a trace file that gives the lengths, and with block hashes what prompts have in common; its arrival times are ignored.
 	Trace string `json:"trace,omitempty"`
+	// TraceData is the content of such a file, instead of its name.
+	TraceData string `json:"trace_data,omitempty"`
 	// Session, if set, makes the workload sessions of several requests: share is of the sessions.
 	Session *workload.Session `json:"session,omitempty"`
 }

@@ -107,8 +107,8 @@ function options(chart: Chart, box: HTMLElement, palette: Palette, overlay: Over
 
 // zoomed is the range after a drag, and the whole of it otherwise.
 function zoomed(axis: Chart["x"], low: number | null, high: number | null, chart: Chart): [number, number] {
-  const all = chart.series.flatMap((s) => s.xs);
-  if (low == null || high == null || (low <= Math.min(...all) && high >= Math.max(...all))) return [axis.min, axis.max];
+  const all = chart.series.flatMap((s) => s.xs), near = 1e-3; // logarithms there and back are not exact
+  if (low == null || high == null || (low <= Math.min(...all) * (1 + near) && high >= Math.max(...all) * (1 - near))) return [axis.min, axis.max];
   return [low, high];
 }
 

@@ -1,5 +1,5 @@
 import { Slide } from "./slide";
-import type { State } from "./state";
+import type { Own, State } from "./state";
 
 interface Preset { name: string; mean_isl: number; mean_osl: number; prefix?: number }
 
@@ -17,7 +17,47 @@ export class Form {
     }));
     this.field("preset").addEventListener("input", () => { this.follow(); changed(); });
     for (const e of root.querySelectorAll("select:not(#preset), #model, #daily, #prices, #energy, #api_in, #api_out, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
+    this.field("model").addEventListener("input", () => void this.suggest());
+    this.field("config").addEventListener("input", () => this.configured());
+    this.field("trace").addEventListener("change", () => void this.traced());
     this.field("filter").addEventListener("input", () => this.filter());
+  }
+
+  // What the address has no room for.
+  readonly own: Own = {};
+
+  private configured(): void {
+    const text = this.field("config").value.trim(), wrong = this.root.querySelector("#config-wrong")!;
+    delete this.own.config;
+    wrong.textContent = "";
+    if (text)
+      try { this.own.config = JSON.parse(text) as unknown; } catch (e) { wrong.textContent = `not JSON: ${String(e)}`; return; }
+    this.changed();
+  }
+
+  private async traced(): Promise<void> {
+    const file = this.field("trace").files?.[0], wrong = this.root.querySelector("#trace-wrong")!;
+    delete this.own.trace;
+    wrong.textContent = "";
+    if (file && file.size > 1_000_000) { wrong.textContent = `${file.name} has ${file.size} bytes, at most 1,000,000 are sent`; return; }
+    if (file) this.own.trace = await file.text();
+    this.changed();
+  }
+
+  // suggest offers models like the one that is typed, the likest first.
+  private async suggest(): Promise<void> {
+    const typed = this.field("model").value.trim(), box = this.root.querySelector<HTMLElement>("#suggest")!;
+    const like = typed.length < 3 ? [] : await listed<Named>("models", `models?limit=6&q=${encodeURIComponent(typed)}`);
+    if (typed !== this.field("model").value.trim()) return;
+    const ids = like.map((m) => m.id ?? "").filter((id) => id && id !== typed);
+    box.hidden = !ids.length || like.some((m) => m.id === typed);
+    box.replaceChildren(...ids.map((id) => {
+      const b = document.createElement("button");
+      b.type = "button";
+      b.textContent = id;
+      b.addEventListener("click", () => { this.field("model").value = id; box.hidden = true; this.field("model").focus(); this.changed(); });
+      return b;
+    }));
   }
 
   get state(): State {

@@ -38,6 +38,10 @@ answer.addEventListener("click", (e) => {
   scrollTo(0, 0);
 });
 document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
+document.querySelector("#edit")!.addEventListener("click", (e) => {
+  const open = document.querySelector("#ask")!.classList.toggle("asked");
+  (e.currentTarget as HTMLElement).setAttribute("aria-expanded", String(open));
+});
 document.querySelector("#link")!.addEventListener("click", () => void link());
 for (const b of document.querySelectorAll<HTMLElement>("[data-export]")) b.addEventListener("click", () => void exported(b.dataset.export!));
 
@@ -48,7 +52,7 @@ function later(whole: boolean, wait: number): void {
   timer = window.setTimeout(() => void ask(whole), wait);
 }
 
-const body = (whole: boolean) => JSON.stringify(whole ? request(form.state) : { ...(request(form.state) as object), no_changes: true });
+const body = (whole: boolean) => JSON.stringify(whole ? request(form.state, form.own) : { ...(request(form.state, form.own) as object), no_changes: true });
 
 function post(path: string): Promise<Response> {
   return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: body(true) });

@@ -9,6 +9,7 @@ const places: Record<string, string> = {
   latency_ms: "latency", request_latency: "latency", spare: "spare", utilization: "utilization", cold_start_s: "cold_start", cold_start: "cold_start",
   percentile: "percentile", goodput: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
   checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "isl", preset: "preset",
+  config: "config", trace: "trace", trace_data: "trace", device: "systems",
   prices: "prices", price: "prices", energy_price: "energy", api_price: "api_in",
 };
 

@@ -64,15 +64,18 @@ function pricesOf(s: State): Record<string, number> | undefined {
   return Object.keys(out).length ? out : undefined;
 }
 
+// What is too long for an address: the config.json of a model, a trace.
+export interface Own { config?: unknown; trace?: string }
+
 // request is an ops.PlanRequest.
-export function request(s: State): unknown {
+export function request(s: State, own: Own = {}): unknown {
   const some = (v: unknown): unknown => (Array.isArray(v) ? (v.length ? v : undefined) : v || undefined);
   return {
-    model: s.model.trim(), systems: s.systems,
+    model: s.model.trim(), config: own.config, systems: s.systems,
     gpus: s.have === "gpus" ? s.gpus : undefined,
     rate: s.have === "rate" ? s.rate : undefined,
     daily: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
-    workloads: [s.preset ? { preset: s.preset } : { isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
+    workloads: [own.trace ? { trace_data: own.trace } : s.preset ? { preset: s.preset } : { isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
     spare: s.have === "gpus" ? undefined : some(s.spare), utilization: s.have === "gpus" ? undefined : some(s.utilization),
     cold_start_s: s.have === "daily" ? some(s.cold_start) : undefined,
     limits: { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot), latency_ms: some(s.latency) },
