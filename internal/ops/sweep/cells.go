@@ -175,9 +175,17 @@ type axis struct {
 // axes are the lists in their order; the last two are limits and prices.
 func (g *Grid) axes() []axis {
 	return []axis{
-		{"models", len(g.Models)}, {"systems", len(g.Systems)}, {"engines", len(g.Engines)}, {"workloads", len(g.Workloads)}, {"gpus", len(g.GPUs)},
-		{"rates", len(g.Rates)}, {"layouts", len(g.Layouts)}, {"replicas", len(g.Replicas)}, {"concurrency", len(g.Concurrency)},
-		{"limits", len(g.Limits)}, {"prices", len(g.Prices)},
+		{"models", len(g.Models)},
+		{"systems", len(g.Systems)},
+		{"engines", len(g.Engines)},
+		{"workloads", len(g.Workloads)},
+		{"gpus", len(g.GPUs)},
+		{"rates", len(g.Rates)},
+		{"layouts", len(g.Layouts)},
+		{"replicas", len(g.Replicas)},
+		{"concurrency", len(g.Concurrency)},
+		{"limits", len(g.Limits)},
+		{"prices", len(g.Prices)},
 	}
 }
 
