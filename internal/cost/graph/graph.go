@@ -40,10 +40,20 @@ type Spec struct {
 	Vision bool
 	// FusesShared computes a shared expert as wide as the others among them, chosen by every token.
 	FusesShared bool
+	// Sparse is how kernels of sparse latent attention work, where that is known.
+	Sparse Sparse
 	// MatMulAllReduce overlaps a product with the all-reduce behind it.
 	MatMulAllReduce bool
 	// DispatchCombine replaces dispatch, experts and combination by one kernel.
 	DispatchCombine bool
+}
+
+// Sparse says that kernels of sparse latent attention compute multiples of so many heads, on latents, whatever a rank has; 0 is not known.
+type Sparse struct {
+	Heads  int
+	Decode bool // decodes too
+	Whole  bool // as many keys as a query may choose, however few there are
+	Dense  bool // prompts no longer than that run kernels of dense attention
 }
 
 // Drafter is what drafts tokens in place of MTP modules; the zero value is these.

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"math"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -89,7 +91,35 @@ func (w *Walk) attendLatentHere(k *Kind, a *model.Attention) {
 	}
 	_, pages := w.Blocks()
 	o.Bytes = units.Bytes(IndexBytes * (w.Requests + 1 + 2*w.Requests + pages))
+	w.padHeads(a, o)
 	w.rewrites(AtAttended, k)
+}
+
+// padHeads emits what kernels of sparse attention compute at least, beside the attention just emitted: all heads they are made for.
+func (w *Walk) padHeads(a *model.Attention, o *op.Op) {
+	s, most := &w.g.spec.Sparse, float64(a.Indexer.TopK)
+	if s.Heads == 0 || most == 0 || o.Kind != op.Latent || a.Compress > 1 {
+		return
+	}
+	prefill, decode := o.Prefill, o.Decode
+	if full, _ := w.Spans(&model.Attention{}); s.Dense && full.Context <= most*full.Requests {
+		prefill = op.Span{}
+	}
+	if !s.Decode {
+		decode = op.Span{}
+	}
+	pairs := prefill.Pairs + decode.Pairs
+	if s.Whole {
+		pairs = most * (prefill.Tokens + decode.Tokens)
+	}
+	heads := float64(s.Heads) * math.Ceil(o.Heads/float64(s.Heads))
+	width := 2*o.Rank + o.Rope
+	w.Follows = op.Context
+	pad := w.Next(op.Elementwise, op.LatentAttention)
+	w.Follows = w.rows
+	pad.Matrix, pad.Launches = units.Ops(2*pairs*heads*width), -1
+	it := &w.Items[len(w.Items)-1]
+	it.Beside, it.Continues = true, true
 }
 
 // indexer emits the selector of sparse attention, where a layer has one of its

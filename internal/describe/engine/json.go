@@ -25,6 +25,9 @@ func (p *Profile) document() map[string]any {
 	if p.LatentRule != nil {
 		put(doc, "latent_kernels.", p.LatentRule.settings())
 	}
+	if p.SparseRule != nil {
+		put(doc, "sparse_kernels.", p.SparseRule.settings())
+	}
 	putList(doc, "tiers", len(p.Tiers), func(i int) []setting { return p.Tiers[i].settings() })
 	putList(doc, "slow_kernels", len(p.Slow), func(i int) []setting { return p.Slow[i].settings() })
 	putList(doc, "product_tiles", len(p.ProductTiles), func(i int) []setting { return p.ProductTiles[i].settings() })

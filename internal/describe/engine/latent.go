@@ -14,6 +14,24 @@ type LatentRule struct {
 	Decode, Prefill float64
 }
 
+// SparseRule is how an engine's kernels of sparse latent attention work on some device generations: on latents, for multiples of so
+// many heads. Of a rank with fewer the others are computed for nothing.
+type SparseRule struct {
+	Generations []string
+	Heads       int
+	Decode      bool // decodes too
+	Whole       bool // computes as many keys as a query may choose, however few there are
+	Dense       bool // prompts no longer than that run kernels of dense attention
+}
+
+// SparseKernels are those of an engine on a device generation; without heads they are not known.
+func (p *Profile) SparseKernels(generation string) SparseRule {
+	if p.SparseRule == nil || !slices.Contains(p.SparseRule.Generations, generation) {
+		return SparseRule{}
+	}
+	return *p.SparseRule
+}
+
 // LatentKernels is the slowdown of latent attention with a number of heads per rank,
 // relative to the engine's fast kernels.
 func (p *Profile) LatentKernels(generation string, heads int) (decode, prefill float64) {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -28,6 +29,30 @@ func TestLatentKernels(t *testing.T) {
 		decode, prefill := p.LatentKernels(c.generation, c.heads)
 		if (decode > 1) != c.slow || (prefill > 1) != c.slow {
 			t.Errorf("%s on %s with %d heads: %g and %g times as long", c.engine, c.generation, c.heads, decode, prefill)
+		}
+	}
+}
+
+// TestSparseKernels: both engines run kernels for 64 heads on Hopper; vLLM's compute all keys before 0.24, SGLang's only prompts.
+func TestSparseKernels(t *testing.T) {
+	for _, c := range []struct {
+		engine, version, generation string
+		want                        engine.SparseRule
+	}{
+		{"vllm", "0.13", "hopper", engine.SparseRule{Heads: 64, Decode: true, Whole: true}},
+		{"vllm", "0.24", "hopper", engine.SparseRule{Heads: 64, Decode: true}},
+		{"vllm", "0.24", "blackwell", engine.SparseRule{}},
+		{"sglang", "0.5.6", "hopper", engine.SparseRule{Heads: 64, Dense: true}},
+		{"trtllm", "", "hopper", engine.SparseRule{}},
+	} {
+		p, err := engine.LookupVersion(c.engine, c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.SparseKernels(c.generation)
+		got.Generations = nil
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s %s on %s: %+v, want %+v", c.engine, c.version, c.generation, got, c.want)
 		}
 	}
 }

@@ -62,6 +62,8 @@ type Profile struct {
 	ShareRule *ShareRule
 	// LatentRule, if set, makes latent attention slower; see LatentKernels.
 	LatentRule *LatentRule
+	// SparseRule, if set, is how kernels of sparse latent attention work; see SparseKernels.
+	SparseRule *SparseRule
 	// SharedFusion are the device generations on which the shared expert is fused with the routed ones; see FusesShared.
 	SharedFusion []string
 	// Slow are formats with slow kernels; see Slower.
@@ -146,6 +148,8 @@ type AttentionDP struct {
 
 // MTP is how the engine drafts tokens.
 type MTP struct {
-	Tokens     int // 0 is off
+	Tokens int // 0 is off
+	// Sequences is the default of MaxSequences of all data-parallel ranks together while drafting; 0 is MaxSequences.
+	Sequences  int
 	Overlapped bool
 }

@@ -67,6 +67,10 @@ func (p *Profile) clone() *Profile {
 		rule := *p.LatentRule
 		q.LatentRule = &rule
 	}
+	if p.SparseRule != nil {
+		rule := *p.SparseRule
+		q.SparseRule = &rule
+	}
 	return &q
 }
 
@@ -123,6 +127,11 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				p.LatentRule = &LatentRule{}
 			}
 			readSetting(ps, path, n, p.LatentRule.settings(), key)
+		} else if key, ok := strings.CutPrefix(path, "sparse_kernels."); ok {
+			if p.SparseRule == nil {
+				p.SparseRule = &SparseRule{}
+			}
+			readSetting(ps, path, n, p.SparseRule.settings(), key)
 		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
 			if p.ShareRule == nil {
 				p.ShareRule = &ShareRule{}

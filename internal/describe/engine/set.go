@@ -66,6 +66,8 @@ func (p *Profile) keep(key string) {
 		p.ShareRule = nil
 	case "graph.max_batch":
 		p.Graph.Given = true
+	case "max_sequences":
+		p.MTP.Sequences = 0
 	case "host.exposed":
 		p.Alone = 1
 	}

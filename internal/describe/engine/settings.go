@@ -59,6 +59,7 @@ func (p *Profile) settings() []setting {
 		{"attention_dp.wait_steps", atLeast(0), "maximum steps a prompt waits until every data-parallel rank has one", &p.AttentionDP.WaitSteps},
 		{"attention_dp.splits_budget", rule{}, "data-parallel ranks share one token budget", &p.AttentionDP.SplitsBudget},
 		{"mtp.tokens", atLeast(0), "draft tokens per step", &p.MTP.Tokens},
+		{"mtp.sequences", atLeast(0), "default of max_sequences, of all data-parallel ranks together, while drafting; 0 is max_sequences", &p.MTP.Sequences},
 		{"mtp.overlapped", rule{}, "overlap host work while drafting too", &p.MTP.Overlapped},
 		{"host.exposed", shareFrom(0), "share of per_step and per_sequence that the GPU waits for", &p.Exposed},
 		{"host.alone", shareFrom(0), "share of host.exposed that remains with a single device", &p.Alone},
@@ -97,6 +98,17 @@ func (t *Tier) settings() []setting {
 		{"graph_batch", atLeast(0), "", &t.GraphBatch},
 		{"wide_graph_batch", atLeast(0), "", &t.WideGraphBatch},
 		{"set_aside_gib", atLeast(0), "", gib(&t.SetAside)},
+	}
+}
+
+// settings are the fields of SparseRule.
+func (r *SparseRule) settings() []setting {
+	return []setting{
+		{"generations", rule{}, "", &r.Generations},
+		{"heads", atLeast(1), "", &r.Heads},
+		{"decode", rule{}, "", &r.Decode},
+		{"whole", rule{}, "", &r.Whole},
+		{"dense", rule{}, "", &r.Dense},
 	}
 }
 

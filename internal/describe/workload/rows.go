@@ -24,7 +24,7 @@ func inputNames() []string {
 		"num_prefill_tokens", // Vidur
 		"prompt_tokens",      // the OpenAI API
 		"input_tokens", "num_input_tokens", "num_prompt_tokens", "context_tokens", "request_tokens",
-		"input_len", "prompt_len", "prompt_length", "isl", "length", "tokens",
+		"input_len", "prompt_len", "prompt_length", "isl", "input", "length", "tokens",
 	}
 }
 
@@ -32,13 +32,13 @@ func inputNames() []string {
 func outputNames() []string {
 	return []string{
 		"output_length", "GeneratedTokens", "Response tokens", "num_decode_tokens", "completion_tokens",
-		"output_tokens", "num_output_tokens", "generated_tokens", "response_tokens", "output_len", "osl",
+		"output_tokens", "num_output_tokens", "generated_tokens", "response_tokens", "output_len", "osl", "output",
 	}
 }
 
 // arrivalNames are those for the time of a request: our own, that of Azure,
 // BurstGPT, Mooncake and Qwen-Bailian, and Vidur's.
-func arrivalNames() []string { return []string{"arrival_s", "timestamp", "arrived_at"} }
+func arrivalNames() []string { return []string{"arrival_s", "timestamp", "arrived_at", "arrival"} }
 
 // row is a request as it stands in a file.
 type row struct {

@@ -29,6 +29,8 @@ type Overlay struct {
 	Reach Reach
 	// Residuals are those of held-out rows, by kind.
 	Residuals map[string]Residuals
+	// Sources are where the fit's rows come from: by name, words of which what a row says of its source contains one.
+	Sources map[string][]string
 	// Outside is how far deployments of sources outside the fit err beyond that, by vendor or load.
 	Outside map[string]Outside
 }
@@ -57,7 +59,7 @@ func Shipped() *Overlay { return shipped() }
 // without a fit.
 func Uncalibrated() *Overlay {
 	fit := Shipped()
-	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals, Outside: fit.Outside}
+	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals, Sources: fit.Sources, Outside: fit.Outside}
 }
 
 // Elsewhere is the overlay as it applies to cells without rows.

@@ -61,6 +61,7 @@ func (r *reader) sections(root *yaml.Node) {
 		field("cells", func(_ string, n *yaml.Node) { o.Cells = entries(r, n, readModels) }),
 		field("families", func(_ string, n *yaml.Node) { o.Families = entries(r, n, readModels) }),
 		field("residuals", func(_ string, n *yaml.Node) { o.Residuals = entries(r, n, readResiduals) }),
+		field("sources", func(_ string, n *yaml.Node) { o.Sources = entries(r, n, readModels) }),
 		field("outside", func(_ string, n *yaml.Node) { o.Outside = entries(r, n, readOutside) }),
 		field("reach", func(at string, n *yaml.Node) {
 			r.Mapping(at, n, field("concurrency", size(&o.Reach.Concurrency)), field("input", size(&o.Reach.Input)), field("devices", size(&o.Reach.Devices)))

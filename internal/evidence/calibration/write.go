@@ -38,6 +38,7 @@ func (o *Overlay) Write(w io.Writer) error {
 		residuals[kind] = r.text()
 	}
 	writeSection(&b, "residuals", residuals)
+	writeModels(&b, "sources", o.Sources)
 	outside := map[string]string{}
 	for load, s := range o.Outside {
 		outside[load] = s.Text()

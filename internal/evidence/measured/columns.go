@@ -36,7 +36,7 @@ func knownColumns() []string {
 			known = append(known, side+size)
 		}
 	}
-	return append(known, measureColumns()...)
+	return append(append(known, trafficColumns()...), measureColumns()...)
 }
 
 // othersOf are the columns of a file that are not known, in its order.

@@ -79,7 +79,10 @@ func (a *assignments) add(key string, value float64) {
 // what the engine was passed, and the engine's own rule holds for it.
 func (r *Row) settings() []string {
 	var out assignments
-	if r.Source == "" || r.Familiar() {
+	switch {
+	case r.Traffic.Prefix > 0:
+		out = append(out, "prefix_caching=true")
+	case r.Source == "" || r.Familiar():
 		out = append(out, "prefix_caching=false")
 	}
 	if !r.Sides.Own || r.TokenBudget == 0 {

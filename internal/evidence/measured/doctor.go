@@ -134,7 +134,7 @@ func (d *doctor) physics(r *Row, prep *Prepared, dev *device.Profile) {
 		format = quant.Experts.Activation
 	}
 	peak, cache := float64(dev.Matrix[format]), float64(prep.fleet.Generates().KVTokens*last.DP*last.Count)
-	if peak == 0 {
+	if peak == 0 || r.TTFT+r.TPOT <= 0 { // without times there is nothing to hold against it
 		return
 	}
 	length := (1 + r.LengthLow) / 2
@@ -197,6 +197,9 @@ func (d *doctor) duplicates(rows []Row) {
 	}
 	first := map[times]int{}
 	for i := range rows {
+		if rows[i].TTFT+rows[i].TPOT <= 0 {
+			continue
+		}
 		key := times{rows[i].Cell(), rows[i].TTFT, rows[i].TPOT}
 		if line, ok := first[key]; ok {
 			d.suspect(&rows[i], ruleDuplicate, "same TTFT and TPOT as line %d", line)

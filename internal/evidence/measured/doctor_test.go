@@ -93,3 +93,16 @@ func examined(t *testing.T, rows []measured.Row) []measured.Finding {
 	}
 	return found
 }
+
+// TestDoctorWithoutTimes: rows that have only a throughput are neither impossible nor duplicates.
+func TestDoctorWithoutTimes(t *testing.T) {
+	t.Parallel()
+	rows, err := measured.Read(strings.NewReader("backend,model_path,system,isl,osl,tp_size,tput_per_gpu,concurrency\nvllm,Qwen/Qwen3-8B,h200_sxm,1000,100,1,900,8\nvllm,Qwen/Qwen3-8B,h200_sxm,1000,100,1,950,16\n"), "x.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := measuredtest.Predictor().Examine(t.Context(), rows)
+	if err != nil || len(found) != 0 {
+		t.Errorf("%v: %+v", err, found)
+	}
+}

@@ -9,12 +9,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 )
 
-// Familiar reports whether a row is from a source of the shipped fit: AIConfigurator's silicon sample, which names its files and
-// dumps, InferenceX's database, and runs on an H200 of our own. Their recipes are known, so their rows err by less than those of others.
-func (r *Row) Familiar() bool {
-	return strings.HasPrefix(r.Source, "source_file=") || strings.Contains(r.Source, "db-dump/") || strings.Contains(r.Source, "one H200") ||
-		strings.HasPrefix(r.Source, "own H200")
-}
+// Familiar reports whether a row is from a source of the shipped fit, which names them.
+func (r *Row) Familiar() bool { return calibration.Shipped().Familiar(r.Source) }
 
 // Laboratory is who published a row: its source without what follows a colon, the file and the day.
 func (r *Row) Laboratory() string {

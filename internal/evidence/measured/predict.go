@@ -131,16 +131,6 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 	return out
 }
 
-// client is the benchmark that measured a row.
-func (r *Row) client() sim.ClosedLoop {
-	c := max(1, r.Concurrency)
-	return sim.ClosedLoop{
-		Requests: max(c, min(r.Requests, MaxRequests)), Concurrency: c,
-		Input:  sim.Lengths{Tokens: r.Input, Low: r.LengthLow},
-		Output: sim.Lengths{Tokens: r.Output, Low: r.LengthLow},
-	}
-}
-
 // PrepareClean prepares the clean rows that can be predicted.
 func (p *Predictor) PrepareClean(ctx context.Context, rows []Row) ([]Prepared, error) {
 	var out []Prepared
@@ -295,7 +285,9 @@ type outcome struct {
 type benchmark struct {
 	fleet                 *replica.Fleet
 	requests, concurrency int
-	input, output         sim.Lengths
+	input, output         int
+	low                   float64
+	traffic               Traffic
 	multipliers           replica.Multipliers
 	metered               bool
 }
@@ -367,8 +359,8 @@ func (p *Predictor) Predict(ctx context.Context, row *Row) Prediction {
 	if q.Err != nil {
 		return q.failed()
 	}
-	c, m, metered := q.Row.client(), p.multipliers(&q), row.Joules > 0 || p.Energy
-	key := benchmark{q.fleet, c.Requests, c.Concurrency, c.Input, c.Output, m, metered}
+	r, m, metered := q.Row, p.multipliers(&q), row.Joules > 0 || p.Energy
+	key := benchmark{q.fleet, r.Requests, r.Concurrency, r.Input, r.Output, r.LengthLow, r.Traffic, m, metered}
 	return q.predict(p.runs.get(key, func() (outcome, error) { return q.run(ctx, m, metered) }))
 }
 

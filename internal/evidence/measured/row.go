@@ -34,7 +34,8 @@ type Row struct {
 	Input, Output         int
 	Concurrency, Requests int
 	LengthLow             float64 // lengths are uniform from this share to the whole
-	Workers                       // of an aggregated deployment
+	Traffic               Traffic
+	Workers               // of an aggregated deployment
 	// Prefill and Decode are the pools of a disaggregated one.
 	Prefill, Decode Workers
 
@@ -247,6 +248,7 @@ func (c *cells) row() Row {
 		r.Concurrency = c.whole("batch_size", 1) * r.DP
 	}
 	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
+	c.traffic(&r)
 	r.Defaulted = c.defaulted
 	c.check(&r)
 	return r

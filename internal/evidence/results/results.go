@@ -61,6 +61,7 @@ const (
 	SGLang     Format = "SGLang bench_serving"
 	AIPerf     Format = "AIPerf or genai-perf"
 	TRTLLM     Format = "trtllm-bench"
+	GuideLLM   Format = "guidellm"
 	InferenceX Format = "InferenceX"
 	Simulate   Format = "plimsoll simulate"
 	Requests   Format = "per-request CSV"
@@ -68,7 +69,7 @@ const (
 
 // accepted says which files can be read.
 const accepted = "accepted are the JSON of vllm bench serve --save-result, the JSONL of SGLang's bench_serving --output-file, the JSON or CSV that" +
-	" AIPerf and genai-perf export, the JSON of trtllm-bench --report_json, a result of InferenceX, plimsoll simulate --json, or a CSV with one" +
+	" AIPerf and genai-perf export, the JSON of guidellm, the JSON of trtllm-bench --report_json, a result of InferenceX, plimsoll simulate --json, or a CSV with one" +
 	" line per request (isl, osl, ttft_ms, tpot_ms)"
 
 // UnknownError is of files of no known format.
@@ -143,17 +144,26 @@ func readJSON(data []byte) ([]Run, error) {
 			if !ok {
 				return nil, unknown()
 			}
-			run, err := readObject(o)
+			some, err := readReport(o)
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, run)
+			runs = append(runs, some...)
 		}
 	}
 	return nil, fmt.Errorf("more than %d runs", maxRuns)
 }
 
-// readObject reads an object of any format.
+// readReport reads an object of any format: one run, or a report of guidellm, which has several.
+func readReport(o object) ([]Run, error) {
+	if all, ok := o["benchmarks"].([]any); ok {
+		return o.guidellm(all)
+	}
+	run, err := readObject(o)
+	return []Run{run}, err
+}
+
+// readObject reads an object of one run.
 func readObject(o object) (Run, error) {
 	has := func(keys ...string) bool {
 		for _, k := range keys {

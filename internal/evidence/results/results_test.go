@@ -45,6 +45,14 @@ Request Throughput (per sec),2.5
 1,0.5,500,1,30,0
 2,1.0,600,199,40,10
 `
+	guidellmFile = `{"metadata":{"version":2,"guidellm_version":"0.7.3"},"config":{"backend":{"kind":"openai_http","model":"Qwen/Qwen3-8B"}},"benchmarks":[
+{"type_":"generative_benchmark","config":{"strategy":{"type_":"concurrent","streams":16},"backend":{"model":"Qwen/Qwen3-8B"}},"duration":30.5,
+"metrics":{"request_totals":{"successful":64,"errored":1,"incomplete":2,"total":67},"request_concurrency":{"successful":{"mean":15.8}},
+"prompt_token_count":{"successful":{"mean":1000}},"output_token_count":{"successful":{"mean":256}},
+"time_to_first_token_ms":{"successful":{"mean":90,"median":80,"percentiles":{"p50":80,"p99":200}}},
+"time_per_output_token_ms":{"successful":{"mean":9}},"inter_token_latency_ms":{"successful":{"mean":8.5,"median":8.4,"percentiles":{"p99":9.9}}},
+"output_tokens_per_second":{"successful":{"mean":1700}},"tokens_per_second":{"successful":{"mean":8300}}}},
+{"args":{"strategy":{"type_":"constant","rate":2.5}},"metrics":{"request_totals":{"successful":50},"time_to_first_token_ms":{"successful":{"mean":70}}}}]}`
 	simulateFile = `{"request":{"concurrency":4},"model":"Qwen/Qwen3-8B","device":"h200_sxm","engine":"vllm","kv_tokens":100000,"finished":40,"duration_s":10,
 "ttft_ms":{"mean":50,"p50":45,"p99":90},"tpot_ms":{"mean":6,"p50":6,"p99":7},"requests_per_s":4,"input_tokens_per_s":4000,"output_tokens_per_s":800}`
 )
@@ -149,7 +157,7 @@ func TestRefuses(t *testing.T) {
 
 // FuzzRead: no file makes it fail but by an error, and what is read is finite.
 func FuzzRead(f *testing.F) {
-	for _, file := range []string{vllmFile, sglangFile, aiperfFile, genaiFile, trtllmFile, inferencexFile, simulateFile, `{"records":{"time_to_first_token":{"avg":1}}}`} {
+	for _, file := range []string{vllmFile, sglangFile, aiperfFile, genaiFile, trtllmFile, inferencexFile, guidellmFile, requestsFile, simulateFile, `{"records":{"time_to_first_token":{"avg":1}}}`} {
 		f.Add([]byte(file))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -178,5 +186,29 @@ func TestServing(t *testing.T) {
 	}
 	if got[0].LengthLow != 0.5 || got[0].Failed != 1 || !(got[1].LengthLow > 0 && got[1].LengthLow < 0.01) || got[1].Failed != 0 || got[2].Failed != 2 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestGuideLLM: a report has a run for each benchmark.
+func TestGuideLLM(t *testing.T) {
+	t.Parallel()
+	got, err := results.Parse([]byte(guidellmFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []results.Run{
+		{
+			Format: results.GuideLLM, Model: "Qwen/Qwen3-8B", Requests: 64, Failed: 1, Concurrency: 16, Duration: 30.5, Input: 1000, Output: 256,
+			TTFT: results.Times{Mean: ms(90), Median: ms(80), P99: ms(200)}, TPOT: results.Times{Mean: ms(8.5), Median: ms(8.4), P99: ms(9.9)}, OutputRate: 1700, TotalRate: 8300,
+		},
+		{Format: results.GuideLLM, Model: "Qwen/Qwen3-8B", Requests: 50, Rate: 2.5, TTFT: results.Times{Mean: ms(70)}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, wrong := range []string{`{"benchmarks":[]}`, `{"benchmarks":[1]}`, `{"benchmarks":[{"metrics":{}}]}`, `{"benchmarks":[{"metrics":{"time_to_first_token_ms":{"successful":{"mean":-1}}}}]}`} {
+		if _, err := results.Parse([]byte(wrong)); err == nil {
+			t.Errorf("%s: no error", wrong)
+		}
 	}
 }

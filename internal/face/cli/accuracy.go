@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -17,10 +18,11 @@ import (
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r opsaccuracy.Request
+	var about calibrateFlags // what results do not say
 	var asJSON, doctor, regret, outside, page bool
 	var perRow, other string
 	cmd := &cobra.Command{
-		Use:     "accuracy FILE.csv",
+		Use:     "accuracy FILE",
 		Short:   "Compare predictions with measured deployments",
 		GroupID: groupTrust,
 		Args:    arguments(1, "FILE"),
@@ -28,6 +30,18 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 			r.File = args[0]
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
+			}
+			if isResult(env, r.File) {
+				if page {
+					return usagef("--page needs a file of rows, got %s", r.File)
+				}
+				if err := about.deployed(cmd, env); err != nil {
+					return err
+				}
+				r.Results = about.Results
+				r.Results.Folders = args
+			} else if described := about.described(func(string) bool { return true }); len(described) > 0 {
+				return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], r.File)
 			}
 			name, file, ok := strings.Cut(other, "=")
 			if other != "" && (!ok || name == "" || file == "" || !page) {
@@ -39,17 +53,20 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 				return err
 			}
 			tableNotes(env.Note, res.Tables)
+			for _, u := range res.Results.Unused {
+				env.Note(u.File + " is not used: " + oneLine(u.Err))
+			}
 			switch {
 			case page:
 				report.AccuracyPage(env.Stdout, res, filepath.Base(r.File), name)
 			case asJSON:
 				err = env.JSON(document.NewAccuracy(res, regret))
 			case regret:
-				report.Regret(env.Stdout, res)
+				env.print(func(w io.Writer) { report.Regret(w, res) })
 			case outside:
-				report.Outside(env.Stdout, res)
+				env.print(func(w io.Writer) { report.Outside(w, res) })
 			default:
-				report.Accuracy(env.Stdout, res)
+				env.print(func(w io.Writer) { report.Accuracy(w, res) })
 			}
 			if perRow != "" {
 				err = errors.Join(err, env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
@@ -69,7 +86,18 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
 	fs.StringVar(&other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	about.defineResults(fs)
 	return cmd
+}
+
+// isResult reports whether a file is the result of a load generator, or a folder of them, and no file of rows.
+func isResult(env *Env, name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonl":
+		return true
+	}
+	info, err := os.Stat(env.path(name))
+	return err == nil && info.IsDir()
 }
 
 // examine prints the suspicious rows of a file of measurements.

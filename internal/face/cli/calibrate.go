@@ -73,6 +73,16 @@ func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.power, "power", false, "fit device power to the rows with joules_per_output_token")
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "parallel workers")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.defineDeployed(fs)
+}
+
+// defineResults adds the flags that describe the deployment of results.
+func (f *calibrateFlags) defineResults(fs *pflag.FlagSet) {
+	nargs.ListVar(fs, &f.kernels.Systems, "device", nargs.OneOrMore, nargs.Text, "the `system` of results; same as --system")
+	f.defineDeployed(fs)
+}
+
+func (f *calibrateFlags) defineDeployed(fs *pflag.FlagSet) {
 	section(fs, deploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.model, "model", "", "model, instead of that in the results")
 		fs.StringVar(&f.against, "against", "", "the results are of the best deployment of a plan `file`")

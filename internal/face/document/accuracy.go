@@ -2,6 +2,7 @@ package document
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
@@ -17,6 +18,10 @@ type Accuracy struct {
 	ByEngine map[string]AccuracyGroup `json:"by_engine"`
 	BySystem map[string]AccuracyGroup `json:"by_system"`
 	ByModel  map[string]AccuracyGroup `json:"by_model"`
+	// BySource is who published a row: its source without the file and the day.
+	BySource map[string]AccuracyGroup `json:"by_source"`
+	// Cells are the rows of a device under an engine of a model from a source, in this order.
+	Cells []AccuracyCell `json:"cells"`
 	// ByConcurrency groups by concurrency, rounded up to a power of two.
 	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
 	// Speculative are rows marked only for drafting tokens.
@@ -47,6 +52,28 @@ type AccuracyGroup struct {
 	PerGPU       *AccuracyErrors `json:"tput_per_gpu,omitempty"`
 	Joules       *AccuracyErrors `json:"joules_per_output_token,omitempty"`
 	TTFTEstimate *AccuracyErrors `json:"ttft_estimate,omitempty"`
+}
+
+// AccuracyCell is the errors of rows that are alike.
+type AccuracyCell struct {
+	System string `json:"system"`
+	Engine string `json:"engine"`
+	Model  string `json:"model"`
+	Source string `json:"source"`
+	AccuracyGroup
+}
+
+// cells divides rows by all that a table of errors is sorted by.
+func cells(rows []measured.Compared) []AccuracyCell {
+	out := []AccuracyCell{}
+	const apart = "\x00"
+	for _, p := range measured.By(rows, func(r *measured.Row) string {
+		return strings.Join([]string{r.System, r.Engine, r.Model, r.Laboratory()}, apart)
+	}) {
+		r := p.Rows[0].Row
+		out = append(out, AccuracyCell{r.System, r.Engine, r.Model, r.Laboratory(), GroupOf(p.Rows)})
+	}
+	return out
 }
 
 // Of is the errors of a quantity, nil where no row has it.
@@ -87,10 +114,11 @@ func NewAccuracy(r *accuracy.Response, regret bool) *Accuracy {
 	choices := measured.Regrets(clean)
 	out := &Accuracy{
 		Overall: GroupOf(clean), AllRows: GroupOf(r.Rows),
-		ByMode:        by(func(r *measured.Row) string { return r.Mode }),
-		ByEngine:      by(func(r *measured.Row) string { return r.Engine }),
-		BySystem:      by(func(r *measured.Row) string { return r.System }),
-		ByModel:       by(func(r *measured.Row) string { return r.Model }),
+		ByMode:   by(func(r *measured.Row) string { return r.Mode }),
+		ByEngine: by(func(r *measured.Row) string { return r.Engine }),
+		BySystem: by(func(r *measured.Row) string { return r.System }),
+		ByModel:  by(func(r *measured.Row) string { return r.Model }),
+		BySource: by((*measured.Row).Laboratory), Cells: cells(clean),
 		ByConcurrency: by(ConcurrencyOf), Defaulted: measured.DefaultedColumns(r.Rows), Speculative: GroupOf(measured.Speculative(r.Rows)),
 		NotPredicted: measured.Count(r.Rows, Failures), Disagreements: measured.Count(r.Rows, disagreements), Unused: measured.Count(r.Rows, unused),
 		Regret: NewRegret(choices), Source: r.Calibration,

@@ -27,7 +27,7 @@ func Engines(w io.Writer, all []*engine.Profile) {
 			p.MemoryShare, p.MemoryShareOf, p.BlockTokens, host, strings.Join(p.Aliases, ", "), strings.Join(presetNames(p), ", "),
 		)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // Engine prints every default of one engine.
@@ -45,7 +45,7 @@ func Engine(w io.Writer, p *engine.Profile) {
 	for _, s := range p.Settings() {
 		t.Row(s.Key, s.Value, cmp.Or(s.Option, "–"), s.Meaning)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w)
 	engineTiers(w, p)
 	engineHost(w, p)
@@ -87,7 +87,7 @@ func enginePresets(w io.Writer, p *engine.Profile) {
 			}
 			t.Row(ruleName(r), strings.Join(set, " "), strings.Join(others, ", "))
 		}
-		fmt.Fprintln(w, t)
+		put(w, t, "")
 	}
 }
 
@@ -121,12 +121,19 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 			}
 			t.Row(tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph)
 		}
-		fmt.Fprintln(w, t)
+		put(w, t, "")
 		fmt.Fprintln(w)
 	}
 	if r := p.LatentRule; r != nil {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in decode and %g times in prefill, except with %s heads per rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
+	}
+	if r := p.SparseRule; r != nil {
+		what := "prompts"
+		if r.Decode {
+			what = "prompts and decodes"
+		}
+		fmt.Fprintf(w, "On %s, sparse latent attention computes a multiple of %d heads per rank, of %s.\n\n", strings.Join(r.Generations, " and "), r.Heads, what)
 	}
 	if len(p.SharedFusion) > 0 {
 		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))
@@ -186,7 +193,7 @@ func engineHost(w io.Writer, p *engine.Profile) {
 		}
 		t.Row(s.Key, values, s.Meaning)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 func orDash(n int) string {

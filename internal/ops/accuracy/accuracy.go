@@ -7,16 +7,19 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
+	"github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Request is a file of measured rows to predict.
+// Request is a file of measured rows to predict, or results of load generators as they are.
 type Request struct {
-	File         string        `json:"file"`
-	Calibration  string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
-	Uncalibrated bool          `json:"uncalibrated,omitempty"`
-	PerfData     prices.Tables `json:"perf_data,omitzero"`
-	Workers      int           `json:"jobs,omitempty"` // 0 = 1
+	File string `json:"file"`
+	// Results, if it names some, are predicted in place of a file of rows.
+	Results      calibrate.ResultsRequest `json:"results,omitzero"`
+	Calibration  string                   `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
+	Uncalibrated bool                     `json:"uncalibrated,omitempty"`
+	PerfData     prices.Tables            `json:"perf_data,omitzero"`
+	Workers      int                      `json:"jobs,omitempty"` // 0 = 1
 	// Energy also predicts the joules of rows without measured ones.
 	Energy bool `json:"energy,omitempty"`
 	// Compare also predicts the rows without the fit to deployments.
@@ -32,6 +35,8 @@ type Response struct {
 	Calibration string
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
+	// Results are the runs of load generators among the rows, and those that could not be used.
+	Results calibrate.FoundResults
 	// Unfitted are the rows predicted without the fit, Beside by another program; nil if they were not requested.
 	Unfitted, Beside []measured.Compared
 	// Outside is how far rows of sources outside the calibration err beyond its intervals.
@@ -40,7 +45,11 @@ type Response struct {
 
 // Run predicts every row of a file of measurements.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
-	rows, err := w.Measured(r.File)
+	var rows []measured.Row
+	var err error
+	if r.Results.Folders == nil {
+		rows, err = w.Measured(r.File)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +74,9 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if out.Rows, err = predictor.PredictAll(ctx, rows, r.Workers); err != nil {
 		return nil, err
 	}
+	if err := out.results(ctx, w, predictor, &r); err != nil {
+		return nil, err
+	}
 	measured.Expect(o, out.Rows)
 	if r.Beside != "" {
 		if out.Beside, err = beside(w, r.Beside, out.Rows); err != nil {
@@ -80,6 +92,28 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	out.Outside = measured.FromOutside(o, out.Rows)
 	out.Tables, err = p.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
+}
+
+// results adds the runs of load generators.
+func (out *Response) results(ctx context.Context, w *session.Session, p *measured.Predictor, r *Request) error {
+	if r.Results.Folders == nil {
+		return nil
+	}
+	found, prepared, err := calibrate.Find(ctx, w, &r.Results)
+	if err != nil {
+		return err
+	}
+	for i := range found.Used {
+		u := &found.Used[i]
+		u.Row.Source = u.File
+		if gpus := max(1, u.Row.GPUs); u.Run.TotalRate > 0 {
+			u.Row.PerGPU = u.Run.TotalRate / float64(gpus)
+		}
+	}
+	out.Results = found
+	rows, err := p.PredictPrepared(ctx, prepared, r.Workers)
+	out.Rows = append(out.Rows, rows...)
+	return err
 }
 
 // checkPrices checks the kernel tables of the rows' systems and reports the first

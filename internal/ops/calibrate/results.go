@@ -71,6 +71,12 @@ type started struct {
 	err   error
 }
 
+// Find turns results into rows, ready to be predicted: one for each run that is used, in its order.
+func Find(ctx context.Context, w *session.Session, r *ResultsRequest) (FoundResults, []measured.Prepared, error) {
+	f, err := fromResults(ctx, w, r)
+	return f.found, f.rows, err
+}
+
 // fromResults turns results into rows, ready to be simulated.
 func fromResults(ctx context.Context, w *session.Session, r *ResultsRequest) (*finder, error) {
 	f := &finder{world: w, fleets: map[string]*replica.Fleet{}, started: map[string]*started{}}

@@ -108,6 +108,28 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestDraftingSequences: SGLang runs 48 requests on all data-parallel ranks together while it drafts, unless its setting says otherwise.
+func TestDraftingSequences(t *testing.T) {
+	t.Parallel()
+	p := parts(t, "deepseek-ai/DeepSeek-V3", "h200_sxm", "sglang")
+	one, eight := parallel.Layout{Devices: 8, TP: 8}, parallel.Layout{Devices: 8, TP: 1, DP: 8}
+	for _, c := range []struct {
+		layout   parallel.Layout
+		mtp      int
+		settings []string
+		want     int
+	}{{one, 0, nil, 1024}, {one, 2, nil, 48}, {eight, 2, nil, 6}, {one, 2, []string{"max_sequences=300"}, 300}} {
+		d := deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: c.layout, MTP: c.mtp, Settings: c.settings}}}
+		r, err := d.Resolve(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Pools[0].Engine.MaxSequences; got != c.want {
+			t.Errorf("DP %d, %d drafts, %v: %d sequences, want %d", c.layout.DP, c.mtp, c.settings, got, c.want)
+		}
+	}
+}
+
 // TestRefuses: everything that is wrong is named by its field.
 func TestRefuses(t *testing.T) {
 	t.Parallel()

@@ -170,8 +170,17 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
-		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(),
+		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(),
 	}}, nil
+}
+
+// sparse is how the engine's kernels of sparse attention work on the device.
+func (p *Parts) sparse() graph.Sparse {
+	if p.Engine == nil {
+		return graph.Sparse{}
+	}
+	r := p.Engine.SparseKernels(p.Device.Generation)
+	return graph.Sparse{Heads: r.Heads, Decode: r.Decode, Whole: r.Whole, Dense: r.Dense}
 }
 
 // fusesShared reports whether the engine computes the model's shared expert among the others.
@@ -211,6 +220,9 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 		}
 		out.Engine = e.On(b.Device, l.Devices, b.Model.Family)
 		out.Spec.MTP = cmp.Or(p.MTP, out.Engine.MTP.Tokens)
+		if n := out.Engine.MTP.Sequences; n > 0 && out.Spec.MTP > 0 {
+			out.Engine.MaxSequences = min(out.Engine.MaxSequences, max(1, n/max(1, l.DP)))
+		}
 		if f := out.Engine.KVFormat; f != dtype.None {
 			out.Spec.Quant.KV = f
 		}
