@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
 
 // Between lists the names of a list that a release has and another has not: those that are new in it, and those that it lacks.
@@ -27,6 +29,36 @@ func ValuesOf(flag string, names []string) []string {
 	for _, n := range names {
 		if value, ok := strings.CutPrefix(n, flag+"="); ok {
 			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// declared is the default that a flag has from a release on.
+type declared struct{ since, value string }
+
+// Redefined is a flag whose declared default differs between two releases.
+type Redefined struct{ Flag, From, To string }
+
+// Redefaulted lists the flags of an engine that two releases have with different defaults. Known is the newest release whose defaults were
+// read, "" if none of the engine were.
+func Redefaulted(name, from, to string) (out []Redefined, known string) {
+	for flag, all := range changedDefaults()[name] {
+		was, now := declaredIn(all, from), declaredIn(all, to)
+		if was != now && was != "" && now != "" {
+			out = append(out, Redefined{flag, was, now})
+		}
+	}
+	slices.SortFunc(out, func(a, b Redefined) int { return strings.Compare(a.Flag, b.Flag) })
+	return out, defaultsKnown()[name]
+}
+
+// declaredIn is a default in a release, "" if it has none.
+func declaredIn(all []declared, release string) string {
+	out := ""
+	for _, d := range all {
+		if version.Compare(d.since, release) <= 0 {
+			out = d.value
 		}
 	}
 	return out

@@ -62,11 +62,11 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 			case asJSON:
 				err = env.JSON(document.NewAccuracy(res, regret))
 			case regret:
-				report.Regret(env.Stdout, res)
+				env.print(func(w io.Writer) { report.Regret(w, res) })
 			case outside:
-				report.Outside(env.Stdout, res)
+				env.print(func(w io.Writer) { report.Outside(w, res) })
 			default:
-				report.Accuracy(env.Stdout, res)
+				env.print(func(w io.Writer) { report.Accuracy(w, res) })
 			}
 			if perRow != "" {
 				err = errors.Join(err, env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))

@@ -77,9 +77,10 @@ type Side struct {
 	lint *lint.Response
 }
 
-// Default is a setting that the files leave to the engine, and that the releases set differently.
+// Default is a setting that the files leave to the engine, and that the releases set differently. None, as the engines declare it, is decided
+// when the engine starts.
 type Default struct {
-	Key  string `json:"key"`            // as in "plimsoll engines"
+	Key  string `json:"key,omitempty"`  // as in "plimsoll engines"; "" for what the prediction does not model
 	Flag string `json:"flag,omitempty"` // the engine's own name; "" for what has none
 	Pool string `json:"pool,omitempty"`
 	From string `json:"from"`
@@ -130,6 +131,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err := out.defaults(w); err != nil {
 		return nil, err
 	}
+	out.declared()
 	if err := out.effects(ctx, w, &r); err != nil {
 		return nil, err
 	}
@@ -284,6 +286,33 @@ func (out *Response) defaults(w *session.Session) error {
 	return nil
 }
 
+// declared adds defaults that flags declare, of flags that the files leave out.
+func (out *Response) declared() {
+	given := map[string]bool{"--model": true} // every launch has one
+	for _, f := range out.To.lint.Flags {
+		given[f.Name] = true
+	}
+	for _, d := range out.Defaults {
+		given[d.Flag] = true
+	}
+	all, known := engine.Redefaulted(out.Engine, out.From.Version, out.To.Version)
+	for _, d := range all {
+		if !given[d.Flag] {
+			out.Defaults = append(out.Defaults, Default{Flag: d.Flag, From: d.From, To: d.To})
+		}
+	}
+	newest := out.To.Version
+	if version.Compare(out.From.Version, newest) > 0 {
+		newest = out.From.Version
+	}
+	switch {
+	case known == "":
+		out.Unknown = append(out.Unknown, "defaults of flags that the prediction does not model")
+	case version.Compare(newest, known) > 0:
+		out.Unknown = append(out.Unknown, "defaults of flags that the prediction does not model, after "+known)
+	}
+}
+
 // effects predicts the files under both releases, with the same requests in flight.
 func (out *Response) effects(ctx context.Context, w *session.Session, r *Request) error {
 	a, b := out.From.lint.Capacity, out.To.lint.Capacity
@@ -351,7 +380,7 @@ func (out *Response) unknown() {
 	case len(out.Effects) == 0:
 		out.Unknown = append(out.Unknown, "the deployment does not start under both releases, so nothing is predicted")
 	}
-	out.Unknown = append(out.Unknown, "defaults of flags that the prediction does not model, and a flag that keeps its name and changes its meaning: the table of releases has names and values")
+	out.Unknown = append(out.Unknown, "a flag that keeps its name and its default and changes its meaning")
 	if out.Drift != nil && out.Drift.Beyond {
 		out.Unknown = append(out.Unknown, "the releases are further apart than what was measured, two and a half months: the change may be larger")
 	}

@@ -2,6 +2,7 @@ package upgrade_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,14 +29,20 @@ func TestChanges(t *testing.T) {
 	if len(r.Breaks) != 1 || r.Breaks[0].Code != "PL002" || r.Breaks[0].Where != "--cuda-graph-sizes" || r.Breaks[0].Better != "--cudagraph-capture-sizes" || len(r.Mended) != 0 {
 		t.Errorf("breaks %+v, mended %+v", r.Breaks, r.Mended)
 	}
-	if len(r.Defaults) != 1 || r.Defaults[0].Flag != "--gpu-memory-utilization" || r.Defaults[0].From != "0.9" || r.Defaults[0].To != "0.92" || len(r.Modelled) == 0 {
+	if len(r.Defaults) < 5 || r.Defaults[0].Flag != "--gpu-memory-utilization" || r.Defaults[0].From != "0.9" || r.Defaults[0].To != "0.92" || len(r.Modelled) == 0 {
 		t.Errorf("defaults %+v, modelled %+v", r.Defaults, r.Modelled)
 	}
 	if len(r.Added) < 100 || len(r.Removed) < 20 || r.From.Version != "0.10.0" || r.Months < 12 || r.Months > 14 {
 		t.Errorf("%d added, %d removed, %v months", len(r.Added), len(r.Removed), r.Months)
 	}
-	if given := compare(t, "0.10", "0.28", command+" --gpu-memory-utilization 0.8"); len(given.Defaults) != 0 {
-		t.Errorf("defaults of what is given: %+v", given.Defaults)
+	cascade := upgrade.Default{Flag: "--disable-cascade-attn", From: "False", To: "True"} // declared so since 0.18
+	if !slices.Contains(r.Defaults, cascade) {
+		t.Errorf("no %v in %+v", cascade, r.Defaults)
+	}
+	for _, d := range compare(t, "0.10", "0.28", command+" --gpu-memory-utilization 0.8 --disable-cascade-attn").Defaults {
+		if d.Flag == "--gpu-memory-utilization" || d.Flag == cascade.Flag {
+			t.Errorf("a default of what is given: %+v", d)
+		}
 	}
 	r = compare(t, "0.24", "0.28", "vllm serve Qwen/Qwen3-8B --kv-cache-dtype fp8")
 	if len(r.Values) != 1 || r.Values[0].Flag != "--kv-cache-dtype" || len(r.Values[0].New) == 0 {
