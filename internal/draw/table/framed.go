@@ -25,7 +25,11 @@ func (t *Table) Framed(bold int) string {
 		}
 		return b.String()
 	}
-	lines := []string{rule, line(t.header), rule}
+	lines := []string{rule, line(t.header)}
+	for _, h := range t.more {
+		lines = append(lines, line(h))
+	}
+	lines = append(lines, rule)
 	for _, row := range t.rows {
 		lines = append(lines, line(row))
 	}

@@ -20,6 +20,8 @@ const gap = "  "
 type Table struct {
 	right  []bool
 	header []string
+	more   [][]string // further lines of the header
+	least  []string   // heads of columns to drop first
 	rows   [][]string // nil is a rule
 	widths []int
 }
@@ -75,7 +77,11 @@ func (t *Table) String() string {
 		wide += n + len(gap)
 	}
 	rule := strings.Repeat("─", wide)
-	lines := []string{t.line(t.header), rule}
+	lines := []string{t.line(t.header)}
+	for _, h := range t.more {
+		lines = append(lines, t.line(h))
+	}
+	lines = append(lines, rule)
 	rows := t.rows
 	if n := len(rows); n > 0 && rows[n-1] == nil {
 		rows = rows[:n-1]

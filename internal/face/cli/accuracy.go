@@ -19,6 +19,7 @@ import (
 type accuracyFlags struct {
 	opsaccuracy.Request
 
+	about                                 calibrateFlags // what results do not say
 	asJSON, doctor, regret, outside, page bool
 	perRow, other                         string
 }
@@ -27,7 +28,7 @@ type accuracyFlags struct {
 func newAccuracyCmd(env *Env) *cobra.Command {
 	f := &accuracyFlags{}
 	cmd := &cobra.Command{
-		Use:     "accuracy FILE.csv",
+		Use:     "accuracy FILE",
 		Short:   "Compare predictions with measured deployments",
 		GroupID: groupTrust,
 		Args:    arguments(1, "FILE"),
@@ -51,11 +52,34 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&f.page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
 	fs.StringVar(&f.other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	f.about.defineResults(fs)
 	return cmd
+}
+
+// complete takes what results do not say, or refuses it beside a file of rows.
+func (f *accuracyFlags) complete(cmd *cobra.Command, env *Env) error {
+	if !isResult(env, f.File) {
+		if described := f.about.described(func(string) bool { return true }); len(described) > 0 {
+			return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], f.File)
+		}
+		return nil
+	}
+	if f.page {
+		return usagef("--page needs a file of rows, got %s", f.File)
+	}
+	if err := f.about.deployed(cmd, env); err != nil {
+		return err
+	}
+	f.Results = f.about.Results
+	f.Results.Folders = []string{f.File}
+	return nil
 }
 
 // run predicts and prints.
 func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
+	if err := f.complete(cmd, env); err != nil {
+		return err
+	}
 	name, file, ok := strings.Cut(f.other, "=")
 	if f.other != "" && (!ok || name == "" || file == "" || !f.page) {
 		return usagef("--beside must be NAME=FILE, with --page, got %q", f.other)
@@ -66,22 +90,35 @@ func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
 		return err
 	}
 	tableNotes(env.Note, res.Tables)
+	for _, u := range res.Results.Unused {
+		env.Note(u.File + " is not used: " + oneLine(u.Err))
+	}
 	switch {
 	case f.page:
 		report.AccuracyPage(env.Stdout, res, filepath.Base(f.File), name)
 	case f.asJSON:
 		err = env.JSON(document.NewAccuracy(res, f.regret))
 	case f.regret:
-		report.Regret(env.Stdout, res)
+		env.print(func(w io.Writer) { report.Regret(w, res) })
 	case f.outside:
-		report.Outside(env.Stdout, res)
+		env.print(func(w io.Writer) { report.Outside(w, res) })
 	default:
-		report.Accuracy(env.Stdout, res)
+		env.print(func(w io.Writer) { report.Accuracy(w, res) })
 	}
 	if f.perRow != "" {
 		err = errors.Join(err, env.CreateAtomic(f.perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
 	}
 	return err
+}
+
+// isResult reports whether a file is the result of a load generator, or a folder of them, and no file of rows.
+func isResult(env *Env, name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonl":
+		return true
+	}
+	info, err := os.Stat(env.path(name))
+	return err == nil && info.IsDir()
 }
 
 // examine prints the suspicious rows of a file of measurements.

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -102,7 +103,7 @@ func showEngine(env *Env, name string, r *enginesRequest) error {
 	if r.json {
 		return env.JSON(engine.WithPresets{Profile: p})
 	}
-	report.Engine(env.Stdout, p)
+	env.print(func(w io.Writer) { report.Engine(w, p) })
 	return nil
 }
 
@@ -122,6 +123,6 @@ func listEngines(env *Env, asJSON bool) error {
 		}
 		return env.JSON(out)
 	}
-	report.Engines(env.Stdout, all)
+	env.print(func(w io.Writer) { report.Engines(w, all) })
 	return nil
 }

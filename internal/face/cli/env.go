@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
 
 	"golang.org/x/term"
 )
@@ -182,8 +183,20 @@ func answer[R, D any](e *Env, asJSON bool, r R, document func(R) D, report func(
 	if asJSON {
 		return e.JSON(document(r))
 	}
-	report(e.Stdout, r)
+	e.print(func(w io.Writer) { report(w, r) })
 	return nil
+}
+
+// print prints a report, on a terminal in its width.
+func (e *Env) print(write func(io.Writer)) {
+	width := e.Width()
+	if width == 0 {
+		write(e.Stdout)
+		return
+	}
+	page := &report.Page{To: e.Stdout, Columns: width}
+	write(page)
+	_ = page.Close() // a failed write is remembered
 }
 
 // watchedWriter remembers the first failed write, so that commands may print freely and a full disk is still an error.

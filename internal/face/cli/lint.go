@@ -283,7 +283,7 @@ func (f *lintFlags) print(env *Env, all []*lint.Response, unread []report.Unread
 			if f.each {
 				fmt.Fprintf(env.Stdout, "%s%s:\n", strings.Repeat("\n", min(i, 1)), r.Request.Files[0])
 			}
-			report.Lint(env.Stdout, r)
+			env.print(func(w io.Writer) { report.Lint(w, r) })
 		}
 		for _, u := range unread {
 			env.Note(u.File + ": " + u.Why)

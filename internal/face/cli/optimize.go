@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -108,8 +109,8 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)
 	default:
-		report.Optimize(env.Stdout, r, report.OptimizeView{
-			Color: env.Color(env.Stdout), Memory: f.memory, Width: env.Width(), Plots: !f.noPlots,
+		env.print(func(w io.Writer) {
+			report.Optimize(w, r, report.OptimizeView{Color: env.Color(env.Stdout), Memory: f.memory, Width: env.Width(), Plots: !f.noPlots})
 		})
 	}
 	return errors.Join(err, f.files(env, r))

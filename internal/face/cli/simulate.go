@@ -251,7 +251,9 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 		r.Command = commandline.Simulate(&r.Request, f.input, f.output, f.file)
 		err = env.JSON(r)
 	} else {
-		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
+		env.print(func(w io.Writer) {
+			report.Simulate(w, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
+		})
 	}
 	if f.perRequest != "" {
 		err = errors.Join(err, env.CreateAtomic(f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }))

@@ -137,7 +137,7 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 		r.Command = commandline.Step(&r.Request)
 		err = env.JSON(r)
 	} else {
-		report.Step(env.Stdout, r)
+		env.print(func(w io.Writer) { report.Step(w, r) })
 	}
 	if f.trace != "" {
 		err = errors.Join(err, env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -145,10 +146,12 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 		},
 		Report: func(r *optimize.Response) {
 			r.Say(commandline.Step)
-			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
+			e.print(func(w io.Writer) {
+				report.Optimize(w, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
+			})
 		},
 		Plan:       func(ctx context.Context, q plan.Request) (*plan.Response, error) { return e.plan(ctx, q, f.quiet) },
-		ReportPlan: func(r *plan.Response) { report.Plan(out, r) },
+		ReportPlan: func(r *plan.Response) { e.print(func(w io.Writer) { report.Plan(w, r) }) },
 	}
 	if f.wizard.lang == "" {
 		c.Lang = wizard.FromLocale(e.Getenv)

@@ -40,7 +40,7 @@ func Accuracy(w io.Writer, r *accuracy.Response) {
 			t.add(by.prefix+p.Name, document.GroupOf(p.Rows))
 		}
 	}
-	fmt.Fprintln(w, t)
+	put(w, t.Table, "")
 	fmt.Fprintf(w, "\nThe 80 %% intervals cover %s (clean rows). Bias is the median of ln(predicted/measured).\n", covered(clean))
 	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
@@ -222,7 +222,7 @@ func Calibration(w io.Writer, r *calibrate.Response) {
 		}
 	}
 	calibrated(w, &r.Results)
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	if r.Unchanged {
 		fmt.Fprintln(w, "The calibration is unchanged: fitting these rows did not improve predictions of held-out configurations.")
 	}

@@ -40,7 +40,7 @@ func Models(w io.Writer, rows []ModelRow) {
 			units.Bytes(r.KVBytes), strings.Join(also[r.ID], ", "),
 		)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // Model prints the facts of one model.
@@ -80,7 +80,7 @@ func Model(w io.Writer, f *model.Facts) {
 	for _, k := range f.Kinds {
 		t.Row(k.Count, k.Description, units.Count(float64(k.Parameters)), k.KVBytes)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	for _, n := range f.Notes {
 		fmt.Fprintf(w, "\nNote: %s\n", n)
 	}
@@ -100,7 +100,7 @@ func Devices(w io.Writer, all []device.Facts) {
 			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
 		)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // Device prints one profile in full, with the tier of predictions for it.
@@ -139,7 +139,7 @@ func Device(w io.Writer, f *device.Facts, tier device.Tier) {
 	for _, l := range f.Links {
 		t.Row(l.Name, l.Size, number(l.BandwidthGBs), fmt.Sprintf("%g µs", l.LatencyUs), l.Efficiency, l.Topology)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 func priceLine(f *device.Facts) string {

@@ -29,7 +29,7 @@ func checkedRun(w io.Writer, file string, r *check.CheckedRun) {
 		}
 		t.Row(f.Name, amount(&f, f.Predicted), amount(&f, f.Low)+" to "+amount(&f, f.High), amount(&f, f.Measured), fmt.Sprintf("×%.2f", f.Ratio), word)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintf(w, "\nIntervals from %s.\n", r.Basis)
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note: %s.\n", strings.TrimSuffix(n, "."))
@@ -99,7 +99,7 @@ func causes(w io.Writer, r *check.CheckedRun) {
 		}
 		t.Row(c.What, from, cells, fmt.Sprintf("%.0f %%", 100*c.Left), word)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // verdict names the most likely cause.

@@ -62,7 +62,7 @@ func profiles(w io.Writer, r *optimize.Response) {
 			fmt.Sprintf("%.3f", float64(d.Bandwidth)*d.MemoryEfficiency/float64(units.TiB)),
 			fmt.Sprintf("%.1f", d.Memory.GiB()), strings.Join(grid, " x "), strings.Join(links, " | "))
 	}
-	fmt.Fprintln(w, t.Framed(-1))
+	framed(w, t, -1, OptimizeView{})
 	fmt.Fprintln(w, "Notes: compute is the 16-bit peak; all rates include their efficiency; HBM bandwidth is in binary TB/s.")
 }
 
@@ -169,7 +169,7 @@ func crossIntervals(w io.Writer, rows []Leader) {
 		)
 	}
 	fmt.Fprintln(w, "80 % prediction intervals:")
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	if alike {
 		fmt.Fprintln(w, "The ranking of devices with overlapping intervals is uncertain: measure before choosing between them.")
 	}

@@ -27,7 +27,7 @@ func Engines(w io.Writer, all []*engine.Profile) {
 			p.MemoryShare, p.MemoryShareOf, p.BlockTokens, host, strings.Join(p.Aliases, ", "), strings.Join(presetNames(p), ", "),
 		)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // Engine prints every default of one engine.
@@ -45,7 +45,7 @@ func Engine(w io.Writer, p *engine.Profile) {
 	for _, s := range p.Settings() {
 		t.Row(s.Key, s.Value, cmp.Or(s.Option, "–"), s.Meaning)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w)
 	engineTiers(w, p)
 	engineHost(w, p)
@@ -87,7 +87,7 @@ func enginePresets(w io.Writer, p *engine.Profile) {
 			}
 			t.Row(ruleName(r), strings.Join(set, " "), strings.Join(others, ", "))
 		}
-		fmt.Fprintln(w, t)
+		put(w, t, "")
 	}
 }
 
@@ -121,7 +121,7 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 			}
 			t.Row(tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph)
 		}
-		fmt.Fprintln(w, t)
+		put(w, t, "")
 		fmt.Fprintln(w)
 	}
 	if r := p.LatentRule; r != nil {
@@ -193,7 +193,7 @@ func engineHost(w io.Writer, p *engine.Profile) {
 		}
 		t.Row(s.Key, values, s.Meaning)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 func orDash(n int) string {

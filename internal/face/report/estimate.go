@@ -149,7 +149,7 @@ func memoryBars(w io.Writer, mark string, r *estimate.Response, p *estimate.Pool
 		add("recurrent states", m.States)
 	}
 	add("unused", m.Memory-m.Weights-m.Activation-m.Workspace-m.KV-m.States)
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	e := &r.Request.Experiment
 	fmt.Fprintf(w, "KV cache: %s per token and GPU; %d tokens, or %d requests of %d tokens, per data-parallel rank\n",
 		m.PerToken, m.Tokens, m.Tokens/(e.Input+e.Output), e.Input+e.Output)
@@ -180,7 +180,7 @@ func stepTimes(w io.Writer, mark string, s *estimate.Step) {
 			bar(o.Share, cells), fmt.Sprintf("%.1f %%", 100*o.Share), o.Bound, o.Source,
 		)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintf(w, "Kernels %s, physical limit %s (%.1f %% of that speed)", s.Time, s.Limit, 100*s.LimitShare)
 	if e := s.Engine; e != nil {
 		fmt.Fprintf(w, "; %s takes %s: kernels %s after calibration, host %s", e.Title, e.Time, e.Kernels, e.Host)
@@ -205,7 +205,7 @@ func stepSources(w io.Writer, mark string, s *estimate.Step, each bool) {
 	for _, source := range order {
 		t.Row(source, strconv.Itoa(count[source]), fmt.Sprintf("%.1f %%", share[source]))
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	for i := range s.Operators {
 		o := &s.Operators[i]
 		if !each && o.Kernels == "" {

@@ -34,7 +34,7 @@ func Examine(w io.Writer, r *accuracy.ExamineResponse) {
 			sum.Row(rule[0], n, rule[1])
 		}
 	}
-	fmt.Fprintln(w, sum)
+	put(w, sum, "")
 	marked, found := 0, 0
 	for i := range r.Rows {
 		if r.Rows[i].Quality != "" {
@@ -78,7 +78,7 @@ func Regret(w io.Writer, r *accuracy.Response) {
 		)
 		i = k
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, regretLine(choices))
 }

@@ -21,7 +21,7 @@ func Kernels(w io.Writer, r *opscalibrate.KernelsResponse) {
 			pc(e.Fitted.MedianAPE), pc(e.Fitted.P90), fmt.Sprintf("%+.2f", e.Fitted.Bias),
 		)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w, "\nErrors of the fastest kernel of each shape. Bias is the median of ln(predicted/measured).")
 }
 
@@ -35,7 +35,7 @@ func Surfaces(w io.Writer, r *opscalibrate.SurfacesResponse) {
 			pc(e.Tables.MedianAPE), pc(e.Tables.P90), pc(e.Form.MedianAPE), pc(e.Form.P90),
 		)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w, "\nErrors of single kernels on every tenth shape: of surfaces and tables that hold out those shapes, and of the operator forms.")
 }
 
@@ -59,7 +59,7 @@ func Power(w io.Writer, r *opscalibrate.PowerResponse) {
 			}
 		}
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintf(w, "\n%d constants fitted to %d rows. Watts are predicted at the measured throughput.\n", r.Numbers, r.Rows)
 	if len(r.Left) > 0 {
 		fmt.Fprintf(w, "Not fitted (fewer than %d rows): %s\n", calibrate.FewestPowerRows, strings.Join(r.Left, ", "))

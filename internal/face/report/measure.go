@@ -21,7 +21,7 @@ func Measure(w io.Writer, r *measure.Response) {
 		o := &r.Options[i]
 		t.Row(fmt.Sprint(i+1), o.Name, fmt.Sprint(o.GPUs), bracketed(o.Tokens), percentage(o.Best), short(o.Unmeasured))
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w)
 	if len(r.Options) > 1 {
 		fmt.Fprintf(w, "The chance that another deployment carries at least 5 %% more than the first is %s.\n", percentage(r.Wrong))
@@ -70,7 +70,7 @@ func runs(w io.Writer, all []measure.Run) {
 		}
 		t.Row(run.ID, fmt.Sprint(run.GPUs), fmt.Sprint(run.Concurrency), fmt.Sprint(run.Requests), seconds, bracketed(run.TTFT), tpot, bracketed(run.Tokens))
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w, "Seconds: the start of the server, and the run. Times and tokens/s are what is predicted for the run.")
 }
 
@@ -94,7 +94,7 @@ func Measured(w io.Writer, o *measure.Outcome) {
 			name = ""
 		}
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w, "\nOutput tokens/s per GPU within the limits, before and after (80 % intervals):")
 	fmt.Fprintln(w)
 	t = table.New("deployment", ">before", ">after", ">chance of being best: before", ">after", ">runs")
@@ -106,7 +106,7 @@ func Measured(w io.Writer, o *measure.Outcome) {
 		}
 		t.Row(x.Name, before, bracketed(x.After), percentage(x.Best[0]), percentage(x.Best[1]), fmt.Sprint(x.Runs))
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	for _, m := range o.Missing {
 		fmt.Fprintf(w, "Not used: %s.\n", strings.TrimSuffix(m, "."))
 	}
@@ -136,7 +136,7 @@ func MeasuredKernels(w io.Writer, r *measure.KernelsResponse) {
 		ratio := func(x float64) string { return fmt.Sprintf("×%.2f", x) }
 		t.Row(g.Name, fmt.Sprint(g.Kernels), ratio(g.Median), ratio(g.Low), ratio(g.High))
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w)
 	share := func(name string, x float64) {
 		if x > 0 {

@@ -29,7 +29,7 @@ func Outside(w io.Writer, r *accuracy.Response) {
 		}
 		t.Row(cells...)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 	fmt.Fprintln(w, "\nadd: standard deviation of ln(measured/predicted) to add so that 80 % intervals hold. after: inside when it comes from all other sources.")
 	fmt.Fprintln(w, "\nIn a calibration file:\noutside:")
 	for _, g := range r.Outside {

@@ -26,13 +26,14 @@ func Plan(w io.Writer, p *plan.Response) {
 		texts = append(texts, s.Sentence)
 	}
 	for _, text := range append(texts, p.Answer.AgainstAPI) {
-		for _, line := range table.Wrap(text, planWidth) {
+		for _, line := range table.Wrap(text, textWidth(w, planWidth)) {
 			fmt.Fprintln(w, line)
 		}
 	}
 	Ways(w, p)
 	planWorkloads(w, p)
 	planContenders(w, p)
+	planPicture(w, p)
 	planSessions(w, p)
 	planDay(w, p)
 	planChanges(w, p)
@@ -110,7 +111,9 @@ func planContenders(w io.Writer, p *plan.Response) {
 		}
 		second.Row(mark, load, units.Figure(ttft.Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost)
 	}
-	fmt.Fprintf(w, "%s\n\n%s\n", indent(first), indent(second))
+	put(w, first.Least("mode", "TPOT "+of+"ms", "TTFT "+of+"ms"), "  ")
+	fmt.Fprintln(w)
+	put(w, second.Least("$/request", "J/token", "requests", "TTFT "+other, "TPOT "+other, "in flight"), "  ")
 	if n := len(p.Contenders) - len(shown); n > 0 {
 		fmt.Fprintf(w, "  %d more in the record (--json, --out): other engines, modes and systems\n", n)
 	}
@@ -161,7 +164,7 @@ func planSources(w io.Writer, p *plan.Response, shown []int) {
 			break
 		}
 	}
-	for i, line := range table.Wrap("intervals for #1 are based on "+p.Contenders[0].Basis, planWidth-4) {
+	for i, line := range table.Wrap("intervals for #1 are based on "+p.Contenders[0].Basis, textWidth(w, planWidth)-4) {
 		if i > 0 {
 			line = "  " + line
 		}
@@ -193,9 +196,6 @@ func probability(x *float64) string {
 	}
 	return fmt.Sprintf("%.0f %%", 100**x)
 }
-
-// indent moves lines to the right.
-func indent(t *table.Table) string { return "  " + strings.ReplaceAll(t.String(), "\n", "\n  ") }
 
 // planSessions prints what contenders do with sessions.
 func planSessions(w io.Writer, p *plan.Response) {
@@ -230,7 +230,42 @@ func planSessions(w io.Writer, p *plan.Response) {
 		}
 		t.Row(i+1, units.Figure(x.Rate.Value), percent(x.CachedShare), percent(x.HostShare), bracketed(seconds(x.Time)), cells, cost)
 	}
-	fmt.Fprintln(w, indent(t))
+	put(w, t, "  ")
+}
+
+// planPicture prints the workers of the first contender on their nodes.
+func planPicture(w io.Writer, p *plan.Response) {
+	if len(p.Contenders) == 0 {
+		return
+	}
+	best := &p.Contenders[0]
+	nodes := best.Placement()
+	if nodes == nil {
+		return
+	}
+	fmt.Fprintf(w, "\nDeployment on %s of %s (a square is a GPU)\n", units.Counted(len(nodes), "node"), units.Counted(best.NodeGPUs, "GPU"))
+	const most = 8
+	for i, node := range nodes[:min(most, len(nodes))] {
+		line := fmt.Sprintf("  node %d ", i+1)
+		for _, x := range node {
+			line += fmt.Sprintf(" [%s %d %s]", roleWord(string(x.Role)), x.Number, strings.Repeat("■", x.GPUs))
+		}
+		fmt.Fprintln(w, line)
+	}
+	if n := len(nodes) - most; n > 0 {
+		fmt.Fprintf(w, "  %s more\n", units.Counted(n, "node"))
+	}
+	if len(best.Run.Pools) > 1 {
+		fmt.Fprintln(w, "  requests → router → prefill ─ KV cache → decode → tokens")
+	}
+}
+
+// roleWord is the word for the workers of a role.
+func roleWord(role string) string {
+	if role == "both" {
+		return "replica"
+	}
+	return role
 }
 
 // planDay prints the GPUs over a day.
@@ -259,7 +294,7 @@ func planSchedule(w io.Writer, d *plan.Day) {
 	for _, s := range d.Schedule[:min(most, len(d.Schedule))] {
 		t.Row(s.From, s.Until, s.Replicas, s.GPUs)
 	}
-	fmt.Fprintln(w, indent(t))
+	put(w, t, "  ")
 	if n := len(d.Schedule) - most; n > 0 {
 		fmt.Fprintf(w, "  %d more in the record (--json, --out)\n", n)
 	}
@@ -321,7 +356,7 @@ func planChanges(w io.Writer, p *plan.Response) {
 		}
 		t.Row(c.What, by, value, cost, note)
 	}
-	fmt.Fprintln(w, indent(t))
+	put(w, t, "  ")
 }
 
 // planParts prints where the time of a step and the memory of a device go.

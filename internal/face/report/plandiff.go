@@ -32,7 +32,7 @@ func PlanDiff(w io.Writer, d *plan.Diff) {
 			c := &d.Contenders[i]
 			t.Row(c.Name, orDash(c.Ranks[0]), orDash(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1]))
 		}
-		fmt.Fprintln(w, indent(t))
+		put(w, t, "  ")
 	}
 }
 
@@ -52,7 +52,8 @@ func diffFigures(w io.Writer, d *plan.Diff) {
 		}
 		t.Row(f.Name, units.Figure(f.A), units.Figure(f.B), ratio, note)
 	}
-	fmt.Fprintf(w, "\n%s\n", indent(t))
+	fmt.Fprintln(w)
+	put(w, t, "  ")
 }
 
 // diffCauses prints the causes.

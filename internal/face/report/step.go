@@ -138,7 +138,7 @@ func operators(w io.Writer, response *opsstep.Response) {
 		t.Row(o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, fmt.Sprintf("%.1f %%", percent(o.Time, r.Time)), o.Bound,
 			blank(p.Matrix), blank(p.Vector), blank(p.Memory), blank(p.Comm), blank(p.Fixed), measured)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // blank prints a duration, or nothing for none.

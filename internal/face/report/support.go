@@ -33,7 +33,7 @@ func list(w io.Writer, r *support.Response) {
 		s := &r.Rows[i]
 		t.Row(s.Model, s.System, s.Engine, orDash(int(s.Devices)), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // matrix prints one model: a row for each system, with columns for each engine.
@@ -51,7 +51,7 @@ func matrix(w io.Writer, r *support.Response) {
 		}
 		t.Row(r.Rows[from].System, r.Rows[from].Tier, cells)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }
 
 // trust is the expected error in a cell.

@@ -51,7 +51,8 @@ func framed(w io.Writer, t *table.Table, bold int, v OptimizeView) {
 	if !v.Color {
 		bold = -1
 	}
-	fmt.Fprintln(w, t.Framed(bold))
+	lines, hidden := t.FitFramed(columns(w), bold)
+	hide(w, lines, "", hidden)
 }
 
 // notesOf prints notes, each once.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
@@ -14,5 +13,5 @@ func Targets(w io.Writer, all []files.About) {
 	for _, a := range all {
 		t.Row(string(a.Target), a.Files, a.For, a.Engines)
 	}
-	fmt.Fprintln(w, t)
+	put(w, t, "")
 }

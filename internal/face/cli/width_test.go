@@ -1,0 +1,60 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/cli"
+)
+
+// tabled are commands that print tables.
+func tabled() []string {
+	const requests = " --isl 512 --osl 8 --ttft 1000 --tpot 20"
+	return []string{
+		"plan Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm" + requests,
+		"plan Qwen/Qwen3-8B --system h200_sxm --rate 3 --engine vllm --no-changes" + requests,
+		"plan deepseek-ai/DeepSeek-V3.1 --system h200_sxm --gpus 16 --engine vllm --serving-mode agg --no-changes --isl 512 --osl 8 --tpot 0.1",
+		"throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE ATLAS_800_A2_280T_64G --num-devices 8 --input-length 3500 --output-length 1500 --tpot-limit 50",
+		"throughput-optimizer Qwen/Qwen3-32B --enable-optimize-prefill-decode-ratio --prefill-devices-per-instance 4 --decode-devices-per-instance 4 --num-devices 16 --input-length 3500 --output-length 1500",
+		"explain Qwen/Qwen3-32B --num-devices 8 --input-length 3500 --output-length 1500 --tpot-limit 50",
+		"step Qwen/Qwen3-30B-A3B --device h200_sxm --decode --num-queries 8 --context-length 1000",
+		"simulate Qwen/Qwen3-8B --device h200_sxm --concurrency 4 --num-prompts 20 --input-length 100 --output-length 20",
+		"cli default --model-path Qwen/Qwen3-8B --system h200_sxm --total-gpus 2 --isl 512 --osl 8 --ttft 1000 --tpot 20",
+		"cli support --model-path Qwen/Qwen3-32B --system h200_sxm",
+		"devices", "devices h200_sxm", "models", "models Qwen/Qwen3-30B-A3B", "engines", "engines vllm",
+		"lint --device h200_sxm -- vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64",
+	}
+}
+
+// TestWidths: at every width of a terminal no line is longer, but for commands, which stay whole, and single words; a table that
+// drops columns says which.
+func TestWidths(t *testing.T) {
+	t.Parallel()
+	for _, command := range tabled() {
+		for _, width := range []int{60, 80, 100, 160} {
+			var out, talk bytes.Buffer
+			code := cli.Main(&cli.Env{
+				Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: t.TempDir(), Now: time.Now,
+				Getenv: func(name string) string { return map[string]string{"COLUMNS": fmt.Sprint(width)}[name] },
+			})
+			if code != cli.ExitOK && code != cli.ExitFailure {
+				t.Fatalf("%s: exit code %d\n%s", command, code, talk.String())
+			}
+			for line := range strings.SplitSeq(out.String(), "\n") {
+				text := strings.TrimSpace(line)
+				whole := strings.HasPrefix(text, "plimsoll ") || strings.HasPrefix(text, "bash ") || len(strings.Fields(text)) < 2
+				if n := utf8.RuneCountInString(line); n > width && !whole {
+					t.Errorf("%s: a line of %d in %d columns:\n%s", command, n, width, line)
+				}
+			}
+			hides := strings.Contains(out.String(), "columns hidden: ")
+			if strings.Contains(command, "--gpus 2") && hides != (width < 160) && width != 100 {
+				t.Errorf("%s at %d: columns are hidden: %t", command, width, hides)
+			}
+		}
+	}
+}
