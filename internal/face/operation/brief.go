@@ -110,8 +110,8 @@ func fieldsOf(text string, def *jsonschema.Schema) string {
 
 // firstSentence is the beginning of a description.
 func firstSentence(text string) string {
-	if i := strings.Index(text, ". "); i >= 0 {
-		return text[:i]
+	if before, _, ok := strings.Cut(text, ". "); ok {
+		return before
 	}
 	return strings.TrimSuffix(text, ".")
 }
