@@ -45,7 +45,7 @@ func kit() *operation.Kit {
 func server(t *testing.T, k *operation.Kit) *mcp.Server {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{
-		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true,
+		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true, Now: time.Now,
 		Docs: fstest.MapFS{"glossary.md": {Data: []byte("# Glossary\n\nTTFT …\n")}},
 	})
 	if err != nil {
@@ -259,7 +259,7 @@ func TestConcurrentCalls(t *testing.T) {
 // TestRefused: who may not ask gets no session.
 func TestRefused(t *testing.T) {
 	s := server(t, kit())
-	for _, c := range []struct {
+	cases := []struct {
 		what    string
 		guard   guard.Guard
 		headers map[string]string
@@ -276,7 +276,9 @@ func TestRefused(t *testing.T) {
 		{"a wrong token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secre"}, initialize, http.StatusUnauthorized},
 		{"the token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secret"}, initialize, http.StatusOK},
 		{"too much", guard.Guard{Loopback: true}, nil, strings.Repeat(" ", mcp.MaxBody+1), http.StatusRequestEntityTooLarge},
-	} {
+	}
+	for i := range cases {
+		c := &cases[i]
 		c.guard.Body = mcp.MaxBody
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost:1234/mcp", strings.NewReader(c.body))
 		r.Header.Set("Content-Type", "application/json")
