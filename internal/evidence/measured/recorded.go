@@ -1,15 +1,48 @@
 package measured
 
-// Records of disaggregated deployments are put together from the configuration of a
-// benchmark and the script it starts, and the two do not always agree.
+import (
+	_ "embed"
+	"slices"
+	"sync"
 
-// strayLimit is how many requests per sequence that a decode rank may run show that the
-// limit is of another deployment: benchmarks offer up to two and a half.
-const strayLimit = 3
+	"go.yaml.in/yaml/v3"
+)
 
-// dataBatch is the fewest requests of a rank that published decode workers use
-// data-parallel attention for: with fewer, sharing each request's attention is faster.
-const dataBatch = 8
+//go:embed cleaning.yaml
+var cleaningFile []byte
+
+// rule is what a rule of the cleaning tells of a row it changed, and why.
+type rule struct {
+	Says   string `yaml:"says"`
+	Reason string `yaml:"reason"`
+}
+
+// cleaning are the rules by which records are put right; cleaning.yaml explains them.
+type cleaning struct {
+	Version    int `yaml:"version"`
+	StrayLimit struct {
+		rule                `yaml:",inline"`
+		RequestsPerSequence int `yaml:"requests_per_sequence"`
+	} `yaml:"stray_limit"`
+	TensorParallelDecode struct {
+		rule            `yaml:",inline"`
+		RequestsPerRank int `yaml:"requests_per_rank"`
+	} `yaml:"tensor_parallel_decode"`
+	ExpertParallel struct {
+		rule    `yaml:",inline"`
+		Engines []string `yaml:"engines"`
+	} `yaml:"expert_parallel"`
+}
+
+// rules reads the cleaning on first use.
+//
+//nolint:gochecknoglobals // read once per process
+var rules = sync.OnceValue(func() (c cleaning) {
+	if err := yaml.Unmarshal(cleaningFile, &c); err != nil {
+		panic("measured: cleaning.yaml: " + err.Error()) // a test reads it
+	}
+	return c
+})
 
 // asRun is the row as it must have run, and what was assumed for that. What a source
 // says of the row's engine is kept as it is, except a limit that cannot be.
@@ -17,30 +50,24 @@ func (r *Row) asRun() (*Row, []string) {
 	if r.Mode != disagg || r.Sides.Unknown {
 		return r, nil
 	}
+	c := rules()
 	out, ranks := *r, r.Decode.Count*r.Decode.DP
 	var said []string
-	note := func(what string) { said = append(said, what) }
-	if limit := r.onRank(r.MaxSequences, &r.Decode); limit > 0 && r.Concurrency > strayLimit*limit*ranks {
-		// A deployment has several scripts for several loads; the one for a single request
-		// was attributed to all (TensorRT-LLM on H200, batch1 among recipes up to batch64).
+	if limit := r.onRank(r.MaxSequences, &r.Decode); limit > 0 && r.Concurrency > c.StrayLimit.RequestsPerSequence*limit*ranks {
 		out.MaxSequences, out.GraphBatch, out.Sides.DecodeTokenBudget = 0, 0, 0
-		note("the limit of decode sequences is of another load: it would hold back two thirds of the requests and more")
+		said = append(said, c.StrayLimit.Says)
 	}
 	if r.givesSettings() {
 		return &out, said
 	}
-	// Configurations of dynamo-sglang and dynamo-trt say tp 1, ep 1 and dp-attn for whatever
-	// their script does (InferenceX, pull request 486). The scripts for low latency use
-	// tensor parallelism (dynamo's gb200-fp4/disagg/1k1k-low-latency.sh), the others
-	// expert parallelism over all ranks.
-	if r.Decode.DP > 1 && r.Concurrency <= dataBatch*ranks {
+	if r.Decode.DP > 1 && r.Concurrency <= c.TensorParallelDecode.RequestsPerRank*ranks {
 		out.Decode.TP, out.Decode.DP = r.Decode.TP*r.Decode.DP, 1
-		note("the attention of decode workers is tensor-parallel: data-parallel ranks would have eight requests or fewer")
+		said = append(said, c.TensorParallelDecode.Says)
 	}
 	for _, w := range []*Workers{&out.Prefill, &out.Decode} {
-		if r.Engine == "sglang" && w.DP > 1 && w.MoETP > 1 {
+		if slices.Contains(c.ExpertParallel.Engines, r.Engine) && w.DP > 1 && w.MoETP > 1 {
 			w.MoEEP, w.MoETP = w.devices(), 1
-			note("experts of data-parallel attention are expert-parallel")
+			said = append(said, c.ExpertParallel.Says)
 		}
 	}
 	return &out, said

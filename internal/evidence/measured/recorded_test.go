@@ -1,9 +1,11 @@
 package measured
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 )
 
 // TestAsRun: a limit that cannot be is dropped, a layout that stands for any other is replaced,
@@ -59,6 +61,25 @@ func TestOnRank(t *testing.T) {
 	}{{"sglang", 2048, 128}, {"sglang", 8, 1}, {"sglang", 0, 0}, {"trtllm", 2048, 2048}} {
 		if got := (&Row{Engine: c.engine}).onRank(c.limit, &w); got != c.want {
 			t.Errorf("%s: %d on a rank of a limit of %d, want %d", c.engine, got, c.limit, c.want)
+		}
+	}
+}
+
+// TestCleaning: the file has a version, and every rule its numbers, its words and its reason.
+func TestCleaning(t *testing.T) {
+	t.Parallel()
+	d := yaml.NewDecoder(bytes.NewReader(cleaningFile))
+	d.KnownFields(true)
+	var c cleaning
+	if err := d.Decode(&c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Version < 1 || c.StrayLimit.RequestsPerSequence < 1 || c.TensorParallelDecode.RequestsPerRank < 1 || len(c.ExpertParallel.Engines) == 0 {
+		t.Errorf("%+v", c)
+	}
+	for _, r := range []rule{c.StrayLimit.rule, c.TensorParallelDecode.rule, c.ExpertParallel.rule} {
+		if r.Says == "" || r.Reason == "" {
+			t.Errorf("%+v", r)
 		}
 	}
 }

@@ -141,6 +141,64 @@ func TestAction(t *testing.T) {
 	}
 }
 
+// TestActionDiff: a saved plan that changed is compared with what it was, and the comparison is a comment; without a change there is none.
+func TestActionDiff(t *testing.T) {
+	data, err := os.ReadFile("../../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Runs struct{ Steps []struct{ Name, Run string } }
+	}
+	if err := yaml.Unmarshal(data, &action); err != nil {
+		t.Fatal(err)
+	}
+	step := map[string]string{}
+	for _, s := range action.Runs.Steps {
+		step[s.Name] = s.Run
+	}
+	dir, temp := t.TempDir(), t.TempDir()
+	commit := "git init -q . 2>/dev/null; git add -A && git -c user.name=x -c user.email=x@x commit -qm x && git rev-parse HEAD"
+	must(t, filepath.Join(dir, "fleet/plan.json"), "one\n", 0o600)
+	must(t, filepath.Join(dir, "other.json"), "one\n", 0o600)
+	base, err := bash(t, dir, commit)
+	if err != nil {
+		t.Fatalf("%v: %s", err, base)
+	}
+	must(t, filepath.Join(temp, "plimsoll"), "#!/bin/bash\n[ \"$1\" = diff ] || exit 9\necho \"was $(cat \"$2\"), is $(cat \"$3\")\"\n", 0o700)
+	env := []string{
+		"RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + filepath.Join(temp, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "PLANS=*plan.json",
+		"BASE=" + strings.TrimSpace(base),
+	}
+	if out, err := bash(t, dir, step["Diff"], env...); err != nil || out != "" {
+		t.Fatalf("no change: %v: %s", err, out)
+	}
+	if data, _ := os.ReadFile(filepath.Join(temp, "output")); len(data) > 0 {
+		t.Errorf("no change: %s", data)
+	}
+	must(t, filepath.Join(dir, "fleet/plan.json"), "two\n", 0o600)
+	must(t, filepath.Join(dir, "other.json"), "two\n", 0o600)
+	if out, err := bash(t, dir, commit); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := bash(t, dir, step["Diff"], env...); err != nil || out != "" {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got, err := os.ReadFile(filepath.Join(temp, "plimsoll-plans.md"))
+	if want := "### `fleet/plan.json`\n\n```text\nwas one, is two\n\n```\n\n"; err != nil || string(got) != want {
+		t.Errorf("want %q, got %q (%v)", want, got, err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(temp, "output")); !strings.HasPrefix(string(data), "comparison="+temp) {
+		t.Errorf("outputs: %s", data)
+	}
+	// The comment is what gh is given.
+	must(t, filepath.Join(temp, "gh"), "#!/bin/bash\necho \"$@\"\n", 0o700)
+	out, err := bash(t, dir, step["Comment"], "PATH="+temp+":"+os.Getenv("PATH"), "PULL=7", "COMPARISON="+filepath.Join(temp, "plimsoll-plans.md"))
+	if err != nil || !strings.HasPrefix(out, "pr comment 7 --body-file "+temp) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // TestPreCommit: the commands of .pre-commit-hooks.yaml fail for a broken file, pass over one that starts nothing, and correct one.
 func TestPreCommit(t *testing.T) {
 	data, err := os.ReadFile("../../../.pre-commit-hooks.yaml")

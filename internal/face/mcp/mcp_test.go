@@ -259,26 +259,24 @@ func TestConcurrentCalls(t *testing.T) {
 // TestRefused: who may not ask gets no session.
 func TestRefused(t *testing.T) {
 	s := server(t, kit())
-	cases := []struct {
+	for _, c := range []struct {
 		what    string
-		guard   guard.Guard
+		guard   *guard.Guard
 		headers map[string]string
 		body    string
 		want    int
 	}{
-		{"a plain client", guard.Guard{Loopback: true}, nil, initialize, http.StatusOK},
-		{"a page of its own", guard.Guard{Loopback: true}, map[string]string{"Origin": "http://localhost:1234"}, initialize, http.StatusOK},
-		{"a foreign page", guard.Guard{Loopback: true}, map[string]string{"Origin": "http://evil.example"}, initialize, http.StatusForbidden},
-		{"a page without origin", guard.Guard{Loopback: true}, map[string]string{"Origin": "null"}, initialize, http.StatusForbidden},
-		{"another site", guard.Guard{Loopback: true}, map[string]string{"Sec-Fetch-Site": "cross-site"}, initialize, http.StatusForbidden},
-		{"a foreign name", guard.Guard{Loopback: true}, map[string]string{"Host": "evil.example"}, initialize, http.StatusForbidden},
-		{"no token", guard.Guard{Token: "secret"}, nil, initialize, http.StatusUnauthorized},
-		{"a wrong token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secre"}, initialize, http.StatusUnauthorized},
-		{"the token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secret"}, initialize, http.StatusOK},
-		{"too much", guard.Guard{Loopback: true}, nil, strings.Repeat(" ", mcp.MaxBody+1), http.StatusRequestEntityTooLarge},
-	}
-	for i := range cases {
-		c := &cases[i]
+		{"a plain client", &guard.Guard{Loopback: true}, nil, initialize, http.StatusOK},
+		{"a page of its own", &guard.Guard{Loopback: true}, map[string]string{"Origin": "http://localhost:1234"}, initialize, http.StatusOK},
+		{"a foreign page", &guard.Guard{Loopback: true}, map[string]string{"Origin": "http://evil.example"}, initialize, http.StatusForbidden},
+		{"a page without origin", &guard.Guard{Loopback: true}, map[string]string{"Origin": "null"}, initialize, http.StatusForbidden},
+		{"another site", &guard.Guard{Loopback: true}, map[string]string{"Sec-Fetch-Site": "cross-site"}, initialize, http.StatusForbidden},
+		{"a foreign name", &guard.Guard{Loopback: true}, map[string]string{"Host": "evil.example"}, initialize, http.StatusForbidden},
+		{"no token", &guard.Guard{Token: "secret"}, nil, initialize, http.StatusUnauthorized},
+		{"a wrong token", &guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secre"}, initialize, http.StatusUnauthorized},
+		{"the token", &guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secret"}, initialize, http.StatusOK},
+		{"too much", &guard.Guard{Loopback: true}, nil, strings.Repeat(" ", mcp.MaxBody+1), http.StatusRequestEntityTooLarge},
+	} {
 		c.guard.Body = mcp.MaxBody
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost:1234/mcp", strings.NewReader(c.body))
 		r.Header.Set("Content-Type", "application/json")
@@ -290,7 +288,7 @@ func TestRefused(t *testing.T) {
 			r.Host = host
 		}
 		w := httptest.NewRecorder()
-		s.Handler(&c.guard).ServeHTTP(w, r)
+		s.Handler(c.guard).ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("%s: %d, want %d: %s", c.what, w.Code, c.want, w.Body)
 		}

@@ -451,23 +451,20 @@ func (x *Response) run(option, k int) Run {
 
 // folderOf names the folder of a deployment: engine, release and layout.
 func folderOf(c *plan.Found) string {
-	out := c.Experiment.Engine.Name
+	out := []string{c.Experiment.Engine.Name}
 	if v := c.Experiment.Engine.Version; v != "" {
-		out += "-" + v
+		out = append(out, v)
 	}
 	l := c.Deployment.Pools[len(c.Deployment.Pools)-1].Layout
 	for _, p := range []struct {
 		name string
 		n    int
-	}{{"tp", max(1, l.TP)}, {"pp", l.PP}, {"dp", l.DP}, {"ep", l.EP}} {
-		if p.n > 1 || p.name == "tp" {
-			out += fmt.Sprintf("-%s%d", p.name, p.n)
+	}{{"tp", max(1, l.TP)}, {"pp", l.PP}, {"dp", l.DP}, {"ep", l.EP}, {"draft", c.Experiment.MTP}} {
+		if p.n > 1 || p.name == "tp" || p.name == "draft" && p.n == 1 {
+			out = append(out, fmt.Sprintf("%s%d", p.name, p.n))
 		}
 	}
-	if c.Experiment.MTP > 0 {
-		out += fmt.Sprintf("-draft%d", c.Experiment.MTP)
-	}
-	return out
+	return strings.Join(out, "-")
 }
 
 // request is the simulation of a run as a load generator makes it.

@@ -1,0 +1,2 @@
+// Package workflows checks the files of .github, and runs their shell where nothing outside is needed.
+package workflows
