@@ -45,7 +45,7 @@ func kit() *operation.Kit {
 func server(t *testing.T, k *operation.Kit) *mcp.Server {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{
-		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true,
+		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true, Now: time.Now,
 		Docs: fstest.MapFS{"glossary.md": {Data: []byte("# Glossary\n\nTTFT …\n")}},
 	})
 	if err != nil {
