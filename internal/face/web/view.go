@@ -41,6 +41,7 @@ type view struct {
 	// PriceList is the prices of the systems with their sources, PriceClass the class that contenders are ranked within.
 	PriceList  []string
 	PriceClass string
+	Picture    *picture // nil where there is none to draw
 
 	Charts, Record template.JS
 	Style          template.CSS
@@ -165,7 +166,7 @@ func newView(p *plan.Response) (*view, error) {
 	}
 	if len(p.Contenders) > 0 {
 		v.Best = &p.Contenders[0]
-		v.Groups = figures(p, v.Best)
+		v.Groups, v.Picture = figures(p, v.Best), pictureOf(v.Best)
 	}
 	charts := append(append(append(v.Loads, v.Timeline...), v.DayCurve...), v.Frontier)
 	data, err := encoded(charts)
