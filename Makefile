@@ -167,6 +167,18 @@ release-check: ## builds a release twice from clones, compares the bytes, instal
 vuln: ## known vulnerabilities in what the program calls; needs vuln.go.dev
 	go tool -modfile=tools/go.mod govulncheck ./...
 
+.PHONY: playground
+playground: ## the engine of the page without a server, bin/playground, for "plimsoll pages --playground DIR"
+	@mkdir -p bin/playground
+	CGO_ENABLED=0 GOOS=js GOARCH=wasm go build -trimpath -ldflags '-s -w' -o bin/playground/engine.wasm ./cmd/playground
+	gzip -9 -n -c bin/playground/engine.wasm > bin/playground/engine.bin
+	rm bin/playground/engine.wasm
+	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" bin/playground/wasm_exec.js
+
+.PHONY: playground-check
+playground-check: build playground ## the page without a server answers in Chromium with the digits of the program, and is small
+	go -C tools test -count 1 -tags playground -run TestPlayground ./browser
+
 .PHONY: clean
 clean:
 	rm -rf bin .cache dist site

@@ -29,6 +29,9 @@ func TestLive(t *testing.T) {
 	if got := eval[string](p, `document.querySelector('#announce').textContent`); !strings.Contains(got, "16 GPUs") {
 		t.Errorf("announced: got %q", got)
 	}
+	if !eval[bool](p, `(a => b => a.right <= b.left + 1 && a.top < b.bottom && b.width > 700)(document.querySelector('#ask').getBoundingClientRect())(document.querySelector('.side').getBoundingClientRect())`) {
+		t.Error("the question does not stand beside the answer")
+	}
 	p.shoot("live", false)
 
 	// A slider changes the numbers, soon. The polls of a test are not counted, the page's own clock is.
@@ -216,4 +219,32 @@ func TestLivePrices(t *testing.T) {
 	}
 	p.do(chromedp.SetValue("#prices", "3", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector('#prices').dispatchEvent(new Event('input'))`, nil))
 	p.await(`location.search.includes('prices=3')`)
+}
+
+// The files of any contender, its row as CSV, and the question of a saved plan.
+func TestLiveOpen(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=Qwen/Qwen3-32B-FP8&system=h200_sxm&gpus=32"))
+	p.await(allDrawn)
+	p.do(press("tbody tr:nth-child(2) [data-files]"))
+	for i := 0; i < 100 && s.last()["contender"] == nil; i++ {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if got, want := s.last()["contender"], eval[string](p, `JSON.parse(document.querySelector('#record').textContent).contenders[1].name`); got != want {
+		t.Errorf("files of %v, want %s", got, want)
+	}
+	if n := eval[int](p, `document.querySelectorAll('svg.picture .fill').length`); n != 32 {
+		t.Errorf("%d GPUs in the picture", n)
+	}
+	p.do(chromedp.Evaluate(`{
+		const plan = JSON.parse(document.querySelector('#record').textContent);
+		plan.request.gpus = 64;
+		plan.request.model = 'opened';
+		const files = new DataTransfer();
+		files.items.add(new File([JSON.stringify(plan)], 'plan.json'));
+		document.querySelector('#opened').files = files.files;
+		document.querySelector('#opened').dispatchEvent(new Event('change'));
+	}`, nil))
+	p.await(sentence + `.includes('64 GPUs for opened')`)
+	p.shoot("live-open", true)
 }

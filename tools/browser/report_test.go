@@ -3,6 +3,8 @@ package browser
 import (
 	"bytes"
 	"context"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +47,13 @@ func TestReport(t *testing.T) {
 	p.do(chromedp.Focus("#frontier .uplot", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
 	p.await(tip + `.hidden === false && ` + tip + `.textContent.includes('h200_sxm')`)
 	p.shoot("report-tip", false)
+	if got := eval[string](p, `document.querySelector('#frontier .tip .note')?.textContent ?? ''`); !strings.Contains(got, "TTFT") || !strings.Contains(got, "GPU") {
+		t.Errorf("a point says %q of itself", got)
+	}
 	p.do(chromedp.KeyEvent("+"), chromedp.KeyEvent(kb.Escape))
+	before := eval[string](p, `document.querySelector('#frontier canvas').toDataURL()`)
+	p.do(press("#frontier .key button"))
+	p.await(`document.querySelector('#frontier .key button').getAttribute('aria-pressed') === 'false' && document.querySelector('#frontier canvas').toDataURL().length !== ` + strconv.Itoa(len(before)))
 
 	// The mouse does too.
 	p.do(chromedp.ScrollIntoView("#load-ttft .u-over", chromedp.ByQuery))
@@ -124,7 +132,7 @@ func TestReportPrinted(t *testing.T) {
 	if got := eval[string](p, `getComputedStyle(document.documentElement).colorScheme`); got != "light" {
 		t.Errorf("colours on paper: want light, got %s", got)
 	}
-	if n := eval[int](p, `[...document.querySelectorAll('.uplot, button, .tip')].filter(e => e.getBoundingClientRect().height).length`); n != 0 {
+	if n := eval[int](p, `[...document.querySelectorAll('.uplot, button:not(.key button), .tip')].filter(e => e.getBoundingClientRect().height).length`); n != 0 {
 		t.Errorf("%d things of the screen are printed", n)
 	}
 	p.do(chromedp.EmulateViewport(700, 990)) // the width of a page of paper within its margins

@@ -77,7 +77,7 @@ func bundle(web string) ([]asset, error) {
 func options(src, licence string) api.BuildOptions {
 	return api.BuildOptions{
 		AbsWorkingDir:     src,
-		EntryPoints:       []string{"report.ts", "page.ts", "style.css"},
+		EntryPoints:       []string{"report.ts", "page.ts", "playground.ts", "worker.ts", "style.css"},
 		Outdir:            "out",
 		Bundle:            true,
 		Format:            api.FormatIIFE,

@@ -1,3 +1,5 @@
+//go:build !js
+
 package perfdata
 
 import (
@@ -21,11 +23,6 @@ const (
 	maxRows     = 1 << 24
 	rowsPerByte = 64
 	maxPage     = 1 << 28
-)
-
-var (
-	errNoColumn = errors.New("no such column")
-	errDamaged  = errors.New("damaged")
 )
 
 // parquetFile is an open table. The library trusts the lengths in a file, so they are
@@ -68,12 +65,6 @@ func open(data []byte) (*parquetFile, error) {
 func (f *parquetFile) has(name string) bool {
 	c := f.Root().Column(name)
 	return c != nil && c.Leaf()
-}
-
-// column is the values of a column in a row group, as texts or as numbers.
-type column struct {
-	texts   []string
-	numbers []float64
 }
 
 // column reads a column of a row group.

@@ -1,11 +1,23 @@
 package perfdata
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"slices"
 )
+
+var (
+	errNoColumn = errors.New("no such column")
+	errDamaged  = errors.New("damaged")
+)
+
+// column is the values of a column in a row group, as texts or as numbers.
+type column struct {
+	texts   []string
+	numbers []float64
+}
 
 // Query says which rows and columns of a table are wanted.
 type Query struct {

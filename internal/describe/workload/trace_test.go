@@ -28,8 +28,9 @@ func TestReadTrace(t *testing.T) {
 				"5,ChatGPT,10,3,13,Conversation log\n5.25,ChatGPT,10,0,10,API log\n5.5,GPT-4,20,4,24,API log\n7,GPT-4,30,5,35,API log\n",
 			want: &Trace{Requests: three.Requests, Skipped: 1},
 		},
-		"vidur, out of order": {text: "id,arrived_at,num_prefill_tokens,num_decode_tokens\n3,2,30,5\n1,0,10,3\n2,0.5,20,4\n", want: three},
-		"our own":             {text: "# made by hand\narrival_s, input_tokens, output_tokens\n1,10,3\n1.5,20,4\n3, 30 ,5\n", want: three},
+		"columns as help calls them": {text: "arrival,input,output\n0,10,3\n0.5,20,4\n2,30,5\n", want: three},
+		"vidur, out of order":        {text: "id,arrived_at,num_prefill_tokens,num_decode_tokens\n3,2,30,5\n1,0,10,3\n2,0.5,20,4\n", want: three},
+		"our own":                    {text: "# made by hand\narrival_s, input_tokens, output_tokens\n1,10,3\n1.5,20,4\n3, 30 ,5\n", want: three},
 		"mooncake": {
 			text: `{"timestamp": 27000, "input_length": 1500, "output_length": 3, "hash_ids": [46, 47, 48]}` + "\n\n" +
 				`{"timestamp": 27500, "input_length": 1024, "output_length": 4, "hash_ids": [46, 99, 12]}` + "\n",

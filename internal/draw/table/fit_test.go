@@ -45,7 +45,7 @@ func TestFits(t *testing.T) {
 		}
 		width := rapid.IntRange(1, 120).Draw(t, "width")
 		whole := map[string]bool{}
-		for _, w := range strings.Fields(x.String()) {
+		for w := range strings.FieldsSeq(x.String()) {
 			whole[w] = true
 		}
 		for _, framed := range []bool{false, true} {
@@ -57,7 +57,7 @@ func TestFits(t *testing.T) {
 				if got := utf8.RuneCountInString(line); got > width && n-len(hidden) > 1 {
 					t.Fatalf("a line of %d in %d:\n%s", got, width, text)
 				}
-				for _, w := range strings.Fields(strings.Trim(line, "+-|─")) {
+				for w := range strings.FieldsSeq(strings.Trim(line, "+-|─")) {
 					if !framed && !whole[w] && !strings.HasPrefix(w, "─") {
 						t.Fatalf("the word %q was cut:\n%s", w, text)
 					}

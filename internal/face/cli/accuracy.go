@@ -15,79 +15,100 @@ import (
 	opsaccuracy "github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
+// accuracyFlags are those of "plimsoll accuracy".
+type accuracyFlags struct {
+	opsaccuracy.Request
+
+	about                                 calibrateFlags // what results do not say
+	asJSON, doctor, regret, outside, page bool
+	perRow, other                         string
+}
+
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
-	var r opsaccuracy.Request
-	var about calibrateFlags // what results do not say
-	var asJSON, doctor, regret, outside, page bool
-	var perRow, other string
+	f := &accuracyFlags{}
 	cmd := &cobra.Command{
 		Use:     "accuracy FILE",
 		Short:   "Compare predictions with measured deployments",
 		GroupID: groupTrust,
 		Args:    arguments(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.File = args[0]
-			if doctor {
-				return examine(cmd, env, r.File, asJSON)
+			f.File = args[0]
+			if f.doctor {
+				return examine(cmd, env, f.File, f.asJSON)
 			}
-			if isResult(env, r.File) {
-				if page {
-					return usagef("--page needs a file of rows, got %s", r.File)
-				}
-				if err := about.deployed(cmd, env); err != nil {
-					return err
-				}
-				r.Results = about.Results
-				r.Results.Folders = args
-			} else if described := about.described(func(string) bool { return true }); len(described) > 0 {
-				return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], r.File)
-			}
-			name, file, ok := strings.Cut(other, "=")
-			if other != "" && (!ok || name == "" || file == "" || !page) {
-				return usagef("--beside must be NAME=FILE, with --page, got %q", other)
-			}
-			r.Energy, r.Compare, r.Beside = asJSON || perRow != "", page, file
-			res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, r)
-			if err != nil {
-				return err
-			}
-			tableNotes(env.Note, res.Tables)
-			for _, u := range res.Results.Unused {
-				env.Note(u.File + " is not used: " + oneLine(u.Err))
-			}
-			switch {
-			case page:
-				report.AccuracyPage(env.Stdout, res, filepath.Base(r.File), name)
-			case asJSON:
-				err = env.JSON(document.NewAccuracy(res, regret))
-			case regret:
-				env.print(func(w io.Writer) { report.Regret(w, res) })
-			case outside:
-				env.print(func(w io.Writer) { report.Outside(w, res) })
-			default:
-				env.print(func(w io.Writer) { report.Accuracy(w, res) })
-			}
-			if perRow != "" {
-				err = errors.Join(err, env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
-			}
-			return err
+			return f.run(cmd, env)
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&r.Calibration, "calibration", "", "calibration `file` (plimsoll calibrate) instead of the shipped one")
-	fs.BoolVar(&r.Uncalibrated, "untuned", false, "predict without calibration")
-	perfData(fs, &r.PerfData)
-	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "parallel workers")
-	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
-	fs.BoolVar(&doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
-	fs.BoolVar(&regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
-	fs.BoolVar(&outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
-	fs.BoolVar(&page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
-	fs.StringVar(&other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
-	fs.BoolVar(&asJSON, "json", false, "print JSON")
-	about.defineResults(fs)
+	fs.StringVar(&f.Calibration, "calibration", "", "calibration `file` (plimsoll calibrate) instead of the shipped one")
+	fs.BoolVar(&f.Uncalibrated, "untuned", false, "predict without calibration")
+	perfData(fs, &f.PerfData)
+	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "parallel workers")
+	fs.StringVar(&f.perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
+	fs.BoolVar(&f.doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
+	fs.BoolVar(&f.regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
+	fs.BoolVar(&f.outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
+	fs.BoolVar(&f.page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
+	fs.StringVar(&f.other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	f.about.defineResults(fs)
 	return cmd
+}
+
+// complete takes what results do not say, or refuses it beside a file of rows.
+func (f *accuracyFlags) complete(cmd *cobra.Command, env *Env) error {
+	if !isResult(env, f.File) {
+		if described := f.about.described(func(string) bool { return true }); len(described) > 0 {
+			return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], f.File)
+		}
+		return nil
+	}
+	if f.page {
+		return usagef("--page needs a file of rows, got %s", f.File)
+	}
+	if err := f.about.deployed(cmd, env); err != nil {
+		return err
+	}
+	f.Results = f.about.Results
+	f.Results.Folders = []string{f.File}
+	return nil
+}
+
+// run predicts and prints.
+func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
+	if err := f.complete(cmd, env); err != nil {
+		return err
+	}
+	name, file, ok := strings.Cut(f.other, "=")
+	if f.other != "" && (!ok || name == "" || file == "" || !f.page) {
+		return usagef("--beside must be NAME=FILE, with --page, got %q", f.other)
+	}
+	f.Energy, f.Compare, f.Beside = f.asJSON || f.perRow != "", f.page, file
+	res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, f.Request)
+	if err != nil {
+		return err
+	}
+	tableNotes(env.Note, res.Tables)
+	for _, u := range res.Results.Unused {
+		env.Note(u.File + " is not used: " + oneLine(u.Err))
+	}
+	switch {
+	case f.page:
+		report.AccuracyPage(env.Stdout, res, filepath.Base(f.File), name)
+	case f.asJSON:
+		err = env.JSON(document.NewAccuracy(res, f.regret))
+	case f.regret:
+		env.print(func(w io.Writer) { report.Regret(w, res) })
+	case f.outside:
+		env.print(func(w io.Writer) { report.Outside(w, res) })
+	default:
+		env.print(func(w io.Writer) { report.Accuracy(w, res) })
+	}
+	if f.perRow != "" {
+		err = errors.Join(err, env.CreateAtomic(f.perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
+	}
+	return err
 }
 
 // isResult reports whether a file is the result of a load generator, or a folder of them, and no file of rows.

@@ -34,6 +34,7 @@ func commandTable() []command {
 		{newEnginesCmd, []string{"engines", "backends"}},
 		{newMCPCmd, []string{"mcp"}},
 		{newServeCmd, []string{"serve"}},
+		{newPagesCmd, []string{"pages"}},
 		{newCallCmd, []string{"call"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCheckCmd, []string{"check"}},

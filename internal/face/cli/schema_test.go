@@ -88,6 +88,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 	for name, commands := range map[string][]string{
 		"throughput-optimizer": {
 			"throughput-optimizer Qwen/Qwen3-32B --tpot-limit 50" + load + json,
+			"throughput-optimizer Qwen/Qwen3-32B --device ATLAS_800_A3_560T_128G_DIE --tp-sizes 4 --tpot-limit 50" + load + json,
 			"throughput-optimizer Qwen/Qwen3-30B-A3B --tp-sizes --ep-sizes --moe-dp-sizes --tpot-limit 50" + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE h200_sxm --disagg --ttft-limit 2000 --tpot-limit 50" + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B --disagg --ttft-limit inf" + load + json,

@@ -157,7 +157,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		defer func() { err = errors.Join(err, folder.Close()) }()
 	}
 	const waiting = 256 // agents wait rather than try again
-	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil})
+	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil, Now: env.Now})
 	if err != nil {
 		return err
 	}

@@ -162,26 +162,29 @@ func (f *sweepFlags) part(env *Env) (sweep.Shard, error) {
 		}
 		return sweep.Shard{Index: i, Of: n}, nil
 	}
+	return f.task(env, n)
+}
+
+// task is the shard of a task of a job array, of n, or of as many as the array has.
+func (f *sweepFlags) task(env *Env, n int) (sweep.Shard, error) {
 	number := func(name string) (int, bool) {
 		x, err := strconv.Atoi(env.Getenv(name))
 		return x, err == nil
 	}
 	i, slurm := number("SLURM_ARRAY_TASK_ID")
-	if !slurm {
-		var kubernetes bool
-		if i, kubernetes = number("JOB_COMPLETION_INDEX"); !kubernetes {
-			return sweep.Shard{}, usagef("--shard %s: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set", f.shard)
-		}
-		if !given {
-			return sweep.Shard{}, usagef("--shard auto: Kubernetes does not say how many pods a Job has; give auto/N")
-		}
-	} else if !given {
-		// The whole array; one of a few tasks that are sent again must give N.
+	pod, kubernetes := number("JOB_COMPLETION_INDEX")
+	switch count, known := number("SLURM_ARRAY_TASK_COUNT"); {
+	case !slurm && !kubernetes:
+		return sweep.Shard{}, usagef("--shard %s: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set", f.shard)
+	case !slurm && n == 0:
+		return sweep.Shard{}, usagef("--shard auto: Kubernetes does not say how many pods a Job has; give auto/N")
+	case !slurm:
+		i = pod
+	case n == 0 && !known:
+		return sweep.Shard{}, usagef("--shard auto: SLURM_ARRAY_TASK_COUNT is not set; give auto/N")
+	case n == 0: // the whole array; one of a few tasks that are sent again must give N
 		least, _ := number("SLURM_ARRAY_TASK_MIN")
-		if n, given = number("SLURM_ARRAY_TASK_COUNT"); !given {
-			return sweep.Shard{}, usagef("--shard auto: SLURM_ARRAY_TASK_COUNT is not set; give auto/N")
-		}
-		i -= least
+		i, n = i-least, count
 	}
 	if i < 0 || i >= n {
 		return sweep.Shard{}, usagef("--shard %s: task %d is not one of 0 to %d", f.shard, i, n-1)

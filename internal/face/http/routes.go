@@ -1,16 +1,13 @@
 package http
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -218,14 +215,14 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	data = plainPlan(data)
+	data = operation.PlainPlan(data)
 	o := operation.Lookup(a.table, "write_files")
 	q, err := a.Desk.Ask(o, "zip", data, func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
 		made, err := operation.MakeFiles(ctx, k, request.(operation.FilesRequest))
 		if err != nil {
 			return nil, err
 		}
-		return archive(made)
+		return made.Archive()
 	})
 	if err != nil {
 		refuse(w, r, err)
@@ -236,34 +233,6 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="deploy.zip"`)
 	}
 	send(w, r, "application/zip", out, err)
-}
-
-// plainPlan puts the request of a plan, sent as it is, where a request for files has it.
-func plainPlan(data []byte) []byte {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil || fields["model"] == nil {
-		return data
-	}
-	return slices.Concat([]byte(`{"plan":`), data, []byte(`}`))
-}
-
-// archive packs files. It has no times in it: the same files are the same bytes.
-func archive(made *operation.Files) ([]byte, error) {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, f := range made.Data() {
-		h := &zip.FileHeader{Name: f.Path, Method: zip.Deflate}
-		h.SetMode(fs.FileMode(f.Mode))
-		w, err := z.CreateHeader(h)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.Data); err != nil {
-			return nil, err
-		}
-	}
-	err := z.Close()
-	return b.Bytes(), err
 }
 
 // document writes the description of the API.

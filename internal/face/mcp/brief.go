@@ -50,8 +50,9 @@ func briefed() []string {
 // detailed takes the detail out of arguments.
 func detailed(arguments json.RawMessage) (detail, json.RawMessage, error) {
 	var all map[string]json.RawMessage
-	if json.Unmarshal(arguments, &all) != nil || all[detailField] == nil {
-		return detailBrief, arguments, nil // what is wrong is said by whoever reads the arguments
+	_ = json.Unmarshal(arguments, &all) // what is wrong is said by whoever reads the arguments
+	if all[detailField] == nil {
+		return detailBrief, arguments, nil
 	}
 	var want detail
 	if err := json.Unmarshal(all[detailField], &want); err != nil || want != detailBrief && want != detailFull {

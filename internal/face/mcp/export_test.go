@@ -10,7 +10,7 @@ import (
 type Usage = usage
 
 // NewUsage is of no session.
-func NewUsage() *Usage { return newUsage() }
+func NewUsage() *Usage { return newUsage(time.Now) }
 
 // Idlest is the session that would be ended for another.
 func (u *usage) Idlest(open []string, now time.Time) string { return u.idlest(open, now) }

@@ -45,7 +45,7 @@ func kit() *operation.Kit {
 func server(t *testing.T, k *operation.Kit) *mcp.Server {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{
-		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true,
+		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true, Now: time.Now,
 		Docs: fstest.MapFS{"glossary.md": {Data: []byte("# Glossary\n\nTTFT …\n")}},
 	})
 	if err != nil {
@@ -261,21 +261,21 @@ func TestRefused(t *testing.T) {
 	s := server(t, kit())
 	for _, c := range []struct {
 		what    string
-		guard   guard.Guard
+		guard   *guard.Guard
 		headers map[string]string
 		body    string
 		want    int
 	}{
-		{"a plain client", guard.Guard{Loopback: true}, nil, initialize, http.StatusOK},
-		{"a page of its own", guard.Guard{Loopback: true}, map[string]string{"Origin": "http://localhost:1234"}, initialize, http.StatusOK},
-		{"a foreign page", guard.Guard{Loopback: true}, map[string]string{"Origin": "http://evil.example"}, initialize, http.StatusForbidden},
-		{"a page without origin", guard.Guard{Loopback: true}, map[string]string{"Origin": "null"}, initialize, http.StatusForbidden},
-		{"another site", guard.Guard{Loopback: true}, map[string]string{"Sec-Fetch-Site": "cross-site"}, initialize, http.StatusForbidden},
-		{"a foreign name", guard.Guard{Loopback: true}, map[string]string{"Host": "evil.example"}, initialize, http.StatusForbidden},
-		{"no token", guard.Guard{Token: "secret"}, nil, initialize, http.StatusUnauthorized},
-		{"a wrong token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secre"}, initialize, http.StatusUnauthorized},
-		{"the token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secret"}, initialize, http.StatusOK},
-		{"too much", guard.Guard{Loopback: true}, nil, strings.Repeat(" ", mcp.MaxBody+1), http.StatusRequestEntityTooLarge},
+		{"a plain client", &guard.Guard{Loopback: true}, nil, initialize, http.StatusOK},
+		{"a page of its own", &guard.Guard{Loopback: true}, map[string]string{"Origin": "http://localhost:1234"}, initialize, http.StatusOK},
+		{"a foreign page", &guard.Guard{Loopback: true}, map[string]string{"Origin": "http://evil.example"}, initialize, http.StatusForbidden},
+		{"a page without origin", &guard.Guard{Loopback: true}, map[string]string{"Origin": "null"}, initialize, http.StatusForbidden},
+		{"another site", &guard.Guard{Loopback: true}, map[string]string{"Sec-Fetch-Site": "cross-site"}, initialize, http.StatusForbidden},
+		{"a foreign name", &guard.Guard{Loopback: true}, map[string]string{"Host": "evil.example"}, initialize, http.StatusForbidden},
+		{"no token", &guard.Guard{Token: "secret"}, nil, initialize, http.StatusUnauthorized},
+		{"a wrong token", &guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secre"}, initialize, http.StatusUnauthorized},
+		{"the token", &guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secret"}, initialize, http.StatusOK},
+		{"too much", &guard.Guard{Loopback: true}, nil, strings.Repeat(" ", mcp.MaxBody+1), http.StatusRequestEntityTooLarge},
 	} {
 		c.guard.Body = mcp.MaxBody
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost:1234/mcp", strings.NewReader(c.body))
@@ -288,7 +288,7 @@ func TestRefused(t *testing.T) {
 			r.Host = host
 		}
 		w := httptest.NewRecorder()
-		s.Handler(&c.guard).ServeHTTP(w, r)
+		s.Handler(c.guard).ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("%s: %d, want %d: %s", c.what, w.Code, c.want, w.Body)
 		}

@@ -24,7 +24,7 @@ const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"pro
 
 // TestBadLines: a line that is no message is answered with an error, and the server goes on.
 func TestBadLines(t *testing.T) {
-	in, type_ := io.Pipe()
+	in, typed := io.Pipe()
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- server(t, kit()).Serve(t.Context(), in, answers) }()
@@ -36,7 +36,7 @@ func TestBadLines(t *testing.T) {
 	},
 	) {
 		t.Helper()
-		if _, err := io.WriteString(type_, line+"\n"); err != nil {
+		if _, err := io.WriteString(typed, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		if !lines.Scan() {
@@ -69,7 +69,7 @@ func TestBadLines(t *testing.T) {
 			t.Errorf("after %.60q: %+v", bad.line, got)
 		}
 	}
-	_ = type_.Close()
+	_ = typed.Close()
 	if err := <-ended; err != nil {
 		t.Errorf("at the end: %v", err)
 	}
@@ -77,7 +77,7 @@ func TestBadLines(t *testing.T) {
 
 // TestIdleSessions: sessions that nobody uses end.
 func TestIdleSessions(t *testing.T) {
-	s, err := mcp.New(mcp.Options{Desk: operation.NewDesk(kit(), operation.Capacity{}), Version: "test", Idle: time.Millisecond})
+	s, err := mcp.New(mcp.Options{Desk: operation.NewDesk(kit(), operation.Capacity{}), Version: "test", Idle: time.Millisecond, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

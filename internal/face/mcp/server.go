@@ -25,6 +25,8 @@ type Options struct {
 	// Idle is how long a session over HTTP may be silent; 0 = 30 minutes. Sessions is how many there may be; 0 = 64.
 	Idle     time.Duration
 	Sessions int
+	// Now is the clock by which sessions are idle.
+	Now func() time.Time
 }
 
 // Server serves agents.
@@ -55,7 +57,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		desk: o.Desk, records: newRecords(), table: table, schemas: schemas,
-		idle: cmp.Or(o.Idle, idleSession), most: cmp.Or(o.Sessions, maxSessions), use: newUsage(),
+		idle: cmp.Or(o.Idle, idleSession), most: cmp.Or(o.Sessions, maxSessions), use: newUsage(o.Now),
 	}
 	s.server = sdk.NewServer(
 		&sdk.Implementation{Name: "plimsoll", Title: "Plimsoll", Version: o.Version},

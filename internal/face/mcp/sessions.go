@@ -14,12 +14,15 @@ const sessionHeader = "Mcp-Session-Id"
 
 // usage is when sessions over HTTP were last used.
 type usage struct {
+	now  func() time.Time
 	mu   sync.Mutex
 	last map[string]time.Time
 	busy map[string]int
 }
 
-func newUsage() *usage { return &usage{last: map[string]time.Time{}, busy: map[string]int{}} }
+func newUsage(now func() time.Time) *usage {
+	return &usage{now: now, last: map[string]time.Time{}, busy: map[string]int{}}
+}
 
 // begin notes a request of a session; the function that it returns notes its end.
 func (u *usage) begin(id string) (end func()) {
@@ -29,7 +32,7 @@ func (u *usage) begin(id string) (end func()) {
 	return func() {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.last[id] = time.Now()
+		u.last[id] = u.now()
 		if u.busy[id]--; u.busy[id] == 0 {
 			delete(u.busy, id)
 		}
@@ -64,7 +67,7 @@ func (s *Server) room() bool {
 	for x := range s.server.Sessions() {
 		all[x.ID()] = x
 	}
-	idlest := s.use.idlest(slices.Collect(maps.Keys(all)), time.Now())
+	idlest := s.use.idlest(slices.Collect(maps.Keys(all)), s.use.now())
 	if len(all) < s.most {
 		return true
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -24,13 +23,7 @@ import (
 func (s *Server) addTool(o *operation.Operation) {
 	input := s.schemas.Brief(s.table, o)
 	if slices.Contains(briefed(), o.Name) {
-		if input.Properties == nil {
-			input.Properties = map[string]*jsonschema.Schema{}
-		}
-		input.Properties[detailField] = &jsonschema.Schema{Type: "string", Enum: []any{detailBrief, detailFull}}
-		if len(input.PropertyOrder) > 0 {
-			input.PropertyOrder = append(slices.Clip(input.PropertyOrder), detailField)
-		}
+		operation.WithChoice(input, detailField, detailBrief, detailFull)
 	}
 	s.server.AddTool(&sdk.Tool{
 		Name: o.Name, Title: o.Title, Description: strings.ReplaceAll(o.Description, "\n", " "), InputSchema: input,
@@ -62,15 +55,12 @@ func (s *Server) addSchema() {
 		names = append(names, s.table[i].Name)
 	}
 	const arguments, answer = "arguments", "answer"
+	input := operation.Object("tool")
+	operation.WithChoice[string](input, "tool")
+	operation.WithChoice(input, "part", arguments, answer)
 	s.server.AddTool(&sdk.Tool{
 		Name: "schema", Description: "The whole JSON schema of a tool's arguments, with every nested field and its description, or of its full answer.",
-		InputSchema: &jsonschema.Schema{
-			Type: "object", Required: []string{"tool"},
-			Properties: map[string]*jsonschema.Schema{
-				"tool": {Type: "string"},
-				"part": {Type: "string", Enum: []any{arguments, answer}},
-			},
-		},
+		InputSchema: input,
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		var q schemaRequest

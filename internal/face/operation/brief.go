@@ -32,6 +32,26 @@ func (s *Schemas) Brief(table []Operation, o *Operation) *jsonschema.Schema {
 	return out
 }
 
+// WithChoice adds a field that is one of some words.
+func WithChoice[T ~string](s *jsonschema.Schema, name string, words ...T) {
+	if s.Properties == nil {
+		s.Properties = map[string]*jsonschema.Schema{}
+	}
+	p := &jsonschema.Schema{Type: "string"}
+	for _, w := range words {
+		p.Enum = append(p.Enum, w)
+	}
+	s.Properties[name] = p
+	if len(s.PropertyOrder) > 0 {
+		s.PropertyOrder = append(slices.Clip(s.PropertyOrder), name)
+	}
+}
+
+// Object is the schema of an object with required fields, to which [WithChoice] adds them.
+func Object(required ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Required: required}
+}
+
 // briefer makes brief schemas.
 type briefer struct {
 	*Schemas
@@ -110,8 +130,8 @@ func fieldsOf(text string, def *jsonschema.Schema) string {
 
 // firstSentence is the beginning of a description.
 func firstSentence(text string) string {
-	if i := strings.Index(text, ". "); i >= 0 {
-		return text[:i]
+	if before, _, ok := strings.Cut(text, ". "); ok {
+		return before
 	}
 	return strings.TrimSuffix(text, ".")
 }

@@ -1,9 +1,14 @@
 package operation
 
 import (
+	"archive/zip"
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io/fs"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -78,4 +83,32 @@ func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 		out.Files = append(out.Files, File{f.Path, len(f.Data)})
 	}
 	return out, nil
+}
+
+// PlainPlan puts the request of a plan, sent as it is, where a request for files has it.
+func PlainPlan(data []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil || fields["model"] == nil {
+		return data
+	}
+	return slices.Concat([]byte(`{"plan":`), data, []byte(`}`))
+}
+
+// Archive packs the files. It has no times in it: the same files are the same bytes.
+func (f *Files) Archive() ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range f.data {
+		h := &zip.FileHeader{Name: f.Path, Method: zip.Deflate}
+		h.SetMode(fs.FileMode(f.Mode))
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.Data); err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
 }

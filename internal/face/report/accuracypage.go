@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
@@ -77,7 +78,7 @@ func pageTable(w io.Writer, title string, key func(*measured.Row) string, all []
 	}
 	fmt.Fprintf(w, "\n| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
 	for i, part := range measured.By(all[0].rows, key) {
-		cells := []string{part.Name, fmt.Sprint(len(part.Rows))}
+		cells := []string{part.Name, strconv.Itoa(len(part.Rows))}
 		for _, q := range []measured.Quantity{measured.TPOT, measured.TTFT} {
 			for _, p := range all {
 				e := q.Errors(measured.By(p.rows, key)[i].Rows)

@@ -33,6 +33,7 @@ func Plan(w io.Writer, p *plan.Response) {
 	Ways(w, p)
 	planWorkloads(w, p)
 	planContenders(w, p)
+	planPicture(w, p)
 	planSessions(w, p)
 	planDay(w, p)
 	planChanges(w, p)
@@ -230,6 +231,41 @@ func planSessions(w io.Writer, p *plan.Response) {
 		t.Row(i+1, units.Figure(x.Rate.Value), percent(x.CachedShare), percent(x.HostShare), bracketed(seconds(x.Time)), cells, cost)
 	}
 	put(w, t, "  ")
+}
+
+// planPicture prints the workers of the first contender on their nodes.
+func planPicture(w io.Writer, p *plan.Response) {
+	if len(p.Contenders) == 0 {
+		return
+	}
+	best := &p.Contenders[0]
+	nodes := best.Placement()
+	if nodes == nil {
+		return
+	}
+	fmt.Fprintf(w, "\nDeployment on %s of %s (a square is a GPU)\n", units.Counted(len(nodes), "node"), units.Counted(best.NodeGPUs, "GPU"))
+	const most = 8
+	for i, node := range nodes[:min(most, len(nodes))] {
+		fmt.Fprintf(w, "  node %d ", i+1)
+		for _, x := range node {
+			fmt.Fprintf(w, " [%s %d %s]", roleWord(string(x.Role)), x.Number, strings.Repeat("■", x.GPUs))
+		}
+		fmt.Fprintln(w)
+	}
+	if n := len(nodes) - most; n > 0 {
+		fmt.Fprintf(w, "  %s more\n", units.Counted(n, "node"))
+	}
+	if len(best.Run.Pools) > 1 {
+		fmt.Fprintln(w, "  requests → router → prefill ─ KV cache → decode → tokens")
+	}
+}
+
+// roleWord is the word for the workers of a role.
+func roleWord(role string) string {
+	if role == "both" {
+		return "replica"
+	}
+	return role
 }
 
 // planDay prints the GPUs over a day.

@@ -42,6 +42,8 @@ type series struct {
 	Y      []float64 `json:"ys"`
 	Low    []float64 `json:"low,omitempty"`
 	High   []float64 `json:"high,omitempty"`
+	// Notes are words about the points, "" where there are none.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // mark is a point that stands out, with its intervals.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
@@ -24,7 +25,7 @@ func frontier(p *plan.Response) *chart {
 		k := &p.Contenders[i]
 		s := series{Name: k.Name, Colour: i + 1, Points: true}
 		for _, f := range k.Frontier {
-			s.X, s.Y = append(s.X, f.User), append(s.Y, f.Device)
+			s.X, s.Y, s.Notes = append(s.X, f.User), append(s.Y, f.Device), append(s.Notes, note(&f))
 		}
 		user, gpu := k.TokensPerUser.Zero(), k.TokensPerGPU
 		if len(s.X) == 0 && user.Value > 0 {
@@ -39,6 +40,18 @@ func frontier(p *plan.Response) *chart {
 		c.Limits = []limit{{"TPOT " + milliseconds(tpot), true, 1e3 / tpot}}
 	}
 	return c.fit()
+}
+
+// note is the deployment of a point: "4 replicas of TP=2, 8 GPUs, TTFT 120 ms, TPOT 9.5 ms, $4.10 per 1 M tokens".
+func note(f *experiment.Speed) string {
+	if f.Deployment == "" {
+		return ""
+	}
+	out := f.Deployment + ", " + gpus(f.GPUs) + ", TTFT " + milliseconds(f.TTFT) + ", TPOT " + milliseconds(f.TPOT)
+	if f.PerMillion > 0 {
+		out += ", " + dollars(f.PerMillion) + " per 1 M tokens"
+	}
+	return out
 }
 
 // never is a limit in milliseconds that never applies.

@@ -41,6 +41,7 @@ type view struct {
 	// PriceList is the prices of the systems with their sources, PriceClass the class that contenders are ranked within.
 	PriceList  []string
 	PriceClass string
+	Picture    *picture // nil where there is none to draw
 
 	Charts, Record template.JS
 	Style          template.CSS
@@ -77,13 +78,11 @@ func (v *view) price(c *plan.Contender) {
 	if k == nil {
 		return
 	}
-	line := c.System + " " + dollars(k.PerGPUHour) + " (" + k.Source
-	for _, more := range []string{k.Date, k.Region} {
-		if more != "" && !strings.Contains(k.Source, more) && !strings.HasPrefix(more, "20") {
-			line += ", " + more
-		}
+	source := k.Source
+	if k.Region != "" && !strings.Contains(source, k.Region) {
+		source += ", " + k.Region
 	}
-	if line += ")"; !slices.Contains(v.PriceList, line) {
+	if line := c.System + " " + dollars(k.PerGPUHour) + " (" + source + ")"; !slices.Contains(v.PriceList, line) {
 		v.PriceList = append(v.PriceList, line)
 	}
 	if k.Apart == "" && v.PriceClass == "" {
@@ -165,7 +164,7 @@ func newView(p *plan.Response) (*view, error) {
 	}
 	if len(p.Contenders) > 0 {
 		v.Best = &p.Contenders[0]
-		v.Groups = figures(p, v.Best)
+		v.Groups, v.Picture = figures(p, v.Best), pictureOf(v.Best)
 	}
 	charts := append(append(append(v.Loads, v.Timeline...), v.DayCurve...), v.Frontier)
 	data, err := encoded(charts)

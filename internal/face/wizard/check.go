@@ -58,7 +58,6 @@ func (q *Question) read(k *Known, value string) (string, error) {
 
 // read reads a text.
 func (kind Kind) read(t *Text, value string) (string, error) {
-	list := strings.Join(split(value), " ")
 	switch kind {
 	case Pixels:
 		if strings.EqualFold(value, NoImages) {
@@ -75,25 +74,35 @@ func (kind Kind) read(t *Text, value string) (string, error) {
 	case Count:
 		return counted(t, value)
 	case Ms:
-		x, err := milliseconds(value)
-		if err != nil || math.IsNaN(x) || x <= 0 {
-			return "", fmt.Errorf(t.WantMs, value)
-		}
-		return strings.ToLower(strings.TrimPrefix(number(x), "+")), nil // inf as people type it
+		return timed(t, value)
 	case Share:
 		return value, readNumber(t.WantShare, value, func(x float64) bool { return x >= 0 && x < 1 })
 	case Shares:
-		for _, w := range split(value) {
-			if err := readNumber(t.WantShares, w, func(x float64) bool { return x >= 0 && x <= 1 }); err != nil {
-				return "", err
-			}
-		}
-		return list, nil
+		return shares(t, value)
 	case Names:
-		return list, nil
+		return strings.Join(split(value), " "), nil
 	default:
 		return value, nil
 	}
+}
+
+// timed reads a time in milliseconds.
+func timed(t *Text, value string) (string, error) {
+	x, err := milliseconds(value)
+	if err != nil || math.IsNaN(x) || x <= 0 {
+		return "", fmt.Errorf(t.WantMs, value)
+	}
+	return strings.ToLower(strings.TrimPrefix(number(x), "+")), nil // inf as people type it
+}
+
+// shares reads a list of shares.
+func shares(t *Text, value string) (string, error) {
+	for _, w := range split(value) {
+		if err := readNumber(t.WantShares, w, func(x float64) bool { return x >= 0 && x <= 1 }); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(split(value), " "), nil
 }
 
 // counted reads a positive whole number, also one such as 3.5k.

@@ -83,7 +83,7 @@ func (t *Text) translated(err error) error {
 		return nil
 	}
 	var out []string
-	for _, e := range strings.Split(err.Error(), "\n") {
+	for e := range strings.SplitSeq(err.Error(), "\n") {
 		out = append(out, t.translate(e))
 	}
 	return errors.New(strings.Join(out, "\n"))

@@ -113,7 +113,8 @@ func TestOrder(t *testing.T) {
 		},
 		{
 			"GPUs", inputs(map[ID]string{Devices: "h200_sxm", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
-			map[ID]string{Quantization: Checkpoint}, rest,
+			map[ID]string{Quantization: Checkpoint},
+			rest,
 		},
 		{
 			"a model with MTP modules", inputs(map[ID]string{Model: "deepseek-ai/DeepSeek-V3", NumDevices: "16", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50", Experts: TPOnly}),

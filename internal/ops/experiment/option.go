@@ -154,6 +154,12 @@ type Capacity struct {
 type Speed struct {
 	User   float64 `json:"tokens_per_second_user"`
 	Device float64 `json:"tokens_per_second_gpu"`
+	// The deployment of a plan's point in words, its GPUs, mean times and the price of a million output tokens without energy; left out elsewhere.
+	Deployment string  `json:"in_words,omitempty"`
+	GPUs       int     `json:"gpus_used,omitempty"`
+	TTFT       float64 `json:"ttft_ms,omitempty"`
+	TPOT       float64 `json:"tpot_ms,omitempty"`
+	PerMillion float64 `json:"usd_per_million_output_tokens,omitempty"`
 	// Option is the deployment: a row, or one without what only rows are simulated for (memory, energy, errors).
 	Option *Option `json:"-"`
 }

@@ -114,7 +114,7 @@ func (x *run) frontier(swept []search.Result) {
 		}
 	}
 	for i := range rows {
-		p := Speed{rows[i].User(), rows[i].PerDevice(x.e), &rows[i]}
+		p := Speed{User: rows[i].User(), Device: rows[i].PerDevice(x.e), Option: &rows[i]}
 		if rows[i].TPOT > 0 && (i == 0 || !better(&p)) {
 			all = append(all, point{Speed: p})
 		}

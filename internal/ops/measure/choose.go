@@ -3,6 +3,7 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 )
@@ -211,10 +212,10 @@ func (d *decision) choose(all []candidate, seconds float64) []chosen {
 			if !started[c.server] {
 				takes += c.start
 			}
-			if takes > seconds || contains(measured, c.at) {
+			if takes > seconds || slices.Contains(measured, c.at) {
 				continue
 			}
-			v := d.after(append(measured[:len(measured):len(measured)], c.at))
+			v := d.after(append(slices.Clip(measured), c.at))
 			if gain := (score(&now) - score(&v)) / takes; score(&now)-score(&v) > worth && (best == nil || gain > gained) {
 				best, gained = &chosen{c, v}, gain
 			}
@@ -231,13 +232,4 @@ func (d *decision) choose(all []candidate, seconds float64) []chosen {
 		now = best.verdict
 		out = append(out, *best)
 	}
-}
-
-func contains(all []int, x int) bool {
-	for _, y := range all {
-		if x == y {
-			return true
-		}
-	}
-	return false
 }

@@ -338,10 +338,8 @@ func unmeasured(c *plan.Found) string {
 	return ""
 }
 
-// propose chooses runs.
-func (x *Response) propose(ctx context.Context, w *session.Session) error {
-	var all []candidate
-	var runs []Run
+// candidates are the runs that can be made, and the time of each.
+func (x *Response) candidates(w *session.Session) (all []candidate, runs []Run, err error) {
 	for i := range x.found {
 		if x.Options[i].Unmeasured != "" {
 			continue
@@ -349,7 +347,7 @@ func (x *Response) propose(ctx context.Context, w *session.Session) error {
 		c := &x.found[i]
 		dev, err := w.Device(c.Experiment.System, x.Request.Plan.DeviceFile)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		o := &x.decision.options[i]
 		for k := range o.speeds {
@@ -359,6 +357,15 @@ func (x *Response) propose(ctx context.Context, w *session.Session) error {
 			run.at = o.first + k
 			runs = append(runs, run)
 		}
+	}
+	return all, runs, nil
+}
+
+// propose chooses runs.
+func (x *Response) propose(ctx context.Context, w *session.Session) error {
+	all, runs, err := x.candidates(w)
+	if err != nil {
+		return err
 	}
 	if len(all) == 0 {
 		x.Notes = append(x.Notes, "none of the deployments can be measured with one server")
@@ -451,23 +458,20 @@ func (x *Response) run(option, k int) Run {
 
 // folderOf names the folder of a deployment: engine, release and layout.
 func folderOf(c *plan.Found) string {
-	out := c.Experiment.Engine.Name
+	out := []string{c.Experiment.Engine.Name}
 	if v := c.Experiment.Engine.Version; v != "" {
-		out += "-" + v
+		out = append(out, v)
 	}
 	l := c.Deployment.Pools[len(c.Deployment.Pools)-1].Layout
 	for _, p := range []struct {
 		name string
 		n    int
-	}{{"tp", max(1, l.TP)}, {"pp", l.PP}, {"dp", l.DP}, {"ep", l.EP}} {
-		if p.n > 1 || p.name == "tp" {
-			out += fmt.Sprintf("-%s%d", p.name, p.n)
+	}{{"tp", max(1, l.TP)}, {"pp", l.PP}, {"dp", l.DP}, {"ep", l.EP}, {"draft", c.Experiment.MTP}} {
+		if p.n > 1 || p.name == "tp" || p.name == "draft" && p.n == 1 {
+			out = append(out, fmt.Sprintf("%s%d", p.name, p.n))
 		}
 	}
-	if c.Experiment.MTP > 0 {
-		out += fmt.Sprintf("-draft%d", c.Experiment.MTP)
-	}
-	return out
+	return strings.Join(out, "-")
 }
 
 // request is the simulation of a run as a load generator makes it.

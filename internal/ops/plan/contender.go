@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -13,7 +14,7 @@ func newContender(c *Found) Contender {
 	devices := float64(c.Devices())
 	out := Contender{
 		Name: e.System + " " + inRelease(e.Engine.Name, e.Engine.Version) + " " + string(e.Mode), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
-		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.inWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(),
+		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.inWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(), NodeGPUs: c.NodeGPUs,
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: simulate.RangeOf(c.Throughput, x.Throughput), TokensPerGPU: simulate.RangeOf(c.Throughput/devices, x.Throughput),
 		TokensPerUser: simulate.RangeOrNull(c.User(), x.TPOT.Inverse()), RequestRate: simulate.RangeOf(c.RequestRate, x.Throughput), Judged: c.Judged,
@@ -54,7 +55,23 @@ func newContender(c *Found) Contender {
 	if out.Sessions = sessionsOf(c, &out); out.Sessions == nil {
 		out.CachedShare = c.Cached
 	}
+	for i := range out.Frontier {
+		describe(&out.Frontier[i], c)
+	}
 	return out
+}
+
+// describe says which deployment a point of the trade-off is.
+func describe(f *experiment.Speed, c *Found) {
+	if f.Option == nil {
+		return
+	}
+	x := *c
+	x.Option = *f.Option
+	f.Deployment, f.GPUs, f.TTFT, f.TPOT = x.inWords(), x.Used, x.TTFTMean.Ms(), x.TPOTMean.Ms()
+	if k := c.Cost.USDPerHour; k > 0 && x.Throughput > 0 {
+		f.PerMillion = money.PerMillion(k*float64(x.Devices()), x.Throughput)
+	}
 }
 
 // inRelease names an engine as a request does: with the release if one was asked for.

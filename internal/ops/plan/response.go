@@ -92,6 +92,7 @@ type Contender struct {
 	Spare       int `json:"spare_replicas,omitempty"`
 	GPUs        int `json:"gpus_used"`
 	GPUsGiven   int `json:"gpus"`
+	NodeGPUs    int `json:"gpus_per_node"` // of a server of the system
 	Concurrency int `json:"concurrency"`
 	Batch       int `json:"batch_size"`
 

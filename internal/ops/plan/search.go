@@ -34,6 +34,7 @@ type Found struct {
 	Experts  bool
 	Tier     device.Tier
 	Cost     money.Cost
+	NodeGPUs int          // of a server
 	Price    device.Price // of a device; Apart says that it is of another class than that of the comparison
 	Apart    bool
 	Frontier []experiment.Speed
@@ -378,7 +379,7 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	default:
 		return out, session.BadInput(fmt.Errorf("no deployment of %s fits on %d devices", e.Model, r.Experiment.Devices))
 	}
-	out.Experiment.System = d.Name
+	out.Experiment.System, out.NodeGPUs = d.Name, d.Node
 	out.chosen()
 	if err := p.meter(ctx, &out); err != nil {
 		return out, err

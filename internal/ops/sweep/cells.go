@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,13 +43,22 @@ type Sweep struct {
 // that cannot be served is a row.
 func Check(w *session.Session, g *Grid) (*Sweep, error) {
 	s := &Sweep{Grid: *g, Cells: g.cells(), devices: map[string]*device.Profile{}}
-	var errs []error
-	for _, id := range g.Models {
-		_, err := w.Model(id, "")
-		errs = append(errs, err)
+	errs := []error{s.systems(w), s.prices(w), g.check(w)}
+	if g.With != nil {
+		errs = append(errs, session.BadInput(cmp.Or(json.Unmarshal(g.With, &s.plans), json.Unmarshal(g.With, &s.predicts))))
 	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return s, s.identify(w)
+}
+
+// systems finds the devices, under their own names.
+func (s *Sweep) systems(w *session.Session) error {
+	var errs []error
+	given := s.Grid.Systems
 	s.Grid.Systems = nil
-	for _, name := range g.Systems {
+	for _, name := range given {
 		d, err := w.Device(name, "")
 		if errs = append(errs, err); err != nil {
 			continue
@@ -58,6 +68,31 @@ func Check(w *session.Session, g *Grid) (*Sweep, error) {
 		}
 		s.devices[d.Name] = d
 		s.Grid.Systems = append(s.Grid.Systems, d.Name)
+	}
+	return errors.Join(errs...)
+}
+
+// prices reports prices of what is not one of the systems.
+func (s *Sweep) prices(w *session.Session) error {
+	var errs []error
+	for i, p := range s.Grid.Prices {
+		for _, name := range slices.Sorted(maps.Keys(p.By)) {
+			if _, err := w.Device(name, ""); err != nil {
+				errs = append(errs, session.BadInput(fmt.Errorf("prices[%d]: %w", i, err)))
+			} else if s.devices[name] == nil {
+				errs = append(errs, session.BadInput(fmt.Errorf("prices[%d]: %s is not one of the systems", i, name)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// check reports models, engines, workloads and limits that are wrong.
+func (g *Grid) check(w *session.Session) error {
+	var errs []error
+	for _, id := range g.Models {
+		_, err := w.Model(id, "")
+		errs = append(errs, err)
 	}
 	for _, name := range g.Engines {
 		name, release, _ := strings.Cut(name, "@")
@@ -74,25 +109,7 @@ func Check(w *session.Session, g *Grid) (*Sweep, error) {
 			errs = append(errs, session.BadInput(fmt.Errorf("limits[%d]: %w", i, err)))
 		}
 	}
-	for i, p := range g.Prices {
-		for name := range p.By {
-			if _, err := w.Device(name, ""); err != nil {
-				errs = append(errs, session.BadInput(fmt.Errorf("prices[%d]: %w", i, err)))
-			} else if s.devices[name] == nil {
-				errs = append(errs, session.BadInput(fmt.Errorf("prices[%d]: %s is not one of the systems", i, name)))
-			}
-		}
-	}
-	if g.With != nil {
-		errs = append(errs, session.BadInput(cmp.Or(json.Unmarshal(g.With, &s.plans), json.Unmarshal(g.With, &s.predicts))))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	if err := s.identify(w); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return errors.Join(errs...)
 }
 
 // identify hashes the grid with the content of the files that it names.
@@ -158,9 +175,17 @@ type axis struct {
 // axes are the lists in their order; the last two are limits and prices.
 func (g *Grid) axes() []axis {
 	return []axis{
-		{"models", len(g.Models)}, {"systems", len(g.Systems)}, {"engines", len(g.Engines)}, {"workloads", len(g.Workloads)}, {"gpus", len(g.GPUs)},
-		{"rates", len(g.Rates)}, {"layouts", len(g.Layouts)}, {"replicas", len(g.Replicas)}, {"concurrency", len(g.Concurrency)},
-		{"limits", len(g.Limits)}, {"prices", len(g.Prices)},
+		{"models", len(g.Models)},
+		{"systems", len(g.Systems)},
+		{"engines", len(g.Engines)},
+		{"workloads", len(g.Workloads)},
+		{"gpus", len(g.GPUs)},
+		{"rates", len(g.Rates)},
+		{"layouts", len(g.Layouts)},
+		{"replicas", len(g.Replicas)},
+		{"concurrency", len(g.Concurrency)},
+		{"limits", len(g.Limits)},
+		{"prices", len(g.Prices)},
 	}
 }
 

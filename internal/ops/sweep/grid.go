@@ -210,6 +210,17 @@ func (g *Grid) suits(ps *strictyaml.Problems, root *yaml.Node, seen map[string]i
 	case !first && !second && !replayed:
 		ps.Add(root.Line, "", "%s or %s is missing", ways[0], ways[1])
 	}
+	g.numbers(ps, seen)
+	for _, err := range field.Each(g.checkWith()) {
+		ps.Add(seen["with"], "with", "%v", err)
+	}
+	if n := g.cells(); n > maxCells {
+		ps.Add(root.Line, "", "the product of the lists has more than %d cells", maxCells)
+	}
+}
+
+// numbers reports numbers out of range.
+func (g *Grid) numbers(ps *strictyaml.Problems, seen map[string]int) {
 	for _, axis := range []struct {
 		key  string
 		list []int
@@ -224,12 +235,6 @@ func (g *Grid) suits(ps *strictyaml.Problems, root *yaml.Node, seen map[string]i
 		if !(x > 0) || math.IsInf(x, 1) {
 			ps.Add(seen["rates"], fmt.Sprintf("rates[%d]", i), "must be positive, got %g", x)
 		}
-	}
-	for _, err := range field.Each(g.checkWith()) {
-		ps.Add(seen["with"], "with", "%v", err)
-	}
-	if n := g.cells(); n > maxCells {
-		ps.Add(root.Line, "", "the product of the lists has more than %d cells", maxCells)
 	}
 }
 

@@ -87,12 +87,11 @@ func some[T int | float64, To int64 | float64](x T) *To {
 // row is a cell before its answer.
 func (s *Sweep) row(index int, c *cell, request json.RawMessage) *Row {
 	x := &c.workload
-	ms := func(l units.Seconds) *float64 { return session.LimitMs(l) }
 	return &Row{
 		Index: int64(index), Key: Key(s.Grid.Ask, request), Ask: s.Grid.Ask, Model: c.model, System: c.system, Engine: c.engine, Request: request,
 		Workload: nameOf(x), Input: some[int, int64](x.Input), Output: some[int, int64](x.Output), GPUs: some[int, int64](c.gpus),
 		Rate: some[float64, float64](c.rate), Concurrency: some[int, int64](c.concurrency), Price: some[float64, float64](c.price),
-		TTFTLimit: ms(c.limits.TTFT), TPOTLimit: ms(c.limits.TPOT), LatLimit: ms(c.limits.Latency),
+		TTFTLimit: session.LimitMs(c.limits.TTFT), TPOTLimit: session.LimitMs(c.limits.TPOT), LatLimit: session.LimitMs(c.limits.Latency),
 	}
 }
 

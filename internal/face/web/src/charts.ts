@@ -57,7 +57,27 @@ function plot(chart: Chart, box: HTMLElement): uPlot {
   resize.observe(box);
   u.hooks.destroy = [() => { resize.disconnect(); tip.remove(); probe.remove(); box.classList.remove("drawn"); }];
   keyboard(u, chart, tip);
+  legend(u, box);
   return u;
+}
+
+// legend makes the entries of the key buttons that hide and show their series.
+function legend(u: uPlot, box: HTMLElement): void {
+  box.closest("figure")?.querySelectorAll<HTMLElement>(".key li").forEach((li, i) => {
+    const button = li.querySelector("button") ?? document.createElement("button");
+    if (!button.isConnected) {
+      button.type = "button";
+      button.append(...li.childNodes);
+      li.append(button);
+    }
+    button.setAttribute("aria-pressed", "true");
+    button.onclick = () => {
+      const show = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(show));
+      u.setSeries(i + 1, { show });
+      u.redraw();
+    };
+  });
 }
 
 // aligned puts all series on common places; where one has no point there is a gap that the line spans.

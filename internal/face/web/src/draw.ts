@@ -10,19 +10,20 @@ export class Overlay {
 
   under(u: uPlot): void {
     this.inside(u, (ctx) => {
-      for (const s of this.chart.series) this.band(u, ctx, s);
+      this.chart.series.forEach((s, i) => { if (u.series[i + 1]!.show) this.band(u, ctx, s); });
       for (const l of this.chart.limits ?? []) this.limit(u, ctx, l);
     });
   }
 
   over(u: uPlot): void {
     this.inside(u, (ctx) => {
-      for (const s of this.chart.series) {
+      const shown = this.chart.series.filter((_, i) => u.series[i + 1]!.show);
+      for (const s of shown) {
         if (!s.points) continue;
         this.pen(ctx, s.colour);
         s.xs.forEach((x, i) => glyph(ctx, s.colour, px(u, x), py(u, s.ys[i]!), 3 * ratio()));
       }
-      for (const m of this.chart.marks ?? []) this.mark(u, ctx, m);
+      for (const m of this.chart.marks ?? []) if (shown.some((s) => s.colour === m.colour)) this.mark(u, ctx, m);
       for (const l of this.chart.limits ?? []) this.name(u, ctx, l);
     });
   }

@@ -29,6 +29,8 @@ form.state = read(location.search || location.hash.slice(1));
 void form.load().then(() => ask(false, true));
 window.addEventListener("popstate", () => { form.state = read(location.search); settled = true; void ask(false, true); });
 answer.addEventListener("click", (e) => {
+  const of = (e.target as Element).closest<HTMLElement>("[data-files]")?.dataset.files;
+  if (of !== undefined) return void filesOf(of);
   const wanted = (e.target as Element).closest<HTMLElement>("[data-request]")?.dataset.request;
   if (wanted === undefined) return;
   form.state = stateOf(JSON.parse(wanted));
@@ -38,6 +40,9 @@ answer.addEventListener("click", (e) => {
   scrollTo(0, 0);
 });
 document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
+const opened = document.querySelector<HTMLInputElement>("#opened")!;
+document.querySelector("#open")!.addEventListener("click", () => opened.click());
+opened.addEventListener("change", () => void openPlan());
 document.querySelector("#edit")!.addEventListener("click", (e) => {
   const open = document.querySelector("#ask")!.classList.toggle("asked");
   (e.currentTarget as HTMLElement).setAttribute("aria-expanded", String(open));
@@ -119,6 +124,33 @@ function put(report: string, whole: boolean): void {
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
   if (record.command && whole) tell(record.command);
   announce.textContent = record.answer?.sentence ?? "";
+}
+
+// openPlan asks the question of a saved plan again.
+async function openPlan(): Promise<void> {
+  const file = opened.files?.[0];
+  opened.value = "";
+  if (!file) return;
+  try {
+    const plan = JSON.parse(await file.text()) as { schema?: string; request?: unknown };
+    if (!plan.schema?.startsWith("plimsoll/plan/") || !plan.request) throw new Error("not a plan.json");
+    form.state = stateOf(plan.request);
+    settled = true;
+    void ask(false);
+  } catch (e) {
+    status.textContent = `${file.name}: ${String(e)}`;
+    status.classList.add("wrong");
+  }
+}
+
+// filesOf saves the files of one contender.
+async function filesOf(contender: string): Promise<void> {
+  status.textContent = `making the files of ${contender}`;
+  const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.own), contender }) });
+  status.classList.toggle("wrong", !got.ok);
+  if (!got.ok) { status.textContent = await show(got); return; }
+  save(`${contender.replaceAll(" ", "-")}.zip`, await got.blob());
+  status.textContent = `files of ${contender} saved`;
 }
 
 function tell(text: string): void {

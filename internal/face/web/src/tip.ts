@@ -21,10 +21,10 @@ export class Tip {
     const at = u.posToVal(left, "x");
     const rows = this.chart.series.flatMap((s, i) => {
       const k = idxs[i + 1], x = k == null ? null : u.data[0][k], y = k == null ? null : u.data[i + 1]?.[k];
-      if (x == null || y == null || !near(u, x, at)) return [];
+      if (x == null || y == null || !near(u, x, at) || !u.series[i + 1]!.show) return [];
       const j = s.xs.indexOf(x), low = s.low?.[j], high = s.high?.[j];
       const range = low == null || high == null ? "" : ` (${label(this.chart.y, low)} to ${label(this.chart.y, high)})`;
-      return [{ x, text: label(this.chart.y, y) + range, name: s.name }];
+      return [{ x, text: label(this.chart.y, y) + range, name: s.name, note: s.notes?.[j], away: Math.hypot(u.valToPos(x, "x") - left, u.valToPos(y, "y") - (u.cursor.top ?? 0)) }];
     });
     if (!rows.length) return this.hide();
     const same = rows.every((r) => r.x === rows[0]!.x);
@@ -36,6 +36,13 @@ export class Tip {
       row.append(value, ` ${r.name}${same ? "" : ` at ${number(r.x)}`}`);
       return row;
     }));
+    const nearest = rows.reduce((a, b) => (b.away < a.away ? b : a)); // the point that is meant says what it is
+    if (nearest.note) {
+      const note = document.createElement("i");
+      note.className = "note";
+      note.textContent = `${nearest.name}: ${nearest.note}`;
+      this.box.append(note);
+    }
     this.box.hidden = false;
     this.place(u, left);
   }
