@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 __all__ = [
+    "APIPrice",
+    "AgainstAPI",
     "Answer",
     "Assumption",
     "Bin",
@@ -79,9 +81,30 @@ __all__ = [
 ]
 
 
+class APIPrice(TypedDict):
+    """APIPrice is US dollars for a million tokens of an API."""
+
+    usd_per_million_input_tokens: float
+    usd_per_million_output_tokens: float
+
+
+class AgainstAPI(TypedDict):
+    """AgainstAPI is a deployment beside an API."""
+
+    api_usd_per_request: float
+    # break_even_rate is the requests per second from which the deployment costs less, with all its GPUs paid for, and break_even_load that as a share of its capacity: above 1 the API is cheaper at any load.
+    break_even_load: float
+    # break_even_rate is the requests per second from which the deployment costs less, with all its GPUs paid for, and break_even_load that as a share of its capacity: above 1 the API is cheaper at any load.
+    break_even_rate: float
+    # ratio is the cost of a request over the API's, at the throughput of the other costs.
+    ratio: float
+
+
 class Answer(TypedDict):
     """Answer is the result of a plan in words."""
 
+    # against_api sets the answer against the price of an API, if one is given.
+    against_api: NotRequired[str]
     # certainty is the probability that the limits are met, missing without limits; safe what 90 % of it costs, missing where the answer has it, and without changes.
     certainty: NotRequired[Union[Certainty, None]]
     meets_limits: bool
@@ -190,6 +213,8 @@ class Change(TypedDict):
     # command is the command line of the changed plan, request its request.
     request: PlanRequest
     request_rate: Optional[float]
+    # safe says that it is the answer with more certainty.
+    safe: NotRequired[bool]
     # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
     tokens_per_second_gpu: Optional[float]
     usd_per_million_output_tokens: Optional[float]
@@ -221,6 +246,8 @@ class Contender(TypedDict):
     # good_share is the share of the simulated requests within all limits, goodput_per_s so many requests per second; null without limits.
     goodput_per_s: Optional[float]
     gpus: int
+    # of a server of the system
+    gpus_per_node: int
     gpus_used: int
     # "4 replicas of TP 8"
     in_words: str
@@ -237,6 +264,8 @@ class Contender(TypedDict):
     # "h200_sxm vllm disagg"
     name: str
     nearest_limits: NotRequired[Union[Limits, None]]
+    # prefix_cached_share is the share of prompt tokens found in caches, of requests that are no sessions.
+    prefix_cached_share: NotRequired[float]
     request_latency_ms: float
     request_rate: Range
     sessions: NotRequired[Union[Sessions, None]]
@@ -270,10 +299,18 @@ class Content(TypedDict):
 class Cost(TypedDict):
     """Cost is what a deployment costs in US dollars."""
 
+    # api sets the costs against the price of an api, if one is given.
+    api: NotRequired[Union[AgainstAPI, None]]
     # energy_usd_per_million_output_tokens is the energy part of the cost of output tokens, energy_usd_per_kwh the price of a kilowatt-hour; missing if the power of the device is unknown.
     energy_usd_per_kwh: NotRequired[float]
     # energy_usd_per_million_output_tokens is the energy part of the cost of output tokens, energy_usd_per_kwh the price of a kilowatt-hour; missing if the power of the device is unknown.
     energy_usd_per_million_output_tokens: NotRequired[float]
+    # price_class is the kind of the price: on_demand and gpu_cloud, lists of large clouds and of GPU clouds; reserved, spot or yours. not_compared says why it is not compared with the others, which are of another class; "" where it is.
+    not_compared: NotRequired[str]
+    # price_class is the kind of the price: on_demand and gpu_cloud, lists of large clouds and of GPU clouds; reserved, spot or yours. not_compared says why it is not compared with the others, which are of another class; "" where it is.
+    price_class: str
+    price_date: NotRequired[str]
+    price_region: NotRequired[str]
     source: str
     usd_per_gpu_hour: float
     usd_per_million_output_tokens: Range
@@ -739,12 +776,16 @@ class NotRun(TypedDict):
 class PlanRequest(TypedDict):
     """Request asks how to serve a model within limits: which system, engine, mode and layout carry the most on a number of devices, or carry a load on the fewest."""
 
+    # api_price, if not null, is what an api_price charges for the same model: costs are set against it.
+    api_price: NotRequired[Union[APIPrice, None]]
     # an overlay file; left out = the shipped one
     calibration: NotRequired[str]
     # cold_start_s is the seconds to start a replica, for the schedule of daily; null = by the size of the weights.
     cold_start_s: NotRequired[Optional[float]]
     # confidence with which predictions must meet the limits; 0 = 0.5.
     confidence: NotRequired[float]
+    # config is the content of a model's config.json. The model is then only a name.
+    config: NotRequired[Optional[List[int]]]
     daily: NotRequired[Optional[List[float]]]
     device_file: NotRequired[str]
     # draft is how tokens are drafted: "auto" searches none and what the model has, "none" is the default; "mtp", "eagle3" and "ngram" draft so, with the number of tokens behind a colon ("mtp:2") or the best of 1 to 3.
@@ -1092,8 +1133,15 @@ class SimulateSessions(TypedDict):
 class Speed(TypedDict):
     """Speed is one point of a trade-off."""
 
+    # The deployment of a plan's point in words, its gpus_used, mean times and the price of a million output tokens without energy; left out elsewhere.
+    gpus_used: NotRequired[int]
+    # The deployment of a plan's point in words, its gpus_used, mean times and the price of a million output tokens without energy; left out elsewhere.
+    in_words: NotRequired[str]
     tokens_per_second_gpu: float
     tokens_per_second_user: float
+    tpot_ms: NotRequired[float]
+    ttft_ms: NotRequired[float]
+    usd_per_million_output_tokens: NotRequired[float]
 
 
 class SteadyRun(TypedDict):
@@ -1179,5 +1227,7 @@ class Workload(TypedDict):
     session: NotRequired[Union[Session, None]]
     # share is the weight of the workload among all requests; 0 = 1.
     share: NotRequired[float]
-    # trace is a trace file that gives the lengths; its arrival times are ignored.
+    # trace is a trace file that gives the lengths, and with block hashes what prompts have in common; its arrival times are ignored.
     trace: NotRequired[str]
+    # trace_data is the content of such a file, instead of its name.
+    trace_data: NotRequired[str]

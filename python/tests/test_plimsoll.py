@@ -40,7 +40,7 @@ class Installed(unittest.TestCase):
 
     def test_mistakes(self) -> None:
         with self.assertRaises(plimsoll.InputError) as caught:
-            plimsoll.plan(model="Qwen/Qwen3-8B", systems=["h200_sxm"], gpus=8, workloads=[{"isl": 1024, "osl": 256}], modes=["aggr"])
+            plimsoll.plan(model="Qwen/Qwen3-8B", systems=["h200_sxm"], gpus=8, workloads=[{"isl": 1024, "osl": 256}], modes=["aggr"])  # type: ignore[list-item]
         self.assertEqual(caught.exception.fields, ["modes"])
         self.assertEqual(caught.exception.mistakes[0].nearest, "agg")
         with self.assertRaises(ValueError):
