@@ -29,6 +29,9 @@ func TestLive(t *testing.T) {
 	if got := eval[string](p, `document.querySelector('#announce').textContent`); !strings.Contains(got, "16 GPUs") {
 		t.Errorf("announced: got %q", got)
 	}
+	if !eval[bool](p, `(a => b => a.right <= b.left + 1 && a.top < b.bottom && b.width > 700)(document.querySelector('#ask').getBoundingClientRect())(document.querySelector('.side').getBoundingClientRect())`) {
+		t.Error("the question does not stand beside the answer")
+	}
 	p.shoot("live", false)
 
 	// A slider changes the numbers, soon. The polls of a test are not counted, the page's own clock is.

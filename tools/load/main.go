@@ -37,7 +37,7 @@ type answer struct {
 func main() {
 	var o options
 	flag.StringVar(&o.url, "url", "http://127.0.0.1:8080", "the server")
-	flag.StringVar(&o.ask, "ask", "search", "search (formulas), simulated (a search by simulation) or plan")
+	flag.StringVar(&o.ask, "ask", "search", "search (formulas), simulated (a search by simulation), plan, or drag (the page's question while a slider moves)")
 	flag.Float64Var(&o.rate, "rate", 200, "requests per second")
 	flag.Float64Var(&o.seconds, "seconds", 10, "how long")
 	flag.Float64Var(&o.again, "again", 0.8, "share of requests that repeat one of the last hundred")
@@ -85,11 +85,11 @@ func requests(o *options) ([]string, error) {
 			device := map[string]string{"search": "TEST_DEVICE", "simulated": "h200_sxm"}[o.ask]
 			all = append(all, fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","devices":[%q],"num_devices":8,"input_length":%d,"output_length":%d,"limits":{"tpot_ms":%d}}`,
 				device, input, output, tpot))
-		case "plan":
+		case "plan", "drag":
 			all = append(all, fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"],"gpus":8,"workloads":[{"isl":%d,"osl":%d}],"limits":{"ttft_ms":1000,"tpot_ms":%d},"no_changes":true}`,
 				input, output, tpot))
 		default:
-			return nil, fmt.Errorf("-ask must be search, simulated or plan, got %q", o.ask)
+			return nil, fmt.Errorf("-ask must be search, simulated, plan or drag, got %q", o.ask)
 		}
 	}
 	return all, nil
@@ -98,8 +98,11 @@ func requests(o *options) ([]string, error) {
 // ask sends one request. Its time counts from when it was due.
 func ask(client *http.Client, o *options, body string, due time.Time) answer {
 	path := "/api/optimize"
-	if o.ask == "plan" {
+	switch o.ask {
+	case "plan":
 		path = "/api/plan"
+	case "drag":
+		path = "/api/report?format=html"
 	}
 	r, err := client.Post(o.url+path, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -128,8 +131,8 @@ func report(out io.Writer, o *options, answers []answer, took time.Duration) {
 		}
 		return times[int(share*float64(len(times)-1))].Round(100 * time.Microsecond)
 	}
-	fmt.Fprintf(out, "%s at %g/s, %g repeated: %.1f answers/s, p50 %v, p99 %v, longest %v, %d kB each; by status %v\n", o.ask, o.rate, o.again,
-		float64(len(times))/took.Seconds(), at(0.5), at(0.99), at(1), bytes/int64(max(1, len(times)))/1000, status)
+	fmt.Fprintf(out, "%s at %g/s, %g repeated: %.1f answers/s, p50 %v, p95 %v, p99 %v, longest %v, %d kB each; by status %v\n", o.ask, o.rate, o.again,
+		float64(len(times))/took.Seconds(), at(0.5), at(0.95), at(0.99), at(1), bytes/int64(max(1, len(times)))/1000, status)
 	if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.pid)); err == nil {
 		for line := range strings.Lines(string(data)) {
 			if strings.HasPrefix(line, "VmHWM") || strings.HasPrefix(line, "VmRSS") {

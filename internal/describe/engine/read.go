@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -122,16 +123,8 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				p.Hosts[generation] = &Terms{}
 			}
 			readSetting(ps, path, n, p.Hosts[generation].settings(), key)
-		} else if key, ok := strings.CutPrefix(path, "latent_kernels."); ok {
-			if p.LatentRule == nil {
-				p.LatentRule = &LatentRule{}
-			}
-			readSetting(ps, path, n, p.LatentRule.settings(), key)
-		} else if key, ok := strings.CutPrefix(path, "sparse_kernels."); ok {
-			if p.SparseRule == nil {
-				p.SparseRule = &SparseRule{}
-			}
-			readSetting(ps, path, n, p.SparseRule.settings(), key)
+		} else if of, key := p.kernels(path); of != nil {
+			readSetting(ps, path, n, of, key)
 		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
 			if p.ShareRule == nil {
 				p.ShareRule = &ShareRule{}
@@ -178,4 +171,17 @@ func (s *setting) read(n *yaml.Node) error {
 		return errors.New("must be a single value")
 	}
 	return s.set(n.Value)
+}
+
+// kernels are the settings of the rule of kernels that a path is in, and the rest of the path; nil where it is in none.
+func (p *Profile) kernels(path string) (of []setting, key string) {
+	if key, ok := strings.CutPrefix(path, "latent_kernels."); ok {
+		p.LatentRule = cmp.Or(p.LatentRule, &LatentRule{})
+		return p.LatentRule.settings(), key
+	}
+	if key, ok := strings.CutPrefix(path, "sparse_kernels."); ok {
+		p.SparseRule = cmp.Or(p.SparseRule, &SparseRule{})
+		return p.SparseRule.settings(), key
+	}
+	return nil, ""
 }

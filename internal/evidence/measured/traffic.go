@@ -30,33 +30,9 @@ func trafficColumns() []string {
 // most bounds rates and lengths in a file.
 const most = 1e7
 
-// traffic reads how requests came. A rate counts if arrival says so, or if it is given alone: benchmarks that limit a rate by a
-// concurrency are held by the concurrency.
+// traffic reads how requests came.
 func (c *cells) traffic(r *Row) {
-	arrival := strings.ToLower(c.text("arrival"))
-	rate := c.given("request_rate")
-	switch arrival {
-	case "", "closed", "burst":
-		if c.text("concurrency") == "" && arrival != "burst" {
-			r.Traffic.Rate = rate
-		}
-	case "rate", "poisson":
-		r.Traffic.Rate = rate
-	case "constant":
-		r.Traffic.Rate, r.Traffic.Process = rate, sim.Constant
-	default:
-		c.wrong("arrival: want closed, burst, rate, poisson or constant, got %q", arrival)
-	}
-	if !(rate >= 0 && rate <= most) {
-		c.wrong("request_rate must be between 0 and %g, got %g", float64(most), rate)
-	}
-	if r.Traffic.Rate > 0 && c.text("concurrency") == "" { // on average, by Little's law
-		r.Concurrency = max(1, int(math.Round(min(most, r.Traffic.Rate*float64(r.TTFT+units.Seconds(r.Output)*r.TPOT)))))
-	}
-	if r.Traffic.Rate > 0 && c.text("num_prompts") == "" {
-		const usual = 1000 // of vllm bench serve
-		r.Requests = usual
-	}
+	c.arrivals(r)
 	share := c.given("prefix_share")
 	r.Traffic.Prefix = int(c.given("prefix"))
 	if r.Traffic.Prefix == 0 {
@@ -67,6 +43,38 @@ func (c *cells) traffic(r *Row) {
 	}
 	r.Traffic.InputLengths = c.lengths("isl", r.Input)
 	r.Traffic.OutputLengths = c.lengths("osl", r.Output)
+}
+
+// arrivals reads a rate. It counts if arrival says so, or if it is given alone: benchmarks that limit a rate by a concurrency are
+// held by the concurrency.
+func (c *cells) arrivals(r *Row) {
+	arrival, rate, alone := strings.ToLower(c.text("arrival")), c.given("request_rate"), c.text("concurrency") == ""
+	switch arrival {
+	case "", "closed":
+		if alone {
+			r.Traffic.Rate = rate
+		}
+	case "burst":
+	case "rate", "poisson":
+		r.Traffic.Rate = rate
+	case "constant":
+		r.Traffic.Rate, r.Traffic.Process = rate, sim.Constant
+	default:
+		c.wrong("arrival: want closed, burst, rate, poisson or constant, got %q", arrival)
+	}
+	if !(rate >= 0 && rate <= most) {
+		c.wrong("request_rate must be between 0 and %g, got %g", float64(most), rate)
+	}
+	if r.Traffic.Rate <= 0 {
+		return
+	}
+	if alone { // on average, by Little's law
+		r.Concurrency = max(1, int(math.Round(min(most, r.Traffic.Rate*float64(r.TTFT+units.Seconds(r.Output)*r.TPOT)))))
+	}
+	if c.text("num_prompts") == "" {
+		const usual = 1000 // of vllm bench serve
+		r.Requests = usual
+	}
 }
 
 // wrong notes the first error of a row.

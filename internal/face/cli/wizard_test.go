@@ -105,7 +105,7 @@ func (d *dialogue) choices(q *wizard.Question) []string {
 }
 
 // wrong gives a text that is rejected: of it nothing is left behind.
-func (d *dialogue) wrong(id wizard.ID, value string) {
+func (d *dialogue) wrong(value string) {
 	d.t.Helper()
 	if d.form {
 		d.send("\x15")
@@ -395,7 +395,7 @@ func TestWizardWays(t *testing.T) {
 	t.Parallel()
 	ways(t, func(d *dialogue) {
 		d.question(wizard.Model)
-		d.wrong(wizard.Model, "Qwen/Qwen3-0.6")
+		d.wrong("Qwen/Qwen3-0.6")
 		d.expect(small)
 		d.ready()
 		d.give(wizard.Model, small)
@@ -403,17 +403,17 @@ func TestWizardWays(t *testing.T) {
 		d.expect("h200_sxm")
 		d.expect("plimsoll throughput-optimizer --help")
 		d.ready()
-		d.wrong(wizard.Devices, "TEST_DEVICES")
+		d.wrong("TEST_DEVICES")
 		d.expect(test)
 		d.ready()
 		d.give(wizard.Devices, test)
 		d.question(wizard.NumDevices)
-		d.wrong(wizard.NumDevices, "many")
+		d.wrong("many")
 		d.expect(fmt.Sprintf(d.text.WantSize, "many"))
 		d.ready()
 		d.give(wizard.NumDevices, "2")
 		d.question(wizard.Input)
-		d.wrong(wizard.Input, "999999999")
+		d.wrong("999999999")
 		d.expect("--input-length")
 		d.ready()
 		d.give(wizard.Input, "512")
@@ -598,7 +598,7 @@ func TestWizardRoom(t *testing.T) {
 		d.answer(wizard.Model, "deepseek-ai/DeepSeek-V3.1")
 		d.answer(wizard.Devices, die)
 		d.question(wizard.NumDevices)
-		d.wrong(wizard.NumDevices, "2")
+		d.wrong("2")
 		d.expect(fmt.Sprintf(d.text.NoRoom, "deepseek-ai/DeepSeek-V3.1", 2, die, 16))
 		d.ready()
 		d.give(wizard.NumDevices, "16")

@@ -77,7 +77,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			Refuse(w, http.StatusForbidden, "this server answers requests for localhost only")
 		case !sameOrigin(r, g.host(r, trusted)):
 			Refuse(w, http.StatusForbidden, "pages of other origins may not use this server")
-		case !known && !(slices.Contains(g.Inner, r.URL.Path) && (trusted || peer.IsLoopback())):
+		case !known && (!slices.Contains(g.Inner, r.URL.Path) || !trusted && !peer.IsLoopback()):
 			g.refuseUser(w)
 		case r.ContentLength > g.Body:
 			Refuse(w, http.StatusRequestEntityTooLarge, "the request is too large")

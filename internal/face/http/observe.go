@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
-	"github.com/plimsoll-project/plimsoll/internal/face/job"
 )
 
 // seen is what is known of a request at its end.
@@ -117,7 +116,7 @@ type histogram struct {
 }
 
 // bounds, in seconds, of the histogram: a page, a drag, a plan, a long one.
-var bounds = [...]float64{0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 75}
+var bounds = [...]float64{0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 75} //nolint:gochecknoglobals // an array cannot be a constant
 
 func (m *meter) begin() {
 	m.mu.Lock()
@@ -169,7 +168,7 @@ func (a *api) metrics(w http.ResponseWriter, r *http.Request) {
 	one("plimsoll_searches_waiting", "gauge", "Requests that wait for a search.", float64(waiting))
 	family("plimsoll_jobs", "gauge", "Jobs that are kept, by state.")
 	count := a.Jobs.Count()
-	for _, state := range slices.SortedFunc(maps.Keys(count), func(a, b job.State) int { return cmp.Compare(a, b) }) {
+	for _, state := range slices.Sorted(maps.Keys(count)) {
 		fmt.Fprintf(&b, "plimsoll_jobs{state=%q} %d\n", state, count[state])
 	}
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/cpu/classes/user:cpu-seconds"}}

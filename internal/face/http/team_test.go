@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
@@ -92,6 +93,7 @@ func TestSharedJob(t *testing.T) {
 	}
 	state("DELETE", bobToken)
 	for s := state("GET", bobToken); !s.Ended(); s = state("GET", bobToken) {
+		time.Sleep(5 * time.Millisecond)
 	}
 	if s.State != job.Cancelled {
 		t.Errorf("after both left: %+v", s)

@@ -130,7 +130,7 @@ func apart(s string) string {
 		letter, digit := unicode.IsLetter(c), unicode.IsDigit(c) || c == '.'
 		if !letter && !digit {
 			c = ' '
-		} else if last != ' ' && unicode.IsLetter(last) != letter && !(digit && last == '.') {
+		} else if last != ' ' && unicode.IsLetter(last) != letter && (!digit || last != '.') {
 			b.WriteByte(' ')
 		}
 		b.WriteRune(c)

@@ -246,11 +246,11 @@ func planPicture(w io.Writer, p *plan.Response) {
 	fmt.Fprintf(w, "\nDeployment on %s of %s (a square is a GPU)\n", units.Counted(len(nodes), "node"), units.Counted(best.NodeGPUs, "GPU"))
 	const most = 8
 	for i, node := range nodes[:min(most, len(nodes))] {
-		line := fmt.Sprintf("  node %d ", i+1)
+		fmt.Fprintf(w, "  node %d ", i+1)
 		for _, x := range node {
-			line += fmt.Sprintf(" [%s %d %s]", roleWord(string(x.Role)), x.Number, strings.Repeat("■", x.GPUs))
+			fmt.Fprintf(w, " [%s %d %s]", roleWord(string(x.Role)), x.Number, strings.Repeat("■", x.GPUs))
 		}
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(w)
 	}
 	if n := len(nodes) - most; n > 0 {
 		fmt.Fprintf(w, "  %s more\n", units.Counted(n, "node"))

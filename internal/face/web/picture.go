@@ -36,6 +36,7 @@ func colourOf(r deployment.Role) (colour int, name string) {
 		return 2, "prefill"
 	case deployment.Decode:
 		return 3, "decode"
+	case deployment.Both:
 	}
 	return 1, "prefill and decode"
 }

@@ -78,13 +78,11 @@ func (v *view) price(c *plan.Contender) {
 	if k == nil {
 		return
 	}
-	line := c.System + " " + dollars(k.PerGPUHour) + " (" + k.Source
-	for _, more := range []string{k.Date, k.Region} {
-		if more != "" && !strings.Contains(k.Source, more) && !strings.HasPrefix(more, "20") {
-			line += ", " + more
-		}
+	source := k.Source
+	if k.Region != "" && !strings.Contains(source, k.Region) {
+		source += ", " + k.Region
 	}
-	if line += ")"; !slices.Contains(v.PriceList, line) {
+	if line := c.System + " " + dollars(k.PerGPUHour) + " (" + source + ")"; !slices.Contains(v.PriceList, line) {
 		v.PriceList = append(v.PriceList, line)
 	}
 	if k.Apart == "" && v.PriceClass == "" {

@@ -215,7 +215,7 @@ func (d *decision) choose(all []candidate, seconds float64) []chosen {
 			if takes > seconds || slices.Contains(measured, c.at) {
 				continue
 			}
-			v := d.after(append(measured[:len(measured):len(measured)], c.at))
+			v := d.after(append(slices.Clip(measured), c.at))
 			if gain := (score(&now) - score(&v)) / takes; score(&now)-score(&v) > worth && (best == nil || gain > gained) {
 				best, gained = &chosen{c, v}, gain
 			}

@@ -338,10 +338,8 @@ func unmeasured(c *plan.Found) string {
 	return ""
 }
 
-// propose chooses runs.
-func (x *Response) propose(ctx context.Context, w *session.Session) error {
-	var all []candidate
-	var runs []Run
+// candidates are the runs that can be made, and the time of each.
+func (x *Response) candidates(w *session.Session) (all []candidate, runs []Run, err error) {
 	for i := range x.found {
 		if x.Options[i].Unmeasured != "" {
 			continue
@@ -349,7 +347,7 @@ func (x *Response) propose(ctx context.Context, w *session.Session) error {
 		c := &x.found[i]
 		dev, err := w.Device(c.Experiment.System, x.Request.Plan.DeviceFile)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		o := &x.decision.options[i]
 		for k := range o.speeds {
@@ -359,6 +357,15 @@ func (x *Response) propose(ctx context.Context, w *session.Session) error {
 			run.at = o.first + k
 			runs = append(runs, run)
 		}
+	}
+	return all, runs, nil
+}
+
+// propose chooses runs.
+func (x *Response) propose(ctx context.Context, w *session.Session) error {
+	all, runs, err := x.candidates(w)
+	if err != nil {
+		return err
 	}
 	if len(all) == 0 {
 		x.Notes = append(x.Notes, "none of the deployments can be measured with one server")

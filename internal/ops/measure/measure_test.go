@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -12,7 +13,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"mvdan.cc/sh/v3/syntax"
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -259,7 +259,7 @@ func checkScripts(t *testing.T, x *Response, files fstest.MapFS) {
 	t.Helper()
 	for name, f := range files {
 		if strings.HasSuffix(name, ".sh") {
-			if _, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(string(f.Data)), name); err != nil {
+			if _, err := launch.Read(launch.File{Path: name, Data: f.Data}); err != nil && !errors.Is(err, launch.ErrNoLaunch) {
 				t.Error(err)
 			}
 		}

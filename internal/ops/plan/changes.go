@@ -89,6 +89,22 @@ func (p *planning) take(ctx context.Context, best *Found, w way) (*Change, error
 	return &w[0], first
 }
 
+// fill takes over what was found.
+func (c *Change) fill(best *Found) {
+	found := c.Found
+	if !found.Meets && found.Nearest.Any() {
+		c.Nearest = session.LimitsOf(found.Nearest)
+	}
+	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = found.Meets, found.inWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
+	c.RequestRate = &found.RequestRate
+	if best != nil && (found.Experiment.Engine.Name != best.Experiment.Engine.Name || found.Experiment.Mode != best.Experiment.Mode) {
+		c.Deployment = fmt.Sprintf("%s %s, %s", found.Engine, found.Experiment.Mode, c.Deployment)
+	}
+	if found.Cost.PerMillion > 0 {
+		c.PerMillion, c.PerMonth = &found.Cost.PerMillion, &found.Cost.PerMonth
+	}
+}
+
 // change searches again.
 func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	other := &planning{world: p.world, r: &c.Request}
@@ -106,21 +122,11 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	if err != nil {
 		return err
 	}
-	if c.Found = &found; !found.Meets && best != nil {
-		return nil
+	c.Found = &found
+	if found.Meets || best == nil {
+		c.fill(best)
 	}
-	if !found.Meets && found.Nearest.Any() {
-		c.Nearest = session.LimitsOf(found.Nearest)
-	}
-	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = found.Meets, found.inWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
-	c.RequestRate = &found.RequestRate
-	if best != nil && (found.Experiment.Engine.Name != best.Experiment.Engine.Name || found.Experiment.Mode != best.Experiment.Mode) {
-		c.Deployment = fmt.Sprintf("%s %s, %s", found.Engine, found.Experiment.Mode, c.Deployment)
-	}
-	if found.Cost.PerMillion > 0 {
-		c.PerMillion, c.PerMonth = &found.Cost.PerMillion, &found.Cost.PerMonth
-	}
-	if best == nil || !best.Meets {
+	if !found.Meets || best == nil || !best.Meets {
 		return nil
 	}
 	ratio := found.perDevice() / best.perDevice()

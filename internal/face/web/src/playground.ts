@@ -12,6 +12,8 @@ let worker: Worker | undefined, ready = false, running: Asked | undefined, next 
 window.fetch = (input: RequestInfo | URL, init?: RequestInit): Promise<Response> =>
   typeof input === "string" && input.startsWith("api/") ? ask(input, init) : away(input, init);
 window.addEventListener("plimsoll-cancel", () => { if (running) drop(running, new Error("cancelled")); });
+// One engine and mode to begin with: the engine computes on one core, several times slower than the program.
+if (!location.search && !location.hash) history.replaceState(null, "", "?model=Qwen/Qwen3-8B&system=h200_sxm&gpus=2&isl=512&osl=64&ttft=1000&tpot=20&engine=vllm&mode=agg");
 start();
 
 // load reads and compiles the engine. Some hosts unpack files by themselves.
