@@ -80,9 +80,9 @@ func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := f.complete(cmd, env); err != nil {
 		return err
 	}
-	name, file, ok := strings.Cut(f.other, "=")
-	if f.other != "" && (!ok || name == "" || file == "" || !f.page) {
-		return usagef("--beside must be NAME=FILE, with --page, got %q", f.other)
+	name, file, err := f.rival()
+	if err != nil {
+		return err
 	}
 	f.Energy, f.Compare, f.Beside = f.asJSON || f.perRow != "", f.page, file
 	res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, f.Request)
@@ -109,6 +109,15 @@ func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
 		err = errors.Join(err, env.CreateAtomic(f.perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
 	}
 	return err
+}
+
+// rival is the name and the file of another program's predictions.
+func (f *accuracyFlags) rival() (name, file string, err error) {
+	name, file, ok := strings.Cut(f.other, "=")
+	if f.other != "" && (!ok || name == "" || file == "" || !f.page) {
+		return "", "", usagef("--beside must be NAME=FILE, with --page, got %q", f.other)
+	}
+	return name, file, nil
 }
 
 // isResult reports whether a file is the result of a load generator, or a folder of them, and no file of rows.

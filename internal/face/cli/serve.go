@@ -81,7 +81,7 @@ func (f *serveFlags) run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if !(f.drain >= 0) || f.longest <= 0 {
+	if f.drain < 0 || f.longest <= 0 {
 		return usagef("--drain must not be negative and --job-time must be positive")
 	}
 	const waiting = 64

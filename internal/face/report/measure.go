@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -19,7 +20,7 @@ func Measure(w io.Writer, r *measure.Response) {
 	t := table.New("", "deployment", ">GPUs", ">tokens/s/GPU", ">chance of being best", "")
 	for i := range r.Options {
 		o := &r.Options[i]
-		t.Row(fmt.Sprint(i+1), o.Name, fmt.Sprint(o.GPUs), bracketed(o.Tokens), percentage(o.Best), short(o.Unmeasured))
+		t.Row(strconv.Itoa(i+1), o.Name, strconv.Itoa(o.GPUs), bracketed(o.Tokens), percentage(o.Best), short(o.Unmeasured))
 	}
 	put(w, t, "")
 	fmt.Fprintln(w)
@@ -68,7 +69,7 @@ func runs(w io.Writer, all []measure.Run) {
 		if run.TPOT != nil {
 			tpot = bracketed(*run.TPOT)
 		}
-		t.Row(run.ID, fmt.Sprint(run.GPUs), fmt.Sprint(run.Concurrency), fmt.Sprint(run.Requests), seconds, bracketed(run.TTFT), tpot, bracketed(run.Tokens))
+		t.Row(run.ID, strconv.Itoa(run.GPUs), strconv.Itoa(run.Concurrency), strconv.Itoa(run.Requests), seconds, bracketed(run.TTFT), tpot, bracketed(run.Tokens))
 	}
 	put(w, t, "")
 	fmt.Fprintln(w, "Seconds: the start of the server, and the run. Times and tokens/s are what is predicted for the run.")
@@ -104,7 +105,7 @@ func Measured(w io.Writer, o *measure.Outcome) {
 		if x.Before.Value > 0 {
 			before = bracketed(x.Before)
 		}
-		t.Row(x.Name, before, bracketed(x.After), percentage(x.Best[0]), percentage(x.Best[1]), fmt.Sprint(x.Runs))
+		t.Row(x.Name, before, bracketed(x.After), percentage(x.Best[0]), percentage(x.Best[1]), strconv.Itoa(x.Runs))
 	}
 	put(w, t, "")
 	for _, m := range o.Missing {
@@ -134,7 +135,7 @@ func MeasuredKernels(w io.Writer, r *measure.KernelsResponse) {
 	t := table.New("kernels", ">number", ">measured/predicted: median", ">p10", ">p90")
 	for _, g := range r.Groups {
 		ratio := func(x float64) string { return fmt.Sprintf("×%.2f", x) }
-		t.Row(g.Name, fmt.Sprint(g.Kernels), ratio(g.Median), ratio(g.Low), ratio(g.High))
+		t.Row(g.Name, strconv.Itoa(g.Kernels), ratio(g.Median), ratio(g.Low), ratio(g.High))
 	}
 	put(w, t, "")
 	fmt.Fprintln(w)

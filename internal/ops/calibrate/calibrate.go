@@ -49,6 +49,17 @@ type Response struct {
 	calibrate.Validated
 }
 
+// found reads the results of the user's own runs.
+func (r *Request) found(ctx context.Context, w *session.Session) (*finder, error) {
+	found, err := fromResults(ctx, w, &r.Results)
+	for i := range r.More {
+		if err == nil {
+			err = found.add(ctx, &r.More[i])
+		}
+	}
+	return found, err
+}
+
 // Run fits measured rows.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
 	rows, err := w.Measured(r.Files...)
@@ -62,12 +73,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if r.FromScratch {
 		base = calibration.Uncalibrated()
 	}
-	found, err := fromResults(ctx, w, &r.Results)
-	for i := range r.More {
-		if err == nil {
-			err = found.add(ctx, &r.More[i])
-		}
-	}
+	found, err := r.found(ctx, w)
 	if err != nil {
 		return nil, err
 	}

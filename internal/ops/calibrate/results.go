@@ -138,12 +138,12 @@ func (f *finder) folder(ctx context.Context, name string) error {
 	}
 	n := 0
 	err := fs.WalkDir(dir, ".", func(at string, d fs.DirEntry, err error) error {
-		switch {
+		switch hidden := strings.HasPrefix(d.Name(), ".") && at != "."; {
 		case err != nil:
 			return err
-		case strings.HasPrefix(d.Name(), ".") && at != "." && d.IsDir():
+		case hidden && d.IsDir():
 			return fs.SkipDir
-		case d.IsDir() || strings.HasPrefix(d.Name(), ".") || !slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))):
+		case hidden || d.IsDir() || !slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))):
 			return nil
 		}
 		if n++; n > maxResults {

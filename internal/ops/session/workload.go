@@ -260,9 +260,8 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 	for i := range all {
 		x := &all[i]
 		x.talks()
-		source, err := x.complete(len(all) == 1)
-		sources[i] = source
-		if err == nil {
+		var err error
+		if sources[i], err = x.complete(len(all) == 1); err == nil {
 			err = x.check()
 		}
 		var k sim.Kind
@@ -300,8 +299,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the workload with a prefix alone", field.Name("prefix")))
 	}
 	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
-	out.Input, out.Output, out.Prefix = whole(input), whole(output), int(math.Round(prefix/sum))
-	out.Sessions = talks.means()
+	out.Input, out.Output, out.Prefix, out.Sessions = whole(input), whole(output), int(math.Round(prefix/sum)), talks.means()
 	return out, nil
 }
 

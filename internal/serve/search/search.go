@@ -154,7 +154,7 @@ func (b *branches) Pop() any {
 }
 
 // push puts a branch into the queue.
-func (s *Search) push(x queued) { //nolint:gocritic // kept in the queue
+func (s *Search) push(x queued) {
 	heap.Push(&s.queue, x)
 	if x.explored {
 		s.explored++

@@ -29,16 +29,10 @@ type Kind struct {
 
 // check reports kinds that no request can be drawn from.
 func (m Mix) check() error {
-	var errs []error
-	sum, known := 0.0, 0
+	errs := []error{m.checkKnown()}
+	sum := 0.0
 	for i := range m {
 		k := &m[i]
-		if k.BlockTokens != 0 {
-			known++
-		}
-		if k.BlockTokens < 0 || k.BlockTokens > 0 && len(k.Like) == 0 || known > 1 || known > 0 && m.converses() {
-			errs = append(errs, fmt.Errorf("kind %d: one kind at most, in a mix without sessions, may have requests whose prompts are known", i+1))
-		}
 		if !(k.Share >= 0) || math.IsInf(k.Share, 1) {
 			errs = append(errs, fmt.Errorf("kind %d: the share must not be negative, got %g", i+1, k.Share))
 		}
@@ -61,6 +55,21 @@ func (m Mix) check() error {
 		errs = append(errs, errors.New("the shares of a mix must have a positive sum"))
 	}
 	return errors.Join(errs...)
+}
+
+// checkKnown reports prompts that are known where they cannot be sent in their order.
+func (m Mix) checkKnown() error {
+	known := 0
+	for i := range m {
+		k := &m[i]
+		if k.BlockTokens != 0 {
+			known++
+		}
+		if k.BlockTokens < 0 || k.BlockTokens > 0 && len(k.Like) == 0 || known > 1 || known > 0 && m.converses() {
+			return fmt.Errorf("kind %d: one kind at most, in a mix without sessions, may have requests whose prompts are known", i+1)
+		}
+	}
+	return nil
 }
 
 // recalls reports whether a kind has requests whose prompts are known.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,7 +64,7 @@ func TestReplayWithoutEnd(t *testing.T) {
 		var blocks []uint32
 		for range turns {
 			shared += len(blocks) * blockTokens
-			blocks = append(blocks[:len(blocks):len(blocks)], distinct, distinct+1)
+			blocks = append(slices.Clip(blocks), distinct, distinct+1)
 			distinct += 2
 			like = append(like, workload.Request{Input: len(blocks)*blockTokens + 1, Output: 4, Blocks: blocks})
 			all += len(blocks)*blockTokens + 1

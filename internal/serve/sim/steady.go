@@ -244,14 +244,7 @@ func (s *simulation) late() bool {
 		closed = 0.9 // of the time, to be sure
 	)
 	_, trace := s.config.Client.(*Trace)
-	if t.rule.Misses == nil || trace || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
-		return false
-	}
-	if t.done < s.around() || s.load.replay != nil && s.filling() { // prompts find little in the caches yet
-		return false
-	}
-	const turns = 8
-	if s.talks != nil && (s.load.window > 0 || t.done < turns*(len(s.talks.open)-len(s.talks.free))) {
+	if t.rule.Misses == nil || trace || t.rule.Percentile > 0 && t.rule.Percentile < lowest || s.cold() {
 		return false
 	}
 	newest := func(values []units.Seconds) units.Seconds {
@@ -276,6 +269,16 @@ func (s *simulation) late() bool {
 	}
 	last := Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)}
 	return t.rule.Misses(last) && (s.talks != nil || t.lasts(last))
+}
+
+// cold reports that prompts find less in the caches than they will.
+func (s *simulation) cold() bool {
+	const turns = 8
+	t := s.steady
+	if t.done < s.around() || s.load.replay != nil && s.filling() {
+		return true
+	}
+	return s.talks != nil && (s.load.window > 0 || t.done < turns*(len(s.talks.open)-len(s.talks.free)))
 }
 
 // lasts reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and where precise
