@@ -60,18 +60,24 @@ func (r *Request) found(ctx context.Context, w *session.Session) (*finder, error
 	return found, err
 }
 
+// base is the calibration before the fit.
+func (r *Request) base(w *session.Session) (*calibration.Overlay, error) {
+	base, err := w.Overlay(r.Calibration)
+	if err == nil && r.FromScratch {
+		base = calibration.Uncalibrated()
+	}
+	return base, err
+}
+
 // Run fits measured rows.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
 	rows, err := w.Measured(r.Files...)
 	if err != nil {
 		return nil, err
 	}
-	base, err := w.Overlay(r.Calibration)
+	base, err := r.base(w)
 	if err != nil {
 		return nil, err
-	}
-	if r.FromScratch {
-		base = calibration.Uncalibrated()
 	}
 	found, err := r.found(ctx, w)
 	if err != nil {

@@ -138,12 +138,14 @@ func (f *finder) folder(ctx context.Context, name string) error {
 	}
 	n := 0
 	err := fs.WalkDir(dir, ".", func(at string, d fs.DirEntry, err error) error {
-		switch hidden := strings.HasPrefix(d.Name(), ".") && at != "."; {
-		case err != nil:
+		if err != nil {
 			return err
-		case hidden && d.IsDir():
+		}
+		hidden := strings.HasPrefix(d.Name(), ".") && at != "."
+		if hidden && d.IsDir() {
 			return fs.SkipDir
-		case hidden || d.IsDir() || !slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))):
+		}
+		if hidden || !isResult(at, d) {
 			return nil
 		}
 		if n++; n > maxResults {
@@ -159,6 +161,11 @@ func (f *finder) folder(ctx context.Context, name string) error {
 		return session.BadInput(fmt.Errorf("reading the results in %s: %w", name, err))
 	}
 	return nil
+}
+
+// isResult reports whether an entry of a folder is a file of results by its name.
+func isResult(at string, d fs.DirEntry) bool {
+	return !d.IsDir() && slices.Contains(resultEndings(), strings.ToLower(path.Ext(at)))
 }
 
 // file reads the results of a file below one of the folders.

@@ -148,6 +148,7 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 func (p *planning) first(ctx context.Context, all []experiment.Experiment) (Found, error) {
 	var best *Found
 	var failed error
+	slices.SortStableFunc(all, disaggregatedFirst)
 	for _, e := range all {
 		var beat *float64
 		if best != nil && best.Meets {

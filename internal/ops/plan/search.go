@@ -236,10 +236,13 @@ func (p *planning) parts(all []experiment.Experiment) [][]int {
 		out[len(out)-1] = append(out[len(out)-1], i)
 	}
 	for _, part := range out {
-		slices.SortStableFunc(part, func(a, b int) int { return cmp.Compare(all[b].Mode, all[a].Mode) })
+		slices.SortStableFunc(part, func(a, b int) int { return disaggregatedFirst(all[a], all[b]) })
 	}
 	return out
 }
+
+// disaggregatedFirst orders experiments that have to beat those before them: with workers for prefill they are mostly the best.
+func disaggregatedFirst(a, b experiment.Experiment) int { return cmp.Compare(b.Mode, a.Mode) }
 
 // firsts are the first of each system.
 func firsts(ranked []Found) []Found {
