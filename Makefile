@@ -141,8 +141,9 @@ web: ## the scripts and styles of the pages from internal/face/web/src, and what
 	go test ./internal/face/web ./internal/evidence/provenance -update
 
 .PHONY: site
-site: ## the documentation as a static site in site/, its links checked; NAME=v1.2 makes another version beside it
+site: build playground ## the documentation as a static site in site/, its links checked, with the playground; NAME=v1.2 makes another version beside it
 	go -C tools run ./site -out ../site -name $(or $(NAME),dev)
+	bin/plimsoll pages --playground site/$(or $(NAME),dev)/playground
 
 .PHONY: accuracy-page
 accuracy-page: ## the tables of docs/accuracy-tables.md: ROWS=train.csv BESIDE=AIConfigurator=aiconfigurator.csv
