@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -62,6 +63,8 @@ func (v *Values) Arguments(by Program, servedName string) [][]string {
 	switch {
 	case by == DynamoWorker && v.Engine == VLLM && v.Role != deployment.Both:
 		out = append(out, v.roleFlags())
+	case by == OwnServer && v.Engine == SGLang && v.Device.Vendor == device.Ascend: // its guide's; the device is found without
+		out = append(out, []string{"--attention-backend", "ascend"}, []string{"--enable-metrics"})
 	case by == OwnServer && v.Engine == SGLang: // vLLM always has metrics, SGLang only if asked; autoscalers and dashboards need them
 		out = append(out, []string{"--enable-metrics"})
 	}

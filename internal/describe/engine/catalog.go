@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
 //go:embed profiles/*.yaml
@@ -28,6 +29,8 @@ var catalog = [...]entry{
 	{"sglang", []string{"sgl"}},
 	{"trtllm", []string{"tensorrt-llm", "trt-llm"}},
 	{"mindie", []string{"mindie-llm", "ascend"}},
+	{"vllm-ascend", nil},
+	{"sglang-npu", []string{"sglang-ascend"}},
 	{"atom", []string{"rocm-atom"}},
 	{"generic", nil},
 }
@@ -79,6 +82,11 @@ func LookupVersion(name, release string) (*Profile, error) {
 	}
 	return nil, fmt.Errorf("engine %s: version %s is too old; the oldest supported version is %s",
 		all[0].Name, release, all[len(all)-1].Versions.Since)
+}
+
+// LookupOn returns the profile of the engine that runs under a name on a vendor's devices; see Port.
+func LookupOn(v device.Vendor, name, release string) (*Profile, error) {
+	return LookupVersion(Port(name, v), release)
 }
 
 // Newer is a note if a release is newer than the newest known one, otherwise "".

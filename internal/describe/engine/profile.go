@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
@@ -9,9 +11,12 @@ import (
 // has the meaning, unit and limits of each setting; the comments here say only
 // what the code needs beyond that.
 type Profile struct {
-	Name     string // as users type it: "vllm"
-	Title    string // "vLLM v1"
-	Aliases  []string
+	Name    string // as users type it: "vllm"
+	Title   string // "vLLM v1"
+	Aliases []string
+	// PortOf is the engine whose program runs, on other devices: its file states only what
+	// differs from the newest release of that engine. "" for an engine of its own.
+	PortOf   string
 	Versions Range
 	// Released is the month in which the range began, "2026-01"; "" is unknown.
 	Released string
@@ -88,6 +93,9 @@ type Profile struct {
 	// Source is the source of the numbers.
 	Source string
 }
+
+// Program is the engine whose program runs, and whose command line it reads.
+func (p *Profile) Program() string { return cmp.Or(p.PortOf, p.Name) }
 
 // Generic is the key in Hosts of generations that are not listed.
 const Generic = "default"

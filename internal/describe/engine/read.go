@@ -33,7 +33,9 @@ func parse(file string, data []byte) ([]*Profile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		p = p.clone()
+		if p, err = p.before(document.Content[0]); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
 		p.read(ps, document.Content[0])
 		if err := ps.Err(); err != nil {
 			return nil, err
@@ -50,6 +52,29 @@ func parse(file string, data []byte) ([]*Profile, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return all, nil
+}
+
+// before is what a document changes: the range before it or, of a port, the newest release of the engine it is a port of.
+func (p *Profile) before(document *yaml.Node) (*Profile, error) {
+	var name string
+	for i := 0; i+1 < len(document.Content); i += 2 {
+		if document.Content[i].Value == "port_of" {
+			name = document.Content[i+1].Value
+		}
+	}
+	if name == "" {
+		return p.clone(), nil
+	}
+	of, err := LookupVersion(name, "")
+	if err != nil {
+		return nil, err
+	}
+	q := of.clone()
+	q.Versions, q.Released, q.Known, q.Aliases = Range{}, "", "", nil
+	// What depends on the device is of other devices.
+	q.Tiers, q.Hosts = nil, map[string]*Terms{Generic: q.Hosts[Generic]}
+	q.Slow, q.ProductTiles, q.SharedFusion, q.LatentRule, q.SparseRule = nil, nil, nil, nil, nil
+	return q, nil
 }
 
 // clone copies a profile with everything that a document or With can change.

@@ -6,6 +6,7 @@ func (p *Profile) identity() []setting {
 		{"name", rule{}, "", &p.Name},
 		{"title", rule{}, "", &p.Title},
 		{"aliases", rule{}, "", &p.Aliases},
+		{"port_of", rule{}, "", &p.PortOf},
 		{"since", rule{}, "", &p.Versions.Since},
 		{"until", rule{}, "", &p.Versions.Until},
 		{"released", rule{}, "", &p.Released},

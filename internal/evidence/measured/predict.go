@@ -84,8 +84,8 @@ func (p *Predictor) model(id string) (*model.Model, error) {
 	return p.models.get(id, func() (*model.Model, error) { return p.Models.Open(id) })
 }
 
-func (p *Predictor) engine(row *Row) (near, error) {
-	r := release{row.Engine, row.Version, row.Measured}
+func (p *Predictor) engine(row *Row, d *device.Profile) (near, error) {
+	r := release{engine.Port(row.Engine, d.Vendor), row.Version, row.Measured}
 	return p.engines.get(r, func() (out near, err error) {
 		out.profile, out.assumed, err = engine.LookupNear(r.engine, r.version, r.measured)
 		return out, err
@@ -162,7 +162,7 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 	if err != nil {
 		return deployment.Parts{}, err
 	}
-	e, err := p.engine(row)
+	e, err := p.engine(row, d)
 	if err != nil {
 		return deployment.Parts{}, err
 	}

@@ -215,6 +215,8 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 			if _, err := lookup(of); err != nil {
 				return nil, session.BadInput(err)
 			}
+			of, release, _ := strings.Cut(of, "@")
+			of = inRelease(engine.Port(of, d.Vendor), release)
 			for _, mode := range given(r.Modes, []experiment.ServingMode{experiment.Aggregated, experiment.Disaggregated}) {
 				if mode == experiment.Disaggregated && r.Devices == 1 {
 					continue

@@ -134,7 +134,7 @@ type lister struct {
 func (l *lister) on(d *device.Profile, r *Request, f deployment.Formats) ([]Row, error) {
 	var out []Row
 	for _, e := range r.Engines {
-		p, err := engine.LookupVersion(e, r.Version)
+		p, err := engine.LookupOn(d.Vendor, e, r.Version)
 		if err != nil {
 			return nil, session.BadInput(err)
 		}
