@@ -80,6 +80,9 @@ type Response struct {
 	// Sessions are those that ended.
 	Sessions *Sessions `json:"sessions,omitempty"`
 
+	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+	Guide *Guide `json:"guide,omitempty"`
+
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
 
