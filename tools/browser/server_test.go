@@ -38,7 +38,8 @@ func serve(t *testing.T) *server {
 		{"name":"h200_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},{"name":"l40s","vendor":"nvidia","price":{"usd_per_hour":3.5}},
 		{"name":"mi300x","vendor":"amd","price":{}}]}`))
 	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}],
-		"presets":[{"name":"chat","mean_isl":1024.4,"mean_osl":256,"prefix":512}]}`))
+		"presets":[{"name":"chat","mean_isl":1024.4,"mean_osl":256,"prefix":512},
+		{"name":"agentic","mean_isl":8596,"mean_osl":182,"session":{"system":5072,"turns":64,"first":3916,"user":120,"output":202,"length_ratio_low":0.8,"think_s":2}}]}`))
 	mux.HandleFunc("POST /api/plan", s.answer)
 	mux.HandleFunc("POST /api/report", s.answer)
 	mux.HandleFunc("POST /api/files", s.answer)
