@@ -92,3 +92,24 @@ func TestFigure(t *testing.T) {
 		}
 	}
 }
+
+func TestRead(t *testing.T) {
+	for word, want := range map[string]float64{"3500": 3500, "3.5k": 3500, " 2 K": 2000, "1m": 1e6, "1.1k": 1100} {
+		if got, err := units.ReadCount(word); err != nil || got != want {
+			t.Errorf("%s: want %g, got %g (%v)", word, want, got, err)
+		}
+	}
+	for word, want := range map[string]float64{"50": 50, "50ms": 50, "2s": 2000, "0.5 s": 500, "2秒": 2000, "20毫秒": 20} {
+		if got, err := units.ReadMs(word); err != nil || got != want {
+			t.Errorf("%s: want %g, got %g (%v)", word, want, got, err)
+		}
+	}
+	for _, word := range []string{"", "k", "s", "3x", "2 s s"} {
+		if x, err := units.ReadCount(word); err == nil {
+			t.Errorf("%q is read as the count %g", word, x)
+		}
+		if x, err := units.ReadMs(word); err == nil {
+			t.Errorf("%q is read as the time %g", word, x)
+		}
+	}
+}
