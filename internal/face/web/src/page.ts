@@ -2,6 +2,7 @@ import { draw } from "./charts";
 import { save, wire } from "./common";
 import { Form } from "./form";
 import { answer as long, words } from "./job";
+import { Pins } from "./pins";
 import { clear, show } from "./problem";
 import { command, read, request, stateOf, write } from "./state";
 import { load as loadWords, say as word, translate } from "./words";
@@ -27,7 +28,7 @@ let asked: AbortController | undefined;
 
 wire();
 form.state = read(location.search || location.hash.slice(1));
-void Promise.all([form.load(), loadWords()]).then(() => ask(false, true));
+void Promise.all([form.load(), loadWords()]).then(() => { pins.show(); return ask(false, true); });
 window.addEventListener("popstate", () => { form.state = read(location.search); settled = true; void ask(false, true); });
 answer.addEventListener("click", (e) => {
   const of = (e.target as Element).closest<HTMLElement>("[data-files]")?.dataset.files;
@@ -41,6 +42,16 @@ answer.addEventListener("click", (e) => {
   scrollTo(0, 0);
 });
 document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
+const pins = new Pins(document.querySelector<HTMLElement>("#pins")!, (pinned) => {
+  form.state = stateOf(pinned, form.presets);
+  settled = true;
+  void ask(false);
+  answer.focus();
+});
+document.querySelector("#pin")!.addEventListener("click", () => {
+  const best = (JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { contenders?: { name: string; gpus_used: number }[] }).contenders?.[0];
+  pins.add(best ? `${best.gpus_used} × ${best.name}` : form.state.model, request(form.state, form.own));
+});
 const opened = document.querySelector<HTMLInputElement>("#opened")!;
 document.querySelector("#open")!.addEventListener("click", () => opened.click());
 opened.addEventListener("change", () => void openPlan());
