@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
@@ -52,7 +53,7 @@ func begin(w *session.Session, r *Request) (*optimization, []*device.Profile, er
 		return nil, nil, session.BadInput(err)
 	}
 	if run.named, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
-		return nil, nil, session.BadInput(err)
+		return nil, nil, session.BadInput(field.About("engine", err))
 	}
 	_, err = run.named.With(r.Engine.Settings...)
 	return run, devices, session.BadInput(err)

@@ -272,7 +272,8 @@ func lookup(of string) (*engine.Profile, error) {
 	if asked && release == "" {
 		return nil, field.Errorf("%s: %q names no release after @; want for example vllm@0.24.0", field.Name("engine"), of)
 	}
-	return engine.LookupVersion(name, release)
+	p, err := engine.LookupVersion(name, release)
+	return p, field.About("engine", err)
 }
 
 // preset is the one asked for, "" where an engine has none of that name.

@@ -97,9 +97,7 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
 	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
 	if d.Engine.Name != "" && out.Device != nil {
-		var err error
-		out.Engine, err = engine.LookupOn(out.Device.Vendor, d.Engine.Name, d.Engine.Version)
-		errs[2] = BadInput(err)
+		out.Engine, errs[2] = EngineOn(out.Device.Vendor, d.Engine.Name, d.Engine.Version)
 	}
 	out.Overlay, errs[3] = w.Overlay(s.Calibration)
 	var err error

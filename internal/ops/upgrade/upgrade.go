@@ -151,9 +151,9 @@ func (out *Response) releases(ctx context.Context, w *session.Session, r *Reques
 	if r.Engine != "" {
 		p, err := engine.LookupVersion(r.Engine, "")
 		if err != nil {
-			return session.BadInput(err)
+			return session.BadInput(field.About("engine", err))
 		}
-		if p.Name != out.Engine {
+		if p.Name != out.Engine && p.Name != program(out.Engine) {
 			return session.BadInput(field.Errorf("%s is %s, and the files start %s", field.Name("engine"), p.Name, out.Engine))
 		}
 	}
@@ -161,9 +161,9 @@ func (out *Response) releases(ctx context.Context, w *session.Session, r *Reques
 		side *Side
 		name string
 	}{{&out.From, r.From}, {&out.To, r.To}} {
-		p := engine.Published(out.Engine, s.name)
+		p := engine.Published(released(out.Engine), s.name)
 		if p == nil {
-			return session.BadInput(noRelease(out.Engine, s.name))
+			return session.BadInput(noRelease(released(out.Engine), s.name))
 		}
 		*s.side = Side{Version: p.Version, Date: p.Date, Unread: p.Unread}
 	}
@@ -219,7 +219,7 @@ func (out *Response) findings() {
 // names are the flags and keys that differ, and the values of those in use.
 func (out *Response) names() {
 	lists := map[string][2][]string{}
-	for _, list := range []string{out.Engine, out.Engine + "-keys"} {
+	for _, list := range []string{program(out.Engine), program(out.Engine) + "-keys"} {
 		added, removed := engine.Between(list, out.From.Version, out.To.Version)
 		lists[list] = [2][]string{added, removed}
 		out.Added = append(out.Added, slices.DeleteFunc(slices.Clone(added), isValue)...)
@@ -295,7 +295,7 @@ func (out *Response) declared() {
 	for _, d := range out.Defaults {
 		given[d.Flag] = true
 	}
-	all, known := engine.Redefaulted(out.Engine, out.From.Version, out.To.Version)
+	all, known := engine.Redefaulted(program(out.Engine), out.From.Version, out.To.Version)
 	for _, d := range all {
 		if !given[d.Flag] {
 			out.Defaults = append(out.Defaults, Default{Flag: d.Flag, From: d.From, To: d.To})
@@ -384,6 +384,23 @@ func (out *Response) unknown() {
 	if out.Drift != nil && out.Drift.Beyond {
 		out.Unknown = append(out.Unknown, "the releases are further apart than what was measured, two and a half months: the change may be larger")
 	}
+}
+
+// program is the engine whose flags an engine has: of a port the one that it is a port of.
+func program(name string) string {
+	p, err := engine.LookupVersion(name, "")
+	if err != nil {
+		return name
+	}
+	return p.Program()
+}
+
+// released is the engine whose table of releases an engine has: a port its own, if there is one.
+func released(name string) string {
+	if engine.Releases(name) == nil {
+		return program(name)
+	}
+	return name
 }
 
 // newest is a note on a release that no profile knows.
