@@ -96,8 +96,12 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	var errs [6]error
 	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
 	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
-	if d.Engine.Name != "" && out.Device != nil {
-		out.Engine, errs[2] = EngineOn(out.Device.Vendor, d.Engine.Name, d.Engine.Version)
+	if d.Engine.Name != "" {
+		vendor := device.Other // of a device that is not known
+		if out.Device != nil {
+			vendor = out.Device.Vendor
+		}
+		out.Engine, errs[2] = EngineOn(vendor, d.Engine.Name, d.Engine.Version)
 	}
 	out.Overlay, errs[3] = w.Overlay(s.Calibration)
 	var err error
