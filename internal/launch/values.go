@@ -93,7 +93,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		return Values{Role: s.Role}, errors.New("files need an engine; the deployment has none")
 	}
 	v := Values{
-		Role: s.Role, Engine: e.Program(), Version: cmp.Or(p.Deployment.Engine.Version, engine.Upto(e.Name, e.Known)),
+		Role: s.Role, Engine: e.Server(), Version: cmp.Or(p.Deployment.Engine.Version, engine.Upto(e.Name, e.Known)),
 		Model: p.loads(i), Checkpoint: p.Deployment.Formats.Checkpoint, Stored: stored(p.Resolved.Model), Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,

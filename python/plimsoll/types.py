@@ -64,6 +64,7 @@ __all__ = [
     "PlanWorkload",
     "Pool",
     "Range",
+    "ReplicaState",
     "Safe",
     "Session",
     "Sessions",
@@ -76,6 +77,7 @@ __all__ = [
     "SteadyRun",
     "TableUse",
     "Tables",
+    "Timeline",
     "Times",
     "Use",
     "Workload",
@@ -250,6 +252,7 @@ class Contender(TypedDict):
     # of a server of the system
     gpus_per_node: int
     gpus_used: int
+    # guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
     guide: NotRequired[Union[Guide, None]]
     # "4 replicas of TP 8"
     in_words: str
@@ -529,6 +532,9 @@ class Formats(TypedDict):
 
 
 class Guide(TypedDict):
+    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and deployments were measured far below it."""
+
+    # output tokens of all replicas
     tokens_per_second: float
     tpot_ms: float
     ttft_ms: float
@@ -868,6 +874,8 @@ class PlanResponse(TypedDict):
     # missing without drafts
     drafting: NotRequired[Union[Drafting, None]]
     loads: Optional[List[Load]]
+    # of some of its replicas
+    minute: NotRequired[Union[Timeline, None]]
     model: str
     next: Optional[List[Next]]
     not_run: Optional[List[NotRun]]
@@ -922,6 +930,25 @@ class Range(TypedDict):
     high: float
     low: float
     value: float
+
+
+class ReplicaState(TypedDict):
+    """ReplicaState is a replica, a value for each frame."""
+
+    # alike is the number of replicas that do the same at the same time.
+    alike: int
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    decode: Optional[List[int]]
+    # kv_use is the share of the kv_use cache that requests hold.
+    kv_use: Optional[List[float]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    moving: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    prefill: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    queued: Optional[List[int]]
+    # prefill, decode or both
+    role: str
 
 
 class Safe(TypedDict):
@@ -1037,6 +1064,8 @@ class SimulateRequest(TypedDict):
     records: NotRequired[bool]
     # 0 = 1
     seed: NotRequired[int]
+    # timeline asks for what replicas do over a minute of the run.
+    timeline: NotRequired[bool]
     trace: NotRequired[str]
     # workloads, if set, replace all lengths: a mix of workloads.
     workloads: NotRequired[Optional[List[Workload]]]
@@ -1072,6 +1101,7 @@ class SimulateResponse(TypedDict):
     finished: int
     good_share: float
     goodput_per_s: float
+    # guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
     guide: NotRequired[Union[Guide, None]]
     # prefix_cached_share is the prompt tokens found in the prefix cache, host_cached_share those of them found in the host cache.
     host_cached_share: NotRequired[float]
@@ -1121,6 +1151,8 @@ class SimulateResponse(TypedDict):
     steady: Union[SteadyRun, None]
     tables: NotRequired[Union[Use, None]]
     tier: str
+    # timeline is missing unless the request asks for it.
+    timeline: NotRequired[Union[Timeline, None]]
     # tpot_ms and itl_ms are null where requests generate one token.
     tpot_ms: Union[Times, None]
     ttft_ms: Times
@@ -1190,6 +1222,15 @@ class Tables(TypedDict):
     dir: NotRequired[str]
     # "ENGINE" or "ENGINE@VERSION"; left out = the fastest kernel of any
     engine: NotRequired[str]
+
+
+class Timeline(TypedDict):
+    """Timeline is what replicas do over a minute of a run, or over the run if it is shorter, in at most 120 frames that are evenly spaced. In steady state it begins after the warm-up. Of many replicas it has the first eight, of two pools the first four of each."""
+
+    every_s: float
+    # in the run
+    from_s: float
+    replicas: Optional[List[ReplicaState]]
 
 
 class Times(TypedDict):

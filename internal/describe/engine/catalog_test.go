@@ -36,7 +36,7 @@ func every(t *testing.T, do func(t *testing.T, p *Profile)) {
 }
 
 func TestNames(t *testing.T) {
-	if diff := cmp.Diff([]string{"vllm", "sglang", "trtllm", "mindie", "vllm-ascend", "sglang-npu", "atom", "generic"}, Names()); diff != "" {
+	if diff := cmp.Diff([]string{"vllm", "sglang", "trtllm", "mindie", "vllm-ascend", "sglang-npu", "atom", "atom-vllm", "atom-sglang", "generic"}, Names()); diff != "" {
 		t.Error(diff)
 	}
 	for _, e := range catalog {
@@ -70,15 +70,18 @@ func TestDefaults(t *testing.T) {
 		overlap bool
 	}
 	want := map[string]defaults{
-		"vllm":   {DecodeFirst, true, 8192, 1024, 0.92, OfTotal, 16, 0, 512, true},
-		"sglang": {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 1, 0.3, 256, true},
-		"trtllm": {InFlight, false, 8192, 2048, 0.9, OfFree, 32, 1, 128, true},
-		"mindie": {PrefillFirst, false, 8192, 200, 0.8, OfFree, 128, 0, 200, false},
-		"atom":   {PrefillFirst, true, 16384, 512, 0.9, OfTotal, 16, 0, 512, true},
+		"vllm":    {DecodeFirst, true, 8192, 1024, 0.92, OfTotal, 16, 0, 512, true},
+		"sglang":  {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 1, 0.3, 256, true},
+		"trtllm":  {InFlight, false, 8192, 2048, 0.9, OfFree, 32, 1, 128, true},
+		"mindie":  {PrefillFirst, false, 8192, 200, 0.8, OfFree, 128, 0, 200, false},
+		"atom":    {PrefillFirst, true, 16384, 512, 0.9, OfTotal, 16, 0, 512, true},
+		"generic": {DecodeFirst, true, 8192, 1024, 0.9, OfTotal, 16, 0, 512, true},
+
+		"atom-vllm":   {DecodeFirst, true, 8192, 1024, 0.92, OfTotal, 16, 0, 512, true},
+		"atom-sglang": {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 1, 0.3, 256, true},
 		// The platform does not know its memory, and blocks have 128 tokens (vllm-ascend's platform.py); page_size 128.
 		"vllm-ascend": {DecodeFirst, true, 2048, 256, 0.92, OfTotal, 128, 0, 512, true},
 		"sglang-npu":  {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 128, 0.3, 256, true},
-		"generic":     {DecodeFirst, true, 8192, 1024, 0.9, OfTotal, 16, 0, 512, true},
 	}
 	got := map[string]defaults{}
 	for _, name := range Names() {
@@ -113,7 +116,11 @@ func TestLookupVersion(t *testing.T) {
 		{"sglang", "0.4.9", "0.4", 0.88, 0.25},
 		{"trtllm", "1.2.0rc6.post3", "0.20", 0.9, 0.4},
 		{"mindie", "2.1.RC1", "", 0.8, 1},
-		{"atom", "", "0.1.3", 0.9, 0.3},
+		{"atom", "", "0.1.6", 0.9, 0.3},
+		{"atom", "0.1.5", "0.1.3", 0.9, 0.3},
+		{"atom-vllm", "", "0.28", 0.92, 0.3},
+		{"atom-vllm", "0.19.0", "0.17", 0.9, 0.3},
+		{"atom-sglang", "0.5.12", "0.5.10", 0.88, 0.25},
 		{"atom", "0.1.2.post", "0.1", 0.9, 0.3},
 	} {
 		p, err := LookupVersion(c.name, c.version)
@@ -172,7 +179,7 @@ func TestReleases(t *testing.T) {
 
 func TestLookupRefuses(t *testing.T) {
 	for _, c := range []struct{ name, version, want string }{
-		{"vlm", "", `unknown engine "vlm"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, vllm-ascend, sglang-npu, atom, generic)`},
+		{"vlm", "", `unknown engine "vlm"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, vllm-ascend, sglang-npu, atom, atom-vllm, atom-sglang, generic)`},
 		{"tensorrt", "", `unknown engine "tensorrt"; nearest: trtllm (`},
 		{"zzzz", "", `unknown engine "zzzz" (engines: `},
 		{"vllm", "0.6.3", "engine vllm: version 0.6.3 is too old; the oldest supported version is 0.8"},

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"cmp"
-
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
@@ -11,12 +9,9 @@ import (
 // has the meaning, unit and limits of each setting; the comments here say only
 // what the code needs beyond that.
 type Profile struct {
-	Name    string // as users type it: "vllm"
-	Title   string // "vLLM v1"
-	Aliases []string
-	// PortOf is the engine whose program runs, on other devices: its file states only what
-	// differs from the newest release of that engine. "" for an engine of its own.
-	PortOf   string
+	Name     string // as users type it: "vllm"
+	Title    string // "vLLM v1"
+	Aliases  []string
 	Versions Range
 	// Released is the month in which the range began, "2026-01"; "" is unknown.
 	Released string
@@ -69,6 +64,8 @@ type Profile struct {
 	LatentRule *LatentRule
 	// SparseRule, if set, is how kernels of sparse latent attention work; see SparseKernels.
 	SparseRule *SparseRule
+	// ReduceRule, if set, is how all-reduce sends large tensors in few bits; see Reduces.
+	ReduceRule *ReduceRule
 	// SharedFusion are the device generations on which the shared expert is fused with the routed ones; see FusesShared.
 	SharedFusion []string
 	// Slow are formats with slow kernels; see Slower.
@@ -94,8 +91,8 @@ type Profile struct {
 	Source string
 }
 
-// Program is the engine whose program runs, and whose command line it reads.
-func (p *Profile) Program() string { return cmp.Or(p.PortOf, p.Name) }
+// Server is the engine whose server runs, and whose command line it reads; see the function.
+func (p *Profile) Server() string { return Server(p.Name) }
 
 // Generic is the key in Hosts of generations that are not listed.
 const Generic = "default"
@@ -152,6 +149,9 @@ type BatchWait struct {
 type AttentionDP struct {
 	SplitsBudget bool
 	WaitSteps    int
+	// Fill 0 does not wait for more prompts than one on each rank.
+	Fill       float64
+	StallSteps int
 }
 
 // MTP is how the engine drafts tokens.

@@ -33,9 +33,7 @@ func parse(file string, data []byte) ([]*Profile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if p, err = p.before(document.Content[0]); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
+		p = p.clone()
 		p.read(ps, document.Content[0])
 		if err := ps.Err(); err != nil {
 			return nil, err
@@ -54,27 +52,30 @@ func parse(file string, data []byte) ([]*Profile, error) {
 	return all, nil
 }
 
-// before is what a document changes: the range before it or, of a port, the newest release of the engine it is a port of.
-func (p *Profile) before(document *yaml.Node) (*Profile, error) {
-	var name string
-	for i := 0; i+1 < len(document.Content); i += 2 {
-		if document.Content[i].Value == "port_of" {
-			name = document.Content[i+1].Value
+// plugged reads the file of an engine that runs another one's server: one document of what differs from each of that one's profiles,
+// whose versions it has, from the release on that the document begins with.
+func plugged(file string, data []byte, server []*Profile) ([]*Profile, error) {
+	ps := &strictyaml.Problems{File: file, Most: 20}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var all []*Profile
+	for _, of := range server {
+		p := of.clone()
+		p.read(ps, document.Content[0])
+		if err := cmp.Or(ps.Err(), p.check()); err != nil {
+			return nil, err
+		}
+		since := p.Versions.Since
+		p.Versions, p.Released = of.Versions, of.Released
+		all = append(all, p)
+		if of.Versions.contains(since) {
+			p.Versions.Since = since
+			return all, nil
 		}
 	}
-	if name == "" {
-		return p.clone(), nil
-	}
-	of, err := LookupVersion(name, "")
-	if err != nil {
-		return nil, err
-	}
-	q := of.clone()
-	q.Versions, q.Released, q.Known, q.Aliases = Range{}, "", "", nil
-	// What depends on the device is of other devices.
-	q.Tiers, q.Hosts = nil, map[string]*Terms{Generic: q.Hosts[Generic]}
-	q.Slow, q.ProductTiles, q.SharedFusion, q.LatentRule, q.SparseRule = nil, nil, nil, nil, nil
-	return q, nil
+	return nil, fmt.Errorf("%s: it begins before the server it runs", file)
 }
 
 // clone copies a profile with everything that a document or With can change.
@@ -96,6 +97,10 @@ func (p *Profile) clone() *Profile {
 	if p.SparseRule != nil {
 		rule := *p.SparseRule
 		q.SparseRule = &rule
+	}
+	if p.ReduceRule != nil {
+		rule := *p.ReduceRule
+		q.ReduceRule = &rule
 	}
 	return &q
 }
@@ -207,6 +212,10 @@ func (p *Profile) kernels(path string) (of []setting, key string) {
 	if key, ok := strings.CutPrefix(path, "sparse_kernels."); ok {
 		p.SparseRule = cmp.Or(p.SparseRule, &SparseRule{})
 		return p.SparseRule.settings(), key
+	}
+	if key, ok := strings.CutPrefix(path, "narrow_reduce."); ok {
+		p.ReduceRule = cmp.Or(p.ReduceRule, &ReduceRule{})
+		return p.ReduceRule.settings(), key
 	}
 	return nil, ""
 }

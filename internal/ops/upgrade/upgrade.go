@@ -392,7 +392,7 @@ func program(name string) string {
 	if err != nil {
 		return name
 	}
-	return p.Program()
+	return p.Server()
 }
 
 // released is the engine whose table of releases an engine has: a port its own, if there is one.

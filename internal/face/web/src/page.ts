@@ -2,6 +2,7 @@ import { draw } from "./charts";
 import { save, wire } from "./common";
 import { Form } from "./form";
 import { answer as long, words } from "./job";
+import { play } from "./player";
 import { Pins } from "./pins";
 import { clear, show } from "./problem";
 import { command, read, request, stateOf, write } from "./state";
@@ -134,6 +135,7 @@ function put(report: string, whole: boolean): void {
   answer.replaceChildren(...fresh.childNodes);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   draw(document);
+  play(document);
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
   if (record.command && whole) tell(record.command);
