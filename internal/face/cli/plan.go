@@ -49,6 +49,9 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 			return err
 		}
 	}
+	if f.explain {
+		return show(env, f.json, r, report.Explained)
+	}
 	return show(env, f.json, r, report.Plan)
 }
 
