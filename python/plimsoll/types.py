@@ -16,6 +16,7 @@ __all__ = [
     "Answer",
     "Assumption",
     "Bin",
+    "Bounds",
     "Budget",
     "Capacity",
     "Carried",
@@ -55,6 +56,7 @@ __all__ = [
     "Load",
     "Modelling",
     "Moment",
+    "Neighbours",
     "Next",
     "NotRun",
     "PlanRequest",
@@ -62,7 +64,9 @@ __all__ = [
     "PlanResponse",
     "PlanWorkload",
     "Pool",
+    "Portion",
     "Range",
+    "Reason",
     "Safe",
     "Session",
     "Sessions",
@@ -77,6 +81,7 @@ __all__ = [
     "Tables",
     "Times",
     "Use",
+    "Why",
     "Workload",
 ]
 
@@ -137,6 +142,13 @@ class Bin(TypedDict):
     max_tokens: NotRequired[int]
     min_tokens: NotRequired[int]
     weight: NotRequired[float]
+
+
+class Bounds(TypedDict):
+    compute: float
+    host: float
+    link: float
+    memory: float
 
 
 class Budget(TypedDict):
@@ -232,6 +244,7 @@ class Contender(TypedDict):
     bound_by: NotRequired[str]
     # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
     capacity: NotRequired[Union[Carried, None]]
+    command: NotRequired[str]
     concurrency: int
     # null where no price is known
     cost: Union[Cost, None]
@@ -475,6 +488,7 @@ class EstimatePool(TypedDict):
 class EstimateStep(TypedDict):
     """Step is one step of a worker."""
 
+    bounds: Bounds
     cached_tokens: int
     engine: NotRequired[Union[EngineStep, None]]
     # time_ms is the time of the kernels, limit_ms the shortest time the data sheet allows.
@@ -757,6 +771,14 @@ class Moment(TypedDict):
     waiting: int
 
 
+class Neighbours(TypedDict):
+    deployments: int
+    of: str
+    throughput: Interval
+    tpot: Interval
+    ttft: Interval
+
+
 class Next(TypedDict):
     """Next is a command to run next."""
 
@@ -873,6 +895,7 @@ class PlanResponse(TypedDict):
     timeline: Optional[List[Moment]]
     # of the program
     version: str
+    why: NotRequired[Union[Why, None]]
     workloads: Optional[List[PlanWorkload]]
 
 
@@ -908,11 +931,28 @@ class Pool(TypedDict):
     system: NotRequired[str]
 
 
+class Portion(TypedDict):
+    name: str
+    value: float
+
+
 class Range(TypedDict):
     """Range is a predicted value with its 80 % interval."""
 
     high: float
     low: float
+    value: float
+
+
+class Reason(TypedDict):
+    bounds: NotRequired[Union[Bounds, None]]
+    error: str
+    figure: str
+    parts: Optional[List[Portion]]
+    parts_unit: str
+    phase: NotRequired[str]
+    sentence: str
+    unit: str
     value: float
 
 
@@ -1203,6 +1243,13 @@ class Use(TypedDict):
     devices_without: NotRequired[Optional[List[str]]]
     dir: NotRequired[str]
     files: NotRequired[Optional[List[TableUse]]]
+
+
+class Why(TypedDict):
+    figures: Optional[List[Reason]]
+    measured: Optional[List[Neighbours]]
+    measured_how: str
+    measured_models: Optional[List[str]]
 
 
 class Workload(TypedDict):

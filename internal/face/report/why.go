@@ -63,4 +63,6 @@ func figureWord(f plan.FigureOf) string {
 }
 
 // off is an interval of measured over predicted, less one.
-func off(i calibration.Interval) string { return fmt.Sprintf("%+.0f to %+.0f %%", 100*i.Low, 100*i.High) }
+func off(i calibration.Interval) string {
+	return fmt.Sprintf("%+.0f to %+.0f %%", 100*i.Low, 100*i.High)
+}

@@ -288,7 +288,10 @@ func (r *Response) Say(version string, command func(*Request) string) {
 // Alone is the request for a contender alone, which then comes first and with all details.
 func (r *Request) Alone(c *Contender) Request {
 	out := *r
-	out.Systems, out.Engines, out.Modes, out.NoChanges = []string{c.System}, []string{c.InRelease()}, []experiment.ServingMode{experiment.ServingMode(c.Mode)}, true
+	out.Engines, out.Modes, out.NoChanges = []string{c.InRelease()}, []experiment.ServingMode{experiment.ServingMode(c.Mode)}, true
+	if r.DeviceFile == "" {
+		out.Systems = []string{c.System}
+	}
 	return out
 }
 
