@@ -96,8 +96,9 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 				" (default steady, or benchmark if --num-prompts is given)")
 		fs.IntVar(&f.Requests, "num-prompts", 0,
 			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: the most to simulate (default 200000)")
-		fs.IntVar(&f.Input, "input-length", simulate.DefaultInput, "prompt length in tokens")
-		fs.IntVar(&f.Output, "output-length", simulate.DefaultOutput, "output length in tokens")
+		f.Input, f.Output = simulate.DefaultInput, simulate.DefaultOutput
+		nargs.Var(fs, &f.Input, "input-length", tokens, "prompt length in tokens")
+		nargs.Var(fs, &f.Output, "output-length", tokens, "output length in tokens")
 		fs.IntVar(&f.Prefix, "prefix-length", 0, "shared prefix of all prompts in tokens, cached from the start")
 		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")

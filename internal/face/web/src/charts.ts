@@ -5,6 +5,7 @@ import { Overlay, type Palette } from "./draw";
 import { label } from "./number";
 import { chartCSV, chartPNG, saveText } from "./saving";
 import { Tip } from "./tip";
+import { say } from "./words";
 
 // Drawn charts, to be drawn again in other colours and taken away, and those that wait to be drawn.
 let drawn: uPlot[] = [];
@@ -84,7 +85,7 @@ function saved(u: uPlot, chart: Chart, box: HTMLElement, palette: Palette): void
     const b = document.createElement("button");
     b.type = "button";
     b.textContent = name;
-    b.setAttribute("aria-label", `Save as ${name}: ${chart.title}`);
+    b.setAttribute("aria-label", say("Save as {0}: {1}", name, chart.title));
     b.addEventListener("click", run);
     place.append(b);
   }

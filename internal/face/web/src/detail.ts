@@ -1,6 +1,8 @@
 // The view of a contender, a dialog: an address that ends with its name opens it, and Back closes it. A name behind "--" is that of a figure, whose
 // reasons are opened too.
 
+import { say } from "./words";
+
 let wanted = location.hash;
 let here = false; // the view was opened on this page, so that Back leads out of it
 let opener: HTMLElement | null = null; // has the focus again when the view is closed
@@ -68,11 +70,11 @@ async function reasons(view: HTMLElement): Promise<void> {
   const place = view.querySelector<HTMLElement>(".reasons"), words = place?.querySelector(".loading");
   if (!place || !words || !load) return;
   words.setAttribute("role", "status");
-  words.textContent = "computing …";
+  words.textContent = say("computing …");
   try {
     const found = (await load(JSON.parse(place.dataset.alone ?? "{}"))).querySelectorAll(".reasons .because");
     if (!found.length) throw new Error("no explanation");
     const own = found[0]!.closest("dialog")!.id;
     words.replaceWith(...[...found].map((r) => { r.id = r.id.replace(own, view.id); return document.adoptNode(r); }));
-  } catch (e) { words.textContent = `No explanation: ${String(e)}`; }
+  } catch (e) { words.textContent = say("No explanation: {0}", String(e)); }
 }

@@ -1,4 +1,5 @@
 import { csv, saveText, yaml } from "./saving";
+import { say } from "./words";
 
 // Tables that are sorted by a click at a heading, filtered and folded, and saved as they are shown. What was chosen stays when the answer changes.
 
@@ -21,15 +22,15 @@ function tool(table: HTMLTableElement): void {
   const bar = document.createElement("div"), search = document.createElement("input"), count = document.createElement("span"), fold = button("");
   bar.className = "table-tools script";
   search.type = "search";
-  search.placeholder = "Filter";
-  search.setAttribute("aria-label", `Filter: ${words}`);
+  search.placeholder = say("Filter");
+  search.setAttribute("aria-label", say("Filter: {0}", words));
   search.value = choice.filter;
   count.setAttribute("role", "status");
   const update = () => arrange(body, rows, heads, choice, count, fold);
   search.addEventListener("input", () => { choice.filter = search.value; update(); });
   fold.addEventListener("click", () => { choice.folded = !choice.folded; update(); });
   bar.append(search, fold, ...["csv", "json", "yaml"].map((kind) => {
-    const b = button(kind.toUpperCase(), `Save ${name}.${kind}: ${words}`);
+    const b = button(kind.toUpperCase(), say("Save {0}: {1}", `${name}.${kind}`, words));
     b.addEventListener("click", () => saveText(`${name}.${kind}`, written(table, heads, kind)));
     return b;
   }), count);
@@ -116,9 +117,9 @@ function arrange(body: HTMLElement, rows: HTMLTableRowElement[], heads: (HTMLTab
   const shown = new Set(choice.folded ? found.slice(0, few) : found);
   for (const r of rows) r.hidden = !shown.has(r);
   body.append(...order);
-  count.textContent = shown.size === rows.length ? "" : `${shown.size} of ${rows.length}`;
+  count.textContent = shown.size === rows.length ? "" : say("{0} of {1}", shown.size, rows.length);
   fold.hidden = found.length <= few;
-  fold.textContent = choice.folded ? `Show all ${found.length}` : `Show the first ${few}`;
+  fold.textContent = choice.folded ? say("Show all {0}", found.length) : say("Show the first {0}", few);
   fold.setAttribute("aria-expanded", String(!choice.folded));
 }
 

@@ -1,6 +1,7 @@
 import type uPlot from "./uplot/uPlot.esm.js";
 import type { Chart } from "./chart";
 import { label, number } from "./number";
+import { say } from "./words";
 
 // Tip says what is under the cursor of a chart.
 export class Tip {
@@ -49,7 +50,7 @@ export class Tip {
     if (nearest.opens) {
       const more = document.createElement("i");
       more.className = "note";
-      more.textContent = "Click or Enter: details";
+      more.textContent = say("Click or Enter: details");
       this.box.append(more);
     }
     this.box.hidden = false;
