@@ -67,6 +67,7 @@ __all__ = [
     "Portion",
     "Range",
     "Reason",
+    "ReplicaState",
     "Safe",
     "Session",
     "Sessions",
@@ -79,6 +80,7 @@ __all__ = [
     "SteadyRun",
     "TableUse",
     "Tables",
+    "Timeline",
     "Times",
     "Use",
     "Why",
@@ -890,6 +892,8 @@ class PlanResponse(TypedDict):
     # missing without drafts
     drafting: NotRequired[Union[Drafting, None]]
     loads: Optional[List[Load]]
+    # of some of its replicas
+    minute: NotRequired[Union[Timeline, None]]
     model: str
     next: Optional[List[Next]]
     not_run: Optional[List[NotRun]]
@@ -970,6 +974,25 @@ class Reason(TypedDict):
     sentence: str
     unit: str
     value: float
+
+
+class ReplicaState(TypedDict):
+    """ReplicaState is a replica, a value for each frame."""
+
+    # alike is the number of replicas that do the same at the same time.
+    alike: int
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    decode: Optional[List[int]]
+    # kv_use is the share of the kv_use cache that requests hold.
+    kv_use: Optional[List[float]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    moving: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    prefill: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    queued: Optional[List[int]]
+    # prefill, decode or both
+    role: str
 
 
 class Safe(TypedDict):
@@ -1085,6 +1108,8 @@ class SimulateRequest(TypedDict):
     records: NotRequired[bool]
     # 0 = 1
     seed: NotRequired[int]
+    # timeline asks for what replicas do over a minute of the run.
+    timeline: NotRequired[bool]
     trace: NotRequired[str]
     # workloads, if set, replace all lengths: a mix of workloads.
     workloads: NotRequired[Optional[List[Workload]]]
@@ -1168,6 +1193,8 @@ class SimulateResponse(TypedDict):
     steady: Union[SteadyRun, None]
     tables: NotRequired[Union[Use, None]]
     tier: str
+    # timeline is missing unless the request asks for it.
+    timeline: NotRequired[Union[Timeline, None]]
     # tpot_ms and itl_ms are null where requests generate one token.
     tpot_ms: Union[Times, None]
     ttft_ms: Times
@@ -1237,6 +1264,15 @@ class Tables(TypedDict):
     dir: NotRequired[str]
     # "ENGINE" or "ENGINE@VERSION"; left out = the fastest kernel of any
     engine: NotRequired[str]
+
+
+class Timeline(TypedDict):
+    """Timeline is what replicas do over a minute of a run, or over the run if it is shorter, in at most 120 frames that are evenly spaced. In steady state it begins after the warm-up. Of many replicas it has the first eight, of two pools the first four of each."""
+
+    every_s: float
+    # in the run
+    from_s: float
+    replicas: Optional[List[ReplicaState]]
 
 
 class Times(TypedDict):

@@ -3,6 +3,7 @@ import { save, wire } from "./common";
 import { details, kept, show as showDetail } from "./detail";
 import { Form } from "./form";
 import { answer as long, words } from "./job";
+import { play } from "./player";
 import { Pins } from "./pins";
 import { clear, show } from "./problem";
 import { command, read, request, stateOf, write } from "./state";
@@ -141,6 +142,7 @@ function put(report: string, whole: boolean): void {
   tables(answer);
   showDetail();
   draw(document);
+  play(document);
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
   if (record.command && whole) tell(record.command);
