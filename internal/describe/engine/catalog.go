@@ -14,22 +14,26 @@ import (
 var profiles embed.FS
 
 // entry names an engine; its file is the name. The aliases are repeated here so
-// that finding an engine reads one file.
+// that finding an engine reads one file. An engine with a server is another one's, run with
+// model code of its own: its file has what differs from that one's.
 type entry struct {
 	name    string
 	aliases []string
+	server  string
 }
 
 // catalog lists the engines in the order they are shown.
 //
 //nolint:gochecknoglobals // a constant table
 var catalog = [...]entry{
-	{"vllm", []string{"vllm-v1"}},
-	{"sglang", []string{"sgl"}},
-	{"trtllm", []string{"tensorrt-llm", "trt-llm"}},
-	{"mindie", []string{"mindie-llm", "ascend"}},
-	{"atom", []string{"rocm-atom"}},
-	{"generic", nil},
+	{"vllm", []string{"vllm-v1"}, ""},
+	{"sglang", []string{"sgl"}, ""},
+	{"trtllm", []string{"tensorrt-llm", "trt-llm"}, ""},
+	{"mindie", []string{"mindie-llm", "ascend"}, ""},
+	{"atom", []string{"rocm-atom"}, ""},
+	{"atom-vllm", []string{"vllm-atom"}, "vllm"},
+	{"atom-sglang", []string{"sglang-atom"}, "sglang"},
+	{"generic", nil, ""},
 }
 
 // Names lists the engines.
@@ -39,6 +43,14 @@ func Names() []string {
 		names[i] = e.name
 	}
 	return names
+}
+
+// Server is the engine whose server an engine runs: another one for model code that plugs into it, else the engine itself.
+func Server(name string) string {
+	if e, err := find(name); err == nil && e.server != "" {
+		return e.server
+	}
+	return name
 }
 
 // LookupVersion returns the profile of an engine for a version, "0.11.2" or
@@ -142,11 +154,23 @@ func (e entry) read() ([]*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := parse(file, data)
+	all, err := e.parse(file, data)
 	if err == nil {
 		parsed.Store(e.name, all)
 	}
 	return all, err
+}
+
+// parse reads the file of an engine.
+func (e entry) parse(file string, data []byte) ([]*Profile, error) {
+	if e.server == "" {
+		return parse(file, data)
+	}
+	all, err := Versions(e.server)
+	if err != nil {
+		return nil, err
+	}
+	return plugged(file, data, all)
 }
 
 // UnknownError is a name that no engine has.
