@@ -63,6 +63,7 @@ __all__ = [
     "PlanWorkload",
     "Pool",
     "Range",
+    "ReplicaState",
     "Safe",
     "Session",
     "Sessions",
@@ -75,6 +76,7 @@ __all__ = [
     "SteadyRun",
     "TableUse",
     "Tables",
+    "Timeline",
     "Times",
     "Use",
     "Workload",
@@ -860,6 +862,7 @@ class PlanResponse(TypedDict):
     # missing without drafts
     drafting: NotRequired[Union[Drafting, None]]
     loads: Optional[List[Load]]
+    minute: NotRequired[Union[Timeline, None]]
     model: str
     next: Optional[List[Next]]
     not_run: Optional[List[NotRun]]
@@ -914,6 +917,16 @@ class Range(TypedDict):
     high: float
     low: float
     value: float
+
+
+class ReplicaState(TypedDict):
+    alike: int
+    decode: Optional[List[int]]
+    kv_use: Optional[List[float]]
+    moving: Optional[List[int]]
+    prefill: Optional[List[int]]
+    queued: Optional[List[int]]
+    role: str
 
 
 class Safe(TypedDict):
@@ -1029,6 +1042,7 @@ class SimulateRequest(TypedDict):
     records: NotRequired[bool]
     # 0 = 1
     seed: NotRequired[int]
+    timeline: NotRequired[bool]
     trace: NotRequired[str]
     # workloads, if set, replace all lengths: a mix of workloads.
     workloads: NotRequired[Optional[List[Workload]]]
@@ -1112,6 +1126,7 @@ class SimulateResponse(TypedDict):
     steady: Union[SteadyRun, None]
     tables: NotRequired[Union[Use, None]]
     tier: str
+    timeline: NotRequired[Union[Timeline, None]]
     # tpot_ms and itl_ms are null where requests generate one token.
     tpot_ms: Union[Times, None]
     ttft_ms: Times
@@ -1181,6 +1196,12 @@ class Tables(TypedDict):
     dir: NotRequired[str]
     # "ENGINE" or "ENGINE@VERSION"; left out = the fastest kernel of any
     engine: NotRequired[str]
+
+
+class Timeline(TypedDict):
+    every_s: float
+    from_s: float
+    replicas: Optional[List[ReplicaState]]
 
 
 class Times(TypedDict):

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,9 +105,9 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 		names = append(names, p.Name)
 	}
 	x := &f.alone
-	fs.IntVar(&x.Input, "isl", 0, "input `tokens` per request")
-	fs.IntVar(&x.Output, "osl", 0, "output `tokens` per request")
-	fs.IntVar(&x.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
+	nargs.Var(fs, &x.Input, "isl", tokens, "input `tokens` per request")
+	nargs.Var(fs, &x.Output, "osl", tokens, "output `tokens` per request")
+	nargs.Var(fs, &x.Prefix, "prefix", tokens, "input `tokens` found in the prefix cache")
 	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "shortest length as a share of the longest; lengths are uniform in between (default 1)")
 	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "request lengths of a typical use: "+join(names))
 	fs.StringVar(&x.Trace, "trace", "", "request lengths, and with block hashes shared prompts, from a trace `file`; its arrival times are ignored")
@@ -172,7 +173,11 @@ func (f *planFlags) missing() error {
 	if flags == nil {
 		return nil
 	}
-	return withHint(usagef("missing: %s", join(flags)), "\"plimsoll plan --help\" has examples")
+	hint := "\"plimsoll plan --help\" has examples"
+	if slices.Contains(flags, "--isl") && slices.Contains(flags, "--osl") {
+		hint = "lengths also come from --preset chat, --workload or --trace; " + hint
+	}
+	return withHint(usagef("missing: %s", join(flags)), "%s", hint)
 }
 
 // readLengths reads the length distributions.

@@ -44,6 +44,7 @@ type Response struct {
 	Pools     []estimate.Pool        `json:"pools"`
 	Drafting  *Drafting              `json:"drafting,omitempty"` // missing without drafts
 	Timeline  []Moment               `json:"timeline"`
+	Minute    *simulate.Timeline     `json:"minute,omitempty"` // of some of its replicas
 	Workloads []session.PlanWorkload `json:"workloads"`
 	Day       *Day                   `json:"day,omitempty"`
 	Next      []Next                 `json:"next"`
