@@ -59,10 +59,10 @@ func TestPorts(t *testing.T) {
 		t.Errorf("rules of other devices: %+v", p)
 	}
 	a3, _ := device.Lookup("ATLAS_800_A3_752T_128G_DIE")
-	if got := p.On(a3, 4, "").Graph.MaxBatch; got != 256 {
+	if got := p.On(a3, Use{Devices: 4}).Graph.MaxBatch; got != 256 {
 		t.Errorf("graphs of %d sequences; max_num_seqs is 256", got)
 	}
-	if got := lookup(t, "sglang-npu").On(a3, 2, "").Graph.MaxBatch; got != 64 {
+	if got := lookup(t, "sglang-npu").On(a3, Use{Devices: 2}).Graph.MaxBatch; got != 64 {
 		t.Errorf("graphs of %d sequences with TP 2, want 64 (set_default_server_args)", got)
 	}
 }

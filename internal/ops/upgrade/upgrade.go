@@ -51,7 +51,9 @@ type Response struct {
 	// Defaults are settings with a flag, Modelled what the prediction rests on beside them.
 	Defaults []Default `json:"defaults"`
 	Modelled []Default `json:"modelled"`
-	Values   []Values  `json:"values"`
+	// Reworked are flags and keys that keep their name and do something else, and changes without a flag.
+	Reworked []engine.Reworked `json:"reworked"`
+	Values   []Values          `json:"values"`
 	// Added and Removed are all flags and keys that differ, used or not.
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
@@ -295,6 +297,7 @@ func (out *Response) declared() {
 	for _, d := range out.Defaults {
 		given[d.Flag] = true
 	}
+	out.Reworked = append([]engine.Reworked{}, engine.ReworkedBetween(out.Engine, out.From.Version, out.To.Version)...)
 	all, known := engine.Redefaulted(program(out.Engine), out.From.Version, out.To.Version)
 	for _, d := range all {
 		if !given[d.Flag] {
@@ -380,7 +383,7 @@ func (out *Response) unknown() {
 	case len(out.Effects) == 0:
 		out.Unknown = append(out.Unknown, "the deployment does not start under both releases, so nothing is predicted")
 	}
-	out.Unknown = append(out.Unknown, "a flag that keeps its name and its default and changes its meaning")
+	out.Unknown = append(out.Unknown, "other flags that keep their name and their default and change their meaning")
 	if out.Drift != nil && out.Drift.Beyond {
 		out.Unknown = append(out.Unknown, "the releases are further apart than what was measured, two and a half months: the change may be larger")
 	}
