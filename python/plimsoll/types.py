@@ -44,8 +44,10 @@ __all__ = [
     "InFlight",
     "Interval",
     "Judged",
+    "KVFlow",
     "Layout",
     "Limits",
+    "LinkFacts",
     "LintLintRequest",
     "LintLintRequestLimits",
     "LintPool",
@@ -255,8 +257,10 @@ class Contender(TypedDict):
     in_words: str
     # judged is the times that limits apply to; those that follow are means and 95th percentiles.
     judged: Judged
+    kv_flow: NotRequired[Union[KVFlow, None]]
     kv_tokens: int
     kv_use_peak: float
+    links: NotRequired[Optional[List[LinkFacts]]]
     # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
     load: NotRequired[Optional[float]]
     meets_limits: bool
@@ -583,6 +587,12 @@ class Judged(TypedDict):
     ttft_ms: Range
 
 
+class KVFlow(TypedDict):
+    gb_per_s: float
+    link: str
+    mb_per_request: float
+
+
 class Layout(TypedDict):
     """Layout is how a model is split over devices. Attention is sharded over TP and replicated over DP; experts are distributed over EP (whole experts) and sharded over MoETP, and replicated over MoEDP; PP splits the layers; DCP the context of a decode step inside a TP group."""
 
@@ -603,6 +613,17 @@ class Limits(TypedDict):
     latency_ms: NotRequired[Optional[float]]
     tpot_ms: Optional[float]
     ttft_ms: Optional[float]
+
+
+class LinkFacts(TypedDict):
+    """LinkFacts is one level of the interconnect."""
+
+    bandwidth_gb_s: float
+    efficiency: float
+    latency_us: float
+    name: str
+    size: int
+    topology: str
 
 
 class LintLintRequest(TypedDict):
@@ -862,6 +883,7 @@ class PlanResponse(TypedDict):
     # missing without drafts
     drafting: NotRequired[Union[Drafting, None]]
     loads: Optional[List[Load]]
+    # of some of its replicas
     minute: NotRequired[Union[Timeline, None]]
     model: str
     next: Optional[List[Next]]
@@ -920,12 +942,21 @@ class Range(TypedDict):
 
 
 class ReplicaState(TypedDict):
+    """ReplicaState is a replica, a value for each frame."""
+
+    # alike is the number of replicas that do the same at the same time.
     alike: int
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
     decode: Optional[List[int]]
+    # kv_use is the share of the kv_use cache that requests hold.
     kv_use: Optional[List[float]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
     moving: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
     prefill: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
     queued: Optional[List[int]]
+    # prefill, decode or both
     role: str
 
 
@@ -1042,6 +1073,7 @@ class SimulateRequest(TypedDict):
     records: NotRequired[bool]
     # 0 = 1
     seed: NotRequired[int]
+    # timeline asks for what replicas do over a minute of the run.
     timeline: NotRequired[bool]
     trace: NotRequired[str]
     # workloads, if set, replace all lengths: a mix of workloads.
@@ -1126,6 +1158,7 @@ class SimulateResponse(TypedDict):
     steady: Union[SteadyRun, None]
     tables: NotRequired[Union[Use, None]]
     tier: str
+    # timeline is missing unless the request asks for it.
     timeline: NotRequired[Union[Timeline, None]]
     # tpot_ms and itl_ms are null where requests generate one token.
     tpot_ms: Union[Times, None]
@@ -1199,7 +1232,10 @@ class Tables(TypedDict):
 
 
 class Timeline(TypedDict):
+    """Timeline is what replicas do over a minute of a run, or over the run if it is shorter, in at most 120 frames that are evenly spaced. In steady state it begins after the warm-up. Of many replicas it has the first eight, of two pools the first four of each."""
+
     every_s: float
+    # in the run
     from_s: float
     replicas: Optional[List[ReplicaState]]
 
