@@ -16,6 +16,7 @@ __all__ = [
     "Answer",
     "Assumption",
     "Bin",
+    "Bounds",
     "Budget",
     "Capacity",
     "Carried",
@@ -57,6 +58,7 @@ __all__ = [
     "Load",
     "Modelling",
     "Moment",
+    "Neighbours",
     "Next",
     "NotRun",
     "PlanRequest",
@@ -64,7 +66,9 @@ __all__ = [
     "PlanResponse",
     "PlanWorkload",
     "Pool",
+    "Portion",
     "Range",
+    "Reason",
     "ReplicaState",
     "Safe",
     "Session",
@@ -81,6 +85,7 @@ __all__ = [
     "Timeline",
     "Times",
     "Use",
+    "Why",
     "Workload",
 ]
 
@@ -141,6 +146,15 @@ class Bin(TypedDict):
     max_tokens: NotRequired[int]
     min_tokens: NotRequired[int]
     weight: NotRequired[float]
+
+
+class Bounds(TypedDict):
+    """Bounds are shares of the time of a step: of its kernels by what bounds each operator, and of the host between them."""
+
+    compute: float
+    host: float
+    link: float
+    memory: float
 
 
 class Budget(TypedDict):
@@ -236,6 +250,8 @@ class Contender(TypedDict):
     bound_by: NotRequired[str]
     # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
     capacity: NotRequired[Union[Carried, None]]
+    # command is the command line of a plan of this system, engine and mode alone.
+    command: NotRequired[str]
     concurrency: int
     # null where no price is known
     cost: Union[Cost, None]
@@ -481,6 +497,8 @@ class EstimatePool(TypedDict):
 class EstimateStep(TypedDict):
     """Step is one step of a worker."""
 
+    # bounds are what the step of the engine waits for, as shares of its time.
+    bounds: Bounds
     cached_tokens: int
     engine: NotRequired[Union[EngineStep, None]]
     # time_ms is the time of the kernels, limit_ms the shortest time the data sheet allows.
@@ -780,6 +798,18 @@ class Moment(TypedDict):
     waiting: int
 
 
+class Neighbours(TypedDict):
+    """Neighbours are measured deployments like that of a prediction, with the errors of their predictions."""
+
+    deployments: int
+    # "NVIDIA, vllm"
+    of: str
+    throughput: Interval
+    tpot: Interval
+    # Measured over predicted, less one: the ends of an interval that holds 80 % of them.
+    ttft: Interval
+
+
 class Next(TypedDict):
     """Next is a command to run next."""
 
@@ -898,6 +928,7 @@ class PlanResponse(TypedDict):
     timeline: Optional[List[Moment]]
     # of the program
     version: str
+    why: NotRequired[Union[Why, None]]
     workloads: Optional[List[PlanWorkload]]
 
 
@@ -933,11 +964,36 @@ class Pool(TypedDict):
     system: NotRequired[str]
 
 
+class Portion(TypedDict):
+    """Portion is a part of a figure."""
+
+    name: str
+    value: float
+
+
 class Range(TypedDict):
     """Range is a predicted value with its 80 % interval."""
 
     high: float
     low: float
+    value: float
+
+
+class Reason(TypedDict):
+    """Reason is what is behind one figure."""
+
+    # phase is the step of the pools that it comes from, whose operators are there; bounds are what that step waits for.
+    bounds: NotRequired[Union[Bounds, None]]
+    # in words
+    error: str
+    figure: str
+    # parts add up to the figure, or for throughput to the time of a request; one below zero takes away.
+    parts: Optional[List[Portion]]
+    parts_unit: str
+    # phase is the step of the pools that it comes from, whose operators are there; bounds are what that step waits for.
+    phase: NotRequired[str]
+    sentence: str
+    unit: str
     value: float
 
 
@@ -1181,9 +1237,9 @@ class SimulateSessions(TypedDict):
 class Speed(TypedDict):
     """Speed is one point of a trade-off."""
 
-    # The deployment of a plan's point in words, its gpus_used, mean times and the price of a million output tokens without energy; left out elsewhere.
+    # The deployment of a plan's point in words, its gpus_used, times by the statistic that limits apply to, and the price of a million output tokens without energy; left out elsewhere.
     gpus_used: NotRequired[int]
-    # The deployment of a plan's point in words, its gpus_used, mean times and the price of a million output tokens without energy; left out elsewhere.
+    # The deployment of a plan's point in words, its gpus_used, times by the statistic that limits apply to, and the price of a million output tokens without energy; left out elsewhere.
     in_words: NotRequired[str]
     tokens_per_second_gpu: float
     tokens_per_second_user: float
@@ -1260,6 +1316,18 @@ class Use(TypedDict):
     devices_without: NotRequired[Optional[List[str]]]
     dir: NotRequired[str]
     files: NotRequired[Optional[List[TableUse]]]
+
+
+class Why(TypedDict):
+    """Why is what is behind the figures of the first contender."""
+
+    figures: Optional[List[Reason]]
+    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    measured: Optional[List[Neighbours]]
+    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    measured_how: str
+    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    measured_models: Optional[List[str]]
 
 
 class Workload(TypedDict):

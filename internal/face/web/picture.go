@@ -48,8 +48,8 @@ func colourOf(r deployment.Role) (colour int, name string) {
 	return 1, "prefill and decode"
 }
 
-// pictureOf draws a contender; nil where the nodes of its system are not known.
-func pictureOf(c *plan.Contender) *picture {
+// pictureOf draws a contender, on up to so many nodes; nil where the nodes of its system are not known.
+func pictureOf(c *plan.Contender, limit int) *picture {
 	nodes := c.Placement()
 	const most = 128 // GPUs of a node that can be told apart
 	if nodes == nil || c.NodeGPUs > most {
@@ -59,9 +59,9 @@ func pictureOf(c *plan.Contender) *picture {
 	inner, outer := c.Within(), c.Between(len(nodes))
 	out.link(colourWithin, inner)
 	out.link(colourBetween, outer)
-	if n := len(nodes) - mostNodes; n > 0 {
+	if n := len(nodes) - limit; n > 0 {
 		out.More = units.Counted(n, "more node")
-		nodes = nodes[:mostNodes]
+		nodes = nodes[:limit]
 	}
 	for i := range c.Run.Pools {
 		colour, name := colourOf(c.Run.Pools[i].Role)

@@ -122,6 +122,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Drafting, err = p.drafting(ctx, best); err != nil {
 		return err
 	}
+	out.explain(run, s.Overlay)
 	p.scaled(out)
 	return nil
 }

@@ -101,6 +101,7 @@ type Response struct {
 	// Expected are the expected errors of the judged times, Means those of the means.
 	Expected calibration.Expected `json:"-"`
 	Means    calibration.Expected `json:"-"`
+	About    *calibration.Case    `json:"-"` // that they are of
 }
 
 // Range is a predicted value with its 80 % interval.

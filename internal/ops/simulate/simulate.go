@@ -150,7 +150,8 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
 	}
-	out.expect(s.Overlay.Expect(r.About(s, resolved, result, out.Tier)))
+	out.About = r.About(s, resolved, result, out.Tier)
+	out.expect(s.Overlay.Expect(out.About))
 	out.present()
 	if metered {
 		out.Energy = EnergyOf(meters, result, resolved)
