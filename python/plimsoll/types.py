@@ -273,9 +273,11 @@ class Contender(TypedDict):
     in_words: str
     # judged is the times that limits apply to; those that follow are means and 95th percentiles.
     judged: Judged
+    # links are the levels of the system's interconnect, the outermost first. kv_flow is missing where no KV caches are sent.
     kv_flow: NotRequired[Union[KVFlow, None]]
     kv_tokens: int
     kv_use_peak: float
+    # links are the levels of the system's interconnect, the outermost first. kv_flow is missing where no KV caches are sent.
     links: NotRequired[Optional[List[LinkFacts]]]
     # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
     load: NotRequired[Optional[float]]
@@ -606,8 +608,12 @@ class Judged(TypedDict):
 
 
 class KVFlow(TypedDict):
+    """KVFlow is the KV caches that go from prefill to decode workers, over the outermost links."""
+
+    # of all requests, at the rate of the contender
     gb_per_s: float
     link: str
+    # of a prompt of mean length
     mb_per_request: float
 
 

@@ -6,7 +6,6 @@ import { label } from "./number";
 import { chartCSV, chartPNG, saveText } from "./saving";
 import { Tip } from "./tip";
 import { said, say } from "./words";
-import { say } from "./words";
 
 // Drawn charts, to be drawn again in other colours and taken away, and those that wait to be drawn.
 let drawn: uPlot[] = [];

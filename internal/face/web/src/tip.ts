@@ -1,7 +1,7 @@
 import type uPlot from "./uplot/uPlot.esm.js";
 import type { Chart } from "./chart";
 import { label, number } from "./number";
-import { say } from "./words";
+import { said, say } from "./words";
 
 // Tip says what is under the cursor of a chart.
 export class Tip {

@@ -1,0 +1,59 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// english lists what is shown that has two English words beside each other and nothing Chinese: names and sources are in English everywhere.
+const english = `(() => {
+	const out = new Set(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (texts.nextNode()) {
+		const e = texts.currentNode.parentElement, text = texts.currentNode.textContent.replace(/\s+/g, ' ').trim();
+		if (e.closest('script, style, code, pre, noscript, #systems, [lang=en], .basis') || /[\u4e00-\u9fff]/.test(text) || !/[a-z]{3,} [a-z]{3,}/.test(text) || /^(of )?\w+ (vllm|sglang|trtllm) (dis)?agg$/.test(text)) continue;
+		out.add(text.slice(0, 120));
+	}
+	return [...out];
+})()`
+
+// The page speaks Chinese where the address, the last choice or the browser asks for it; numbers and units stay.
+func TestLiveChinese(t *testing.T) {
+	s, p := serve(t), open(t)
+	at := s.URL + "/?model=Qwen/Qwen3-32B-FP8&system=h200_sxm&gpus=32"
+	p.do(chromedp.Navigate(at + "&lang=zh"))
+	p.await(allDrawn)
+	p.await(`document.documentElement.lang === 'zh' && document.querySelector('#pin').textContent === '固定此答案'`)
+	p.await(sentence + `.includes('每秒 41.3 个请求')`)
+	for _, text := range eval[[]string](p, english) {
+		t.Errorf("not in Chinese: %s", text)
+	}
+	if got := eval[string](p, `document.querySelector('[data-slide=tpot]').innerText + document.querySelector('.figures').innerText`); !strings.Contains(got, "每输出 token 时间，ms") || !strings.Contains(got, "660") {
+		t.Errorf("got %s", got)
+	}
+	if got := eval[string](p, `location.search`); !strings.Contains(got, "lang=zh") {
+		t.Errorf("the address forgets the language: %s", got)
+	}
+	p.findings("Chinese")
+	p.shoot("live-chinese", false)
+
+	// A button changes it, and it is remembered.
+	change := func(to string) {
+		if _, err := chromedp.RunResponse(p.ctx, press("#language")); err != nil { // the page is another one
+			t.Fatal(err)
+		}
+		p.await(`document.documentElement.lang === '` + to + `'`)
+	}
+	change("en")
+	p.await(`document.querySelector('#pin').textContent === 'Pin this answer' && ` + sentence + `.includes('requests per second')`)
+	change("zh")
+	p.do(chromedp.Navigate(at))
+	p.await(`document.documentElement.lang === 'zh'`)
+
+	// A browser in Chinese gets Chinese.
+	q := open(t)
+	q.do(emulation.SetLocaleOverride().WithLocale("zh-CN"), emulation.SetUserAgentOverride("test").WithAcceptLanguage("zh-CN"), chromedp.Navigate(at))
+	q.await(`document.documentElement.lang === 'zh' && document.querySelector('#pin').textContent === '固定此答案'`)
+}
