@@ -3,6 +3,7 @@ package browser
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -41,10 +42,15 @@ func TestLiveChinese(t *testing.T) {
 
 	// A button changes it, and it is remembered.
 	change := func(to string) {
-		if _, err := chromedp.RunResponse(p.ctx, press("#language")); err != nil { // the page is another one
-			t.Fatal(err)
+		p.do(press("#language"))
+		for range 100 { // the page is another one, and may be gone while it is asked
+			lang := ""
+			if err := chromedp.Run(p.ctx, chromedp.Evaluate(`document.readyState === 'complete' && location.search.includes('lang=`+to+`') ? document.documentElement.lang : ''`, &lang)); err == nil && lang == to {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
 		}
-		p.await(`document.documentElement.lang === '` + to + `'`)
+		t.Fatalf("the page is not in %s", to)
 	}
 	change("en")
 	p.await(`document.querySelector('#pin').textContent === 'Pin this answer' && ` + sentence + `.includes('requests per second')`)
