@@ -28,6 +28,10 @@ func TestLiveChinese(t *testing.T) {
 	p.await(allDrawn)
 	p.await(`document.documentElement.lang === 'zh' && document.querySelector('#pin').textContent === '固定此答案'`)
 	p.await(sentence + `.includes('每秒 41.3 个请求')`)
+	const want = "运行 vLLM v1，预填充与解码在不同 worker 上：2 × (4 prefill of one GPU, 3 decode of TP=4)。成本约为每百万输出 token $4.23，每月 $234,629。"
+	if got := eval[string](p, `document.querySelector('.further').textContent.trim()`); got != want {
+		t.Errorf("want %s, got %s", want, got)
+	}
 	for _, text := range eval[[]string](p, english) {
 		t.Errorf("not in Chinese: %s", text)
 	}

@@ -115,9 +115,9 @@ func (d *floor) flow(c *plan.Contender) {
 	}
 	const high, y, letter, arrow = 22, 2, 6, 26
 	x := 0
-	box := func(class, words string) {
+	box := func(words string) {
 		wide := letter*utf8.RuneCountInString(words) + 14
-		fmt.Fprintf(d, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="4"/><text class="on" x="%d" y="%d">%s</text>`, class, x, y, wide, high, x+7, y+15, template.HTMLEscapeString(words))
+		fmt.Fprintf(d, `<rect class="node" x="%d" y="%d" width="%d" height="%d" rx="4"/><text class="on" x="%d" y="%d">%s</text>`, x, y, wide, high, x+7, y+15, template.HTMLEscapeString(words))
 		x += wide
 	}
 	to := func(class string, wide int, words string) {
@@ -132,15 +132,15 @@ func (d *floor) flow(c *plan.Contender) {
 		_, name := colourOf(p.Role)
 		return fmt.Sprintf("%s × %d", name, max(1, p.Replicas))
 	}
-	box("node", "requests")
+	box("requests")
 	to("way", arrow, "")
-	box("node", "router")
+	box("router")
 	to("way", arrow, "")
-	box("node", pool(0))
+	box(pool(0))
 	to("way kv", 70, cache)
-	box("node", pool(len(c.Run.Pools)-1))
+	box(pool(len(c.Run.Pools)-1))
 	to("way", arrow, "")
-	box("node", "tokens")
+	box("tokens")
 	d.top, d.width = high+24, max(d.width, x)
 }
 
