@@ -32,8 +32,6 @@ func question(gpus int, engines ...string) Request {
 }
 
 // remembers is a session that tests share, so that they simulate a deployment once.
-//
-//nolint:gochecknoglobals // a cache
 var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
 
 // memory is a session whose files are in memory.
