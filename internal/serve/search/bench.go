@@ -37,6 +37,7 @@ type Bench struct {
 
 	mu      sync.Mutex
 	trials  map[trialOf]*Trial
+	built   map[builtOf]Built
 	workers map[workerOf]*worker
 	refused map[Candidate]error // units that cannot be built, and why
 }
@@ -102,6 +103,38 @@ type trialOf struct {
 	judge     Judge
 }
 
+// builtOf is a candidate whose ranks run at most batch requests at a time.
+type builtOf struct {
+	Candidate
+
+	batch int
+}
+
+// maxBuilt bounds the candidates that are kept ready: those of the trials under way. A few kilobytes each.
+const maxBuilt = 1 << 8
+
+// build makes a candidate ready, once for the trials of all its loads.
+func (b *Bench) build(c Candidate, batch int) (Built, error) {
+	key := builtOf{c, batch}
+	b.mu.Lock()
+	out, ok := b.built[key]
+	b.mu.Unlock()
+	if ok {
+		return out, nil
+	}
+	out, err := b.Build(c, batch)
+	if err != nil {
+		return out, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.built == nil || len(b.built) >= maxBuilt {
+		b.built = map[builtOf]Built{}
+	}
+	b.built[key] = out
+	return out, nil
+}
+
 // maxTrials bounds what a bench remembers: a few hundred bytes each.
 const maxTrials = 1 << 13
 
@@ -157,7 +190,7 @@ func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
 }
 
 func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial, error) {
-	built, err := b.Build(of.Candidate, of.batch)
+	built, err := b.build(of.Candidate, of.batch)
 	if err != nil {
 		return nil, err
 	}
