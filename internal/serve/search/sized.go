@@ -212,6 +212,7 @@ func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 			return err
 		}
 		if o, v := x.precise(t, float64(n)); s.carried(r, o, v, n) {
+			r.Ran = t.ran
 			return nil
 		}
 		if r.Dropped = s.below(r, n+1, floor); r.Dropped {
