@@ -41,6 +41,7 @@
 package plimsoll
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"path/filepath"
@@ -147,8 +148,8 @@ func ReadLengths(data []byte, name string) (*Distribution, error) {
 }
 
 // HubCache is the directory of the Hugging Face cache, from the environment variables
-// HF_HUB_CACHE, HF_HOME or HOME, in this order; "" without any of them. It does not
-// check that the directory exists.
+// HF_HUB_CACHE, HF_HOME, HOME or USERPROFILE (Windows), in this order; "" without any
+// of them. It does not check that the directory exists.
 func HubCache(getenv func(string) string) string {
 	if dir := getenv("HF_HUB_CACHE"); dir != "" {
 		return dir
@@ -156,7 +157,7 @@ func HubCache(getenv func(string) string) string {
 	if dir := getenv("HF_HOME"); dir != "" {
 		return filepath.Join(dir, "hub")
 	}
-	if dir := getenv("HOME"); dir != "" {
+	if dir := cmp.Or(getenv("HOME"), getenv("USERPROFILE")); dir != "" {
 		return filepath.Join(dir, ".cache", "huggingface", "hub")
 	}
 	return ""

@@ -127,7 +127,8 @@ func TestHubCache(t *testing.T) {
 		"":                          {},
 		"/c":                        {"HF_HUB_CACHE": "/c", "HF_HOME": "/h", "HOME": "/u"},
 		"/h/hub":                    {"HF_HOME": "/h", "HOME": "/u"},
-		"/u/.cache/huggingface/hub": {"HOME": "/u"},
+		"/u/.cache/huggingface/hub": {"HOME": "/u", "USERPROFILE": "/w"},
+		"/w/.cache/huggingface/hub": {"USERPROFILE": "/w"},
 	} {
 		if got := strings.ReplaceAll(plimsoll.HubCache(func(k string) string { return env[k] }), `\`, "/"); got != want {
 			t.Errorf("want %q, got %q", want, got)

@@ -102,7 +102,10 @@ func imageReleases(image string) (release, dynamo string) {
 	name, tag := image[:colon], strings.TrimPrefix(image[colon:], ":")
 	of := func(s string) bool { return name == s || strings.HasSuffix(name, "/"+s) }
 	for _, e := range []string{VLLM, SGLang, TRTLLM} {
-		if r := engine.Published("dynamo", tag); of(DynamoImage(e)) && r != nil {
+		if !of(DynamoImage(e)) {
+			continue
+		}
+		if r := engine.Published("dynamo", tag); r != nil {
 			return r.Carries[e], r.Version
 		}
 	}

@@ -21,6 +21,7 @@ type server struct {
 	mu       sync.Mutex
 	requests []map[string]any
 	joined   int
+	compared int
 	state    string // of the job, at its end
 }
 
@@ -38,10 +39,12 @@ func serve(t *testing.T) *server {
 		{"name":"h200_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},{"name":"l40s","vendor":"nvidia","price":{"usd_per_hour":3.5}},
 		{"name":"mi300x","vendor":"amd","price":{}}]}`))
 	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}],
-		"presets":[{"name":"chat","mean_isl":1024.4,"mean_osl":256,"prefix":512}]}`))
+		"presets":[{"name":"chat","mean_isl":1024.4,"mean_osl":256,"prefix":512},
+		{"name":"agentic","mean_isl":8596,"mean_osl":182,"session":{"system":5072,"turns":64,"first":3916,"user":120,"output":202,"length_ratio_low":0.8,"think_s":2}}]}`))
 	mux.HandleFunc("POST /api/plan", s.answer)
 	mux.HandleFunc("POST /api/report", s.answer)
 	mux.HandleFunc("POST /api/files", s.answer)
+	mux.HandleFunc("POST /api/diff", s.compare)
 	mux.HandleFunc("POST /api/jobs/plan", s.startJob)
 	mux.HandleFunc("GET /api/jobs/one/events", s.jobEvents)
 	mux.HandleFunc("GET /api/jobs/one/report", func(w http.ResponseWriter, _ *http.Request) {
@@ -93,6 +96,13 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, s.with(sentence))
 }
 
+// all are the requests so far.
+func (s *server) all() []map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[:len(s.requests):len(s.requests)]
+}
+
 // last is the request that came last.
 func (s *server) last() map[string]any {
 	s.mu.Lock()
@@ -142,4 +152,22 @@ func (s *server) jobEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// compare answers what differs between two questions.
+func (s *server) compare(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ A, B map[string]any }
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.compared++; s.compared == 1 { // busy at first
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintf(w, `{"causes":[],"fields":[{"field":"gpus","a":"%v","b":"%v","ratio":1.25}],"best":["one","two"],"changed":true,"contenders":[],
+		"figures":[{"name":"GPUs","a":%v,"b":%v,"within_error":false},{"name":"TTFT ms","a":100,"b":110,"within_error":true}]}`,
+		asked.A["gpus"], asked.B["gpus"], asked.A["gpus"], asked.B["gpus"])
 }

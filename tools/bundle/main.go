@@ -1,5 +1,5 @@
 // Bundle makes the assets of the pages (internal/face/web/assets) from their source (internal/face/web/src): TypeScript and styles
-// are bundled and minified, the page is copied.
+// are bundled and minified, the page and its words in other languages are copied.
 //
 //	go -C tools run ./bundle
 package main
@@ -62,11 +62,14 @@ func bundle(web string) ([]asset, error) {
 	if len(result.Errors) > 0 {
 		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), ""))
 	}
-	page, err := os.ReadFile(filepath.Join(src, "index.html"))
-	if err != nil {
-		return nil, err
+	var assets []asset
+	for _, name := range []string{"index.html", "zh.json"} {
+		data, err := os.ReadFile(filepath.Join(src, name))
+		if err != nil {
+			return nil, err
+		}
+		assets = append(assets, asset{name, data})
 	}
-	assets := []asset{{"index.html", page}}
 	for _, f := range result.OutputFiles {
 		assets = append(assets, asset{filepath.Base(f.Path), f.Contents})
 	}

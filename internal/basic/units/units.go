@@ -156,7 +156,7 @@ func Figure(x float64) string {
 	switch a := math.Abs(x); {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return fmt.Sprint(x)
-	case a >= 99.95 || x == math.Trunc(x):
+	case a >= 99.95 || math.Abs(x-math.Round(x)) <= 1e-12*a: // a sum that is whole but for its last bits, which differ between processors
 		return Thousands(int(math.Round(x)))
 	case a >= 9.995:
 		return fmt.Sprintf("%.1f", x)

@@ -85,10 +85,31 @@ func TestThousands(t *testing.T) {
 
 func TestFigure(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 40: "40", 6.7168: "6.72", 25.86: "25.9", 99.96: "100", 13236.4: "13,236", 0.00344: "0.00344", 9.999: "10.0", 0.9996: "1.00", -3.14159: "-3.14",
+		0: "0", 40: "40", 6.7168: "6.72", 25.86: "25.9", 99.96: "100", 13236.4: "13,236", 0.00344: "0.00344", 9.999: "10.0", 0.9996: "1.00", -3.14159: "-3.14", 4.999999999999999: "5", 5.0001: "5.00",
 	} {
 		if got := units.Figure(x); got != want {
 			t.Errorf("%g: want %s, got %s", x, want, got)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	for word, want := range map[string]float64{"3500": 3500, "3.5k": 3500, " 2 K": 2000, "1m": 1e6, "1.1k": 1100} {
+		if got, err := units.ReadCount(word); err != nil || got != want {
+			t.Errorf("%s: want %g, got %g (%v)", word, want, got, err)
+		}
+	}
+	for word, want := range map[string]float64{"50": 50, "50ms": 50, "2s": 2000, "0.5 s": 500, "2秒": 2000, "20毫秒": 20} {
+		if got, err := units.ReadMs(word); err != nil || got != want {
+			t.Errorf("%s: want %g, got %g (%v)", word, want, got, err)
+		}
+	}
+	for _, word := range []string{"", "k", "s", "3x", "2 s s"} {
+		if x, err := units.ReadCount(word); err == nil {
+			t.Errorf("%q is read as the count %g", word, x)
+		}
+		if x, err := units.ReadMs(word); err == nil {
+			t.Errorf("%q is read as the time %g", word, x)
 		}
 	}
 }

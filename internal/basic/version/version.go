@@ -17,14 +17,14 @@ import (
 // Compare returns a number below 0 if release a comes before b, above 0 if after, and 0 if both are the same: "0.14" is
 // "0.14.0". Text that is not a version comes before all that is, in the order of its bytes.
 func Compare(a, b string) int {
-	v, errA := parse(a)
-	w, errB := parse(b)
+	v, isA := parse(a)
+	w, isB := parse(b)
 	switch {
-	case errA != nil && errB != nil:
+	case !isA && !isB:
 		return strings.Compare(a, b)
-	case errA != nil:
+	case !isA:
 		return -1
-	case errB != nil:
+	case !isB:
 		return 1
 	}
 	x, y := &v.suffix, &w.suffix
@@ -36,14 +36,16 @@ func Compare(a, b string) int {
 
 // Check returns an error that says what is wanted if s is not a version.
 func Check(s string) error {
-	_, err := parse(s)
-	return err
+	if _, ok := parse(s); !ok {
+		return fmt.Errorf("%q is not a version; want for example 0.11.2 or 1.2.0rc6", s)
+	}
+	return nil
 }
 
 // Major is the first number of a release, 0 for what is not a version.
 func Major(s string) int {
-	v, err := parse(s)
-	if err != nil || len(v.release) == 0 {
+	v, _ := parse(s)
+	if len(v.release) == 0 {
 		return 0
 	}
 	return v.release[0]
@@ -87,10 +89,9 @@ const (
 
 // parse reads a version as PEP 440 writes it, and the other spellings that it asks
 // tools to read: capitals, a "v" in front, other separators and words.
-func parse(s string) (version, error) {
+func parse(s string) (v version, isVersion bool) {
 	text, local, built := strings.Cut(strings.ToLower(strings.TrimSpace(s)), "+")
 	r := reader{strings.TrimPrefix(text, "v")}
-	var v version
 	n, ok := r.number()
 	if rest, found := strings.CutPrefix(r.rest, "!"); ok && found {
 		v.epoch, r.rest = n, rest
@@ -104,9 +105,9 @@ func parse(s string) (version, error) {
 	}
 	v.readSuffix(&r)
 	if !ok || r.rest != "" || built && !validLocal(local) {
-		return version{}, fmt.Errorf("%q is not a version; want for example 0.11.2 or 1.2.0rc6", s)
+		return version{}, false
 	}
-	return v, nil
+	return v, true
 }
 
 func (v *version) readSuffix(r *reader) {

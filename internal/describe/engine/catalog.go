@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
@@ -14,22 +14,26 @@ import (
 var profiles embed.FS
 
 // entry names an engine; its file is the name. The aliases are repeated here so
-// that finding an engine reads one file.
+// that finding an engine reads one file. An engine with a server is another one's, run with
+// model code of its own: its file has what differs from that one's.
 type entry struct {
 	name    string
 	aliases []string
+	server  string
 }
 
 // catalog lists the engines in the order they are shown.
 //
 //nolint:gochecknoglobals // a constant table
 var catalog = [...]entry{
-	{"vllm", []string{"vllm-v1"}},
-	{"sglang", []string{"sgl"}},
-	{"trtllm", []string{"tensorrt-llm", "trt-llm"}},
-	{"mindie", []string{"mindie-llm", "ascend"}},
-	{"atom", []string{"rocm-atom"}},
-	{"generic", nil},
+	{"vllm", []string{"vllm-v1"}, ""},
+	{"sglang", []string{"sgl"}, ""},
+	{"trtllm", []string{"tensorrt-llm", "trt-llm"}, ""},
+	{"mindie", []string{"mindie-llm", "ascend"}, ""},
+	{"atom", []string{"rocm-atom"}, ""},
+	{"atom-vllm", []string{"vllm-atom"}, "vllm"},
+	{"atom-sglang", []string{"sglang-atom"}, "sglang"},
+	{"generic", nil, ""},
 }
 
 // Names lists the engines.
@@ -41,30 +45,23 @@ func Names() []string {
 	return names
 }
 
+// Server is the engine whose server an engine runs: another one for model code that plugs into it, else the engine itself.
+func Server(name string) string {
+	if e, err := find(name); err == nil && e.server != "" {
+		return e.server
+	}
+	return name
+}
+
 // LookupVersion returns the profile of an engine for a version, "0.11.2" or
 // "1.2.0rc6"; "" is the newest.
 func LookupVersion(name, release string) (*Profile, error) {
-	if release == "" { // the first document of the file, and most of what a command reads
-		e, err := find(name)
-		if err != nil {
-			return nil, err
-		}
-		file, data, err := e.read()
-		if err != nil {
-			return nil, err
-		}
-		if end := bytes.Index(data, []byte("\n---\n")); end >= 0 {
-			data = data[:end+1]
-		}
-		all, err := parse(file, data)
-		if err != nil {
-			return nil, err
-		}
-		return all[0], nil
-	}
 	all, err := Versions(name)
 	if err != nil {
 		return nil, err
+	}
+	if release == "" {
+		return all[0], nil
 	}
 	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
@@ -131,20 +128,49 @@ func Versions(name string) ([]*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, data, err := e.read()
+	all, err := e.read()
+	if err != nil {
+		return nil, fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
+	}
+	out := make([]*Profile, len(all)) // callers may change theirs
+	for i, p := range all {
+		out[i] = p.clone()
+	}
+	return out, nil
+}
+
+// parsed are the profiles of the files that were read, by the engine's name.
+//
+//nolint:gochecknoglobals // a cache of constants
+var parsed sync.Map
+
+// read returns the profiles in the file of an engine.
+func (e entry) read() ([]*Profile, error) {
+	if all, known := parsed.Load(e.name); known {
+		return all.([]*Profile), nil
+	}
+	file := "profiles/" + e.name + ".yaml"
+	data, err := profiles.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return parse(file, data)
+	all, err := e.parse(file, data)
+	if err == nil {
+		parsed.Store(e.name, all)
+	}
+	return all, err
 }
 
-// read returns the file of an engine.
-func (e entry) read() (file string, data []byte, err error) {
-	file = "profiles/" + e.name + ".yaml"
-	if data, err = profiles.ReadFile(file); err != nil {
-		err = fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
+// parse reads the file of an engine.
+func (e entry) parse(file string, data []byte) ([]*Profile, error) {
+	if e.server == "" {
+		return parse(file, data)
 	}
-	return file, data, err
+	all, err := Versions(e.server)
+	if err != nil {
+		return nil, err
+	}
+	return plugged(file, data, all)
 }
 
 // UnknownError is a name that no engine has.

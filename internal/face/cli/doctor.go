@@ -120,7 +120,7 @@ func checkData(entries []provenance.Entry, files map[string]embedded.Files) chec
 func checkHub(env *Env) checkup {
 	dir := plimsoll.HubCache(env.Getenv)
 	if dir == "" {
-		return checkup{"cache", "note", "no Hugging Face cache: HF_HUB_CACHE, HF_HOME and HOME are not set; models outside the catalog need a config.json"}
+		return checkup{"cache", "note", "no Hugging Face cache: HF_HUB_CACHE, HF_HOME and the home folder are not set; models outside the catalog need a config.json"}
 	}
 	found, err := filepath.Glob(filepath.Join(env.path(dir), "models--*"))
 	if err != nil || len(found) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -48,12 +49,24 @@ func (f *optimizeFlags) tookModel(env *Env) bool {
 	return err != nil
 }
 
-// positiveOrInf parses a positive number of milliseconds, or inf.
+// tokens parses a number of tokens: 3500 or 3.5k.
+func tokens(word string) (int, error) {
+	if n, err := nargs.Int(word); err == nil {
+		return n, nil
+	}
+	x, err := units.ReadCount(word)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > math.MaxInt32 {
+		return 0, errors.New("want a whole number, such as 3500 or 3.5k")
+	}
+	return int(x), nil
+}
+
+// positiveOrInf parses a positive time: 50, which is in milliseconds, 50ms, 2s or inf.
 func positiveOrInf(word string) (float64, error) {
-	x, err := strconv.ParseFloat(word, 64)
+	x, err := units.ReadMs(word)
 	switch {
 	case err != nil || math.IsNaN(x):
-		return 0, errors.New("want a positive number of milliseconds, or inf")
+		return 0, errors.New("want a positive time, such as 50 (milliseconds), 50ms or 2s, or inf")
 	case x <= 0:
 		return 0, errors.New("must be positive")
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,7 @@ type planFlags struct {
 	force         bool
 	targets       targetFlag
 	json, quiet   bool
+	explain       bool
 	wizard        wizardFlags
 }
 
@@ -49,6 +51,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
 		f.targets.define(fs, "it")
 		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
+		fs.BoolVar(&f.explain, "explain", false, "print what is behind TTFT, TPOT, throughput and memory of the best deployment")
 		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
 		calibration(fs, &f.Calibration, "80 % intervals")
@@ -104,9 +107,9 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 		names = append(names, p.Name)
 	}
 	x := &f.alone
-	fs.IntVar(&x.Input, "isl", 0, "input `tokens` per request")
-	fs.IntVar(&x.Output, "osl", 0, "output `tokens` per request")
-	fs.IntVar(&x.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
+	nargs.Var(fs, &x.Input, "isl", tokens, "input `tokens` per request")
+	nargs.Var(fs, &x.Output, "osl", tokens, "output `tokens` per request")
+	nargs.Var(fs, &x.Prefix, "prefix", tokens, "input `tokens` found in the prefix cache")
 	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "shortest length as a share of the longest; lengths are uniform in between (default 1)")
 	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "request lengths of a typical use: "+join(names))
 	fs.StringVar(&x.Trace, "trace", "", "request lengths, and with block hashes shared prompts, from a trace `file`; its arrival times are ignored")
@@ -172,7 +175,11 @@ func (f *planFlags) missing() error {
 	if flags == nil {
 		return nil
 	}
-	return withHint(usagef("missing: %s", join(flags)), "\"plimsoll plan --help\" has examples")
+	hint := "\"plimsoll plan --help\" has examples"
+	if slices.Contains(flags, "--isl") && slices.Contains(flags, "--osl") {
+		hint = "lengths also come from --preset chat, --workload or --trace; " + hint
+	}
+	return withHint(usagef("missing: %s", join(flags)), "%s", hint)
 }
 
 // readLengths reads the length distributions.

@@ -155,6 +155,6 @@ func places() map[string]map[field.Name]string {
 	}
 	optimized := map[field.Name]string{"device": "devices"}
 	return map[string]map[field.Name]string{
-		"": all, "plan": plan, "validate": plan, "write_files": files, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed,
+		"": all, "plan": plan, "diff": plan, "validate": plan, "write_files": files, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed,
 	}
 }

@@ -91,7 +91,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if got, want := strings.Join(names, " "), "check devices engines explain lint models optimize plan schema simulate step support validate write_files"; got != want {
+	if got, want := strings.Join(names, " "), "check devices diff engines explain lint models optimize plan schema simulate step support validate write_files"; got != want {
 		t.Errorf("tools are %s, want %s", got, want)
 	}
 	doc, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "plimsoll://docs/glossary"})
@@ -159,7 +159,7 @@ func TestBadArguments(t *testing.T) {
 	s := overHTTP(t, kit(), nil)
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"plan", `{"detail":"all"}`, `invalid parameters: detail must be summary or full, got "all"`},
-		{"schema", `{"tool":"none"}`, `invalid parameters: tool must be one of models devices engines plan optimize explain step simulate lint check support validate write_files, got "none"`},
+		{"schema", `{"tool":"none"}`, `invalid parameters: tool must be one of models devices engines plan diff optimize explain step simulate lint check support validate write_files, got "none"`},
 		{"plan", `{"gpus":"x"}`, "invalid parameters: gpus must be a whole number, got a string"},
 		{"models", `{"query":1}`, `invalid parameters: unknown field query with value 1; allowed: q, limit, offset`},
 		{

@@ -30,6 +30,7 @@ func TestConcurrentOperations(t *testing.T) {
 	const run = `"deployment":{"model":"Qwen/Qwen3-0.6B","system":"h200_sxm","engine":{"name":"vllm"}}`
 	requests := map[string]string{
 		"plan":        `{` + tiny + `}`,
+		"diff":        `{"a":{` + tiny + `},"b":{` + tiny + `,"confidence":0.8}}`,
 		"optimize":    `{"model":"Qwen/Qwen3-0.6B","devices":["h200_sxm"],"num_devices":2,"input_length":32,"output_length":4,"evaluate":"simulation","batch_range":[1,4]}`,
 		"explain":     `{"model":"Qwen/Qwen3-0.6B","devices":["h200_sxm"],"num_devices":2,"input_length":32,"output_length":4,"batch_range":[1,4]}`,
 		"step":        `{` + run + `,"decode":true,"num_queries":2,"context_length":32}`,

@@ -91,6 +91,8 @@ type Preset struct {
 	Output int    `json:"mean_osl"`
 	Prefix int    `json:"prefix"` // tokens of the input found in the prefix cache
 	Source string `json:"source"`
+	// Session is set where the requests come in sessions.
+	Session *workload.Session `json:"session,omitempty"`
 	// Limits are those of a plan without limits.
 	Limits       workload.Limits `json:"usual_limits"`
 	LimitsSource string          `json:"usual_limits_source"`
@@ -256,7 +258,7 @@ func listEngines(context.Context, *Kit, struct{}) (*Engines, error) {
 		out.Engines = append(out.Engines, e)
 	}
 	for _, p := range workload.Presets() {
-		out.Presets = append(out.Presets, Preset{p.Name, p.Input, p.Output, p.Prefix, p.Source, p.Usual.Limits, p.Usual.Source})
+		out.Presets = append(out.Presets, Preset{p.Name, p.Input, p.Output, p.Prefix, p.Source, p.Session(), p.Usual.Limits, p.Usual.Source})
 	}
 	return out, nil
 }

@@ -50,6 +50,7 @@ func requests() map[string][]string {
 			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm","l40s"],"rate":3,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"preset":"chat"}],"limits":{"ttft_ms":"inf"}}`,
 			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"daily":[1,5,2],"spare":1,"utilization":0.8,"cold_start_s":90,"no_changes":true,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":64,"share":2},{"name":"b","isl":99,"osl":9}]}`,
 		},
+		"diff": {`{"a":{` + small + `},"b":{` + small + `,"limits":{"tpot_ms":20}}}`, `{"a":{` + small + `},"b":{` + small + `}}`},
 		"optimize": {
 			`{"model":"Qwen/Qwen3-32B","devices":["TEST_DEVICE"],"num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`,
 			`{"model":"Qwen/Qwen3-8B","devices":["h200_sxm"],"num_devices":2,"length_distribution":{"bins":[{"min_tokens":100,"max_tokens":200,"weight":1}]},"output_length":64}`,

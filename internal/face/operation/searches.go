@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	opscheck "github.com/plimsoll-project/plimsoll/internal/ops/check"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
@@ -20,6 +21,8 @@ func searches() []Operation {
 simulation. The answer is a sentence; contenders have 80 % intervals, the probability of meeting the limits, and costs; changes say
 what would change the answer. Needs model, systems, one of gpus, rate and daily, and workloads (isl and osl, or a preset). Validate first,
 show the command, and run it only after the user agreed.`, plan),
+		define("diff", "Compare two plans", `Plan two requests and say what differs: the figures of the best deployments, the ranks of contenders, and what each field that differs does
+alone.`, diff),
 		define("optimize", "Search layouts", `Search layouts and batches of one model for the most throughput within limits, on one or several devices: Ascend's
 throughput-optimizer. Aggregated by default; disagg evaluates phases alone, pd_ratio matches prefill and decode instances. On Ascend devices ask whether the engine
 compiles the model (modelling: {"fusion": "compiled"}): the default, eager, predicts markedly less (2149 instead of 3210 tokens/s in the guide's example).`, optimize),
@@ -57,6 +60,28 @@ func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, er
 	}
 	finish(out)
 	return out, nil
+}
+
+// DiffRequest is two requests of plans to compare.
+type DiffRequest struct {
+	A opsplan.Request `json:"a"`
+	B opsplan.Request `json:"b"`
+}
+
+func diff(ctx context.Context, k *Kit, r DiffRequest) (*opsplan.Diff, error) {
+	var plans [2]*opsplan.Response
+	for i, x := range []*opsplan.Request{&r.A, &r.B} {
+		x.NoChanges = true // they are not compared
+		var err error
+		if plans[i], err = plan(ctx, k, *x); err != nil {
+			return nil, fmt.Errorf("%c: %w", 'a'+i, err)
+		}
+	}
+	effects, err := opsplan.Effects(ctx, k.World, plans[0].Request, plans[1].Request)
+	if err != nil {
+		return nil, err
+	}
+	return opsplan.NewDiff(plans[0], plans[1], effects), nil
 }
 
 func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {

@@ -11,7 +11,7 @@ import (
 // (wasm_exec.js), by their names. The version is shown in records.
 func Playground(version string) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	for _, name := range []string{"index.html", "page.js", "playground.js", "style.css", "worker.js"} {
+	for _, name := range []string{"index.html", "page.js", "playground.js", "style.css", "worker.js", "zh.json"} {
 		data, err := fs.ReadFile(assets, "assets/"+name)
 		if err != nil {
 			return nil, err

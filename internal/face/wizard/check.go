@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -88,7 +89,7 @@ func (kind Kind) read(t *Text, value string) (string, error) {
 
 // timed reads a time in milliseconds.
 func timed(t *Text, value string) (string, error) {
-	x, err := milliseconds(value)
+	x, err := units.ReadMs(value)
 	if err != nil || math.IsNaN(x) || x <= 0 {
 		return "", fmt.Errorf(t.WantMs, value)
 	}
@@ -107,7 +108,7 @@ func shares(t *Text, value string) (string, error) {
 
 // counted reads a positive whole number, also one such as 3.5k.
 func counted(t *Text, value string) (string, error) {
-	n, err := suffixed(value)
+	n, err := units.ReadCount(value)
 	if err != nil || n < 1 || n != math.Trunc(n) || n > math.MaxInt32 {
 		return "", fmt.Errorf(t.WantCount, value)
 	}

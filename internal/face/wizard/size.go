@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -50,7 +51,7 @@ func (k *Known) compares() bool {
 func readSize(t *Text, value string) (string, error) {
 	list, ok := strings.CutSuffix(strings.ToLower(strings.ReplaceAll(value, " "+perSecond, perSecond)), perSecond)
 	if !ok {
-		n, err := suffixed(value)
+		n, err := units.ReadCount(value)
 		if err != nil || n < 1 || n != math.Trunc(n) || n > math.MaxInt32 {
 			return "", fmt.Errorf(t.WantSize, value)
 		}
@@ -58,7 +59,7 @@ func readSize(t *Text, value string) (string, error) {
 	}
 	var out []string
 	for _, word := range split(list) {
-		x, err := suffixed(word)
+		x, err := units.ReadCount(word)
 		if err != nil || !(x >= 0) || math.IsInf(x, 1) {
 			return "", fmt.Errorf(t.WantSize, value)
 		}
@@ -68,37 +69,6 @@ func readSize(t *Text, value string) (string, error) {
 		return "", fmt.Errorf(t.WantSize, value)
 	}
 	return strings.Join(out, " ") + perSecond, nil
-}
-
-// suffixed reads a number with a k or an m for thousands and millions.
-func suffixed(word string) (float64, error) {
-	word = strings.ToLower(strings.TrimSpace(word))
-	factor := 1.0
-	switch {
-	case strings.HasSuffix(word, "k"):
-		factor, word = 1e3, strings.TrimSuffix(word, "k")
-	case strings.HasSuffix(word, "m"):
-		factor, word = 1e6, strings.TrimSuffix(word, "m")
-	}
-	x, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-	return math.Round(x*factor*1e6) / 1e6, err
-}
-
-// milliseconds reads a time: 50, 50ms or 2s; without a unit it is in milliseconds.
-func milliseconds(word string) (float64, error) {
-	word = strings.ToLower(strings.TrimSpace(word))
-	factor := 1.0
-	for _, unit := range []struct {
-		name   string
-		factor float64
-	}{{"毫秒", 1}, {"ms", 1}, {"秒", 1e3}, {"s", 1e3}} {
-		if rest, ok := strings.CutSuffix(word, unit.name); ok {
-			word, factor = strings.TrimSpace(rest), unit.factor
-			break
-		}
-	}
-	x, err := strconv.ParseFloat(word, 64)
-	return x * factor, err
 }
 
 // ascend reports whether all devices of the answers follow the Ascend guide.

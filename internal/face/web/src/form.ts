@@ -1,22 +1,28 @@
+import type { Preset } from "./kinds";
+import { Mix } from "./mix";
 import { Slide } from "./slide";
 import type { Own, State } from "./state";
-
-interface Preset { name: string; mean_isl: number; mean_osl: number; prefix?: number }
 
 interface Named { id?: string; name?: string; title?: string; vendor?: string; price?: { usd_per_hour?: number } }
 
 // The fields of the request.
 export class Form {
   private slides: Slide[];
-  private presets: Preset[] = [];
+  private mix: Mix;
+  presets: Preset[] = [];
 
   constructor(private root: HTMLFormElement, private changed: () => void) {
     this.slides = [...root.querySelectorAll<HTMLElement>("[data-slide]")].map((e) => new Slide(e, () => {
       if (lengths.includes(e.dataset.slide!)) this.field("preset").value = "";
       changed();
     }));
-    this.field("preset").addEventListener("input", () => { this.follow(); changed(); });
-    for (const e of root.querySelectorAll("select:not(#preset), #model, #daily, #prices, #energy, #api_in, #api_out, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
+    this.field("preset").addEventListener("input", () => { this.follow(); this.arrange(); changed(); });
+    this.mix = new Mix(root.querySelector<HTMLElement>("#mix")!, () => {
+      const { preset, isl, osl } = this.state;
+      return preset ? { preset } : { isl, osl };
+    }, () => { this.arrange(); changed(); });
+    root.querySelector("#forget-more")!.addEventListener("click", () => { this.field("more").value = ""; this.arrange(); changed(); });
+    for (const e of root.querySelectorAll("select:not(#preset), #model, #daily, #prices, #energy, #api_in, #api_out, #draft, #no_limits, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
     this.field("model").addEventListener("input", () => void this.suggest());
     this.field("config").addEventListener("input", () => this.configured());
     this.field("trace").addEventListener("change", () => void this.traced());
@@ -65,15 +71,18 @@ export class Form {
     const value = (name: string) => this.slides.find((s) => s.name === name)!.value;
     return {
       model: text("model"), systems: this.checked("systems"), have: this.checked("have")[0] ?? "gpus",
-      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), spare: value("spare"), utilization: value("utilization"), cold_start: value("cold_start"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"),
-      ttft: value("ttft"), tpot: value("tpot"), latency: value("latency"), percentile: text("percentile"), confidence: text("confidence"),
-      engines: this.checked("engines"), modes: this.checked("modes"), checkpoint: text("checkpoint"), kv: text("kv"), nextn: value("nextn"),
-      prices: text("prices"), energy: text("energy"), api_in: text("api_in"), api_out: text("api_out"),
+      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), spare: value("spare"), utilization: value("utilization"), cold_start: value("cold_start"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"), workloads: this.mix.words,
+      ttft: value("ttft"), tpot: value("tpot"), latency: value("latency"), percentile: text("percentile"), confidence: text("confidence"), no_limits: this.field("no_limits").checked ? "yes" : "",
+      engines: this.checked("engines"), modes: this.checked("modes"), checkpoint: text("checkpoint"), kv: text("kv"), nextn: value("nextn"), draft: text("draft"), routing: text("routing"), host: value("host"),
+      prices: text("prices"), energy: text("energy"), api_in: text("api_in"), api_out: text("api_out"), more: text("more"),
     };
   }
 
   set state(s: State) {
-    for (const id of ["model", "daily", "percentile", "confidence", "checkpoint", "kv", "prices", "energy", "api_in", "api_out"] as const) this.field(id).value = s[id];
+    for (const id of ["model", "daily", "prices", "energy", "api_in", "api_out", "draft", "more"] as const) this.field(id).value = s[id];
+    for (const id of ["percentile", "confidence", "checkpoint", "kv", "routing"] as const) this.choose(id, s[id]);
+    this.field("no_limits").checked = !!s.no_limits;
+    this.mix.words = s.workloads;
     for (const slide of this.slides) slide.value = (s as unknown as Record<string, number>)[slide.name] ?? 0;
     this.offer(s.preset);
     this.follow();
@@ -87,7 +96,8 @@ export class Form {
   // load fills the lists from the server.
   async load(): Promise<void> {
     const [models, devices, engines] = await Promise.all([listed<Named>("models", "models?limit=5000"), listed<Named>("devices"), asked("engines")]);
-    this.presets = list<Preset>(engines, "presets");
+    this.presets = this.mix.presets = list<Preset>(engines, "presets");
+    this.mix.words = this.mix.words; // with the presets
     this.offer(this.field("preset").value);
     this.follow();
     this.root.querySelector("#models")!.replaceChildren(...models.map((m) => new Option(m.id ?? m.name ?? "")));
@@ -102,6 +112,13 @@ export class Form {
     const names = [...new Set([...this.presets.map((p) => p.name), chosen])].filter(Boolean);
     select.replaceChildren(new Option("custom lengths", ""), ...names.map((n) => new Option(n)));
     select.value = chosen;
+  }
+
+  // choose takes a choice; one that is not offered is added.
+  private choose(id: string, value: string): void {
+    const select = this.root.querySelector<HTMLSelectElement>(`#${id}`)!;
+    if (![...select.options].some((o) => o.value === value)) select.append(new Option(value));
+    select.value = value;
   }
 
   // follow shows the mean lengths of the preset that is chosen.
@@ -163,6 +180,13 @@ export class Form {
   private arrange(): void {
     const have = this.checked("have")[0];
     for (const e of this.root.querySelectorAll<HTMLElement>("[data-have]")) e.hidden = !e.dataset.have!.split(" ").includes(have!);
+    const several = this.mix.words.length > 0, talks = this.mix.sessions || (!several && !!this.presets.find((p) => p.name === this.field("preset").value)?.session);
+    this.root.querySelector<HTMLElement>("#one")!.hidden = several;
+    this.root.querySelector<HTMLElement>("#talks")!.hidden = !talks || have === "gpus";
+    for (const slide of this.slides) if (["ttft", "tpot", "latency"].includes(slide.name)) slide.root.hidden = this.field("no_limits").checked;
+    const more = this.field("more").value, place = this.root.querySelector<HTMLElement>("#others")!;
+    place.hidden = !more;
+    if (more) place.querySelector("code")!.textContent = more.length > 300 ? more.slice(0, 300) + "…" : more;
   }
 }
 

@@ -1,9 +1,14 @@
 import { draw } from "./charts";
 import { save, wire } from "./common";
+import { details, kept, show as showDetail } from "./detail";
 import { Form } from "./form";
 import { answer as long, words } from "./job";
+import { play } from "./player";
+import { Pins } from "./pins";
 import { clear, show } from "./problem";
 import { command, read, request, stateOf, write } from "./state";
+import { tables } from "./tables";
+import { load as loadWords, say as word, translate } from "./words";
 
 // Idle time before a request is sent, in milliseconds.
 const rest = 60;
@@ -23,23 +28,35 @@ const announce = document.querySelector<HTMLElement>("#announce")!;
 let settled = true;
 let timer = 0;
 let asked: AbortController | undefined;
+let question = ""; // in the address, of what was asked last
 
 wire();
+details(explanation);
 form.state = read(location.search || location.hash.slice(1));
-void form.load().then(() => ask(false, true));
-window.addEventListener("popstate", () => { form.state = read(location.search); settled = true; void ask(false, true); });
+void Promise.all([form.load(), loadWords()]).then(() => { pins.show(); return ask(false, true); });
+window.addEventListener("popstate", () => { if (location.search === question) return; form.state = read(location.search); settled = true; void ask(false, true); });
 answer.addEventListener("click", (e) => {
   const of = (e.target as Element).closest<HTMLElement>("[data-files]")?.dataset.files;
-  if (of !== undefined) return void filesOf(of);
+  if (of !== undefined) return void filesOf(of, e.target as HTMLElement);
   const wanted = (e.target as Element).closest<HTMLElement>("[data-request]")?.dataset.request;
   if (wanted === undefined) return;
-  form.state = stateOf(JSON.parse(wanted));
+  form.state = stateOf(JSON.parse(wanted), form.presets);
   settled = true;
   void ask(false);
   answer.focus();
   scrollTo(0, 0);
 });
 document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
+const pins = new Pins(document.querySelector<HTMLElement>("#pins")!, (pinned) => {
+  form.state = stateOf(pinned, form.presets);
+  settled = true;
+  void ask(false);
+  answer.focus();
+});
+document.querySelector("#pin")!.addEventListener("click", () => {
+  const best = (JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { contenders?: { name: string; gpus_used: number }[] }).contenders?.[0];
+  pins.add(best ? `${best.gpus_used} × ${best.name}` : form.state.model, request(form.state, form.own));
+});
 const opened = document.querySelector<HTMLInputElement>("#opened")!;
 document.querySelector("#open")!.addEventListener("click", () => opened.click());
 opened.addEventListener("change", () => void openPlan());
@@ -68,9 +85,11 @@ async function ask(whole: boolean, again = false): Promise<void> {
   clearTimeout(timer);
   asked?.abort();
   const mine = (asked = new AbortController());
-  const address = "?" + write(form.state);
+  const lang = new URLSearchParams(location.search).get("lang");
+  const address = "?" + write(form.state) + (lang ? `&lang=${encodeURIComponent(lang)}` : "");
   if (settled && !again && address !== location.search) history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  else history.replaceState(null, "", address + kept());
+  question = location.search;
   settled = whole;
   tell(command(form.state));
   if (!whole) document.body.classList.add("stale");
@@ -79,7 +98,7 @@ async function ask(whole: boolean, again = false): Promise<void> {
     const { got, end } = await long(body(whole), mine.signal, (report, s) => {
       if (whole) return; // the answer stands, its changes come
       put(report, false);
-      status.textContent = `so far: ${words(s)}`;
+      status.textContent = word("so far: {0}", words(s));
     });
     if (got.status === 503 && mine === asked) later(whole, busy);
     if (!got.ok) return say(mine, await show(got), true);
@@ -89,10 +108,10 @@ async function ask(whole: boolean, again = false): Promise<void> {
     put(text, whole);
     if (end && end.state !== "done") return say(mine, `${end.detail ?? end.state}: ${words(end)}`, true);
     if (whole) return say(mine, "", false, false);
-    say(mine, `answered in ${Math.round(performance.now() - began)} ms`, false);
+    say(mine, word("answered in {0} ms", Math.round(performance.now() - began)), false);
     later(true, still);
   } catch (e) {
-    if (!mine.signal.aborted) say(mine, `No answer: ${String(e)}`, true);
+    if (!mine.signal.aborted) say(mine, word("No answer: {0}", String(e)), true);
   }
 }
 
@@ -109,6 +128,7 @@ function say(mine: AbortController, words: string, wrong: boolean, tell = true):
 function put(report: string, whole: boolean): void {
   const fresh = new DOMParser().parseFromString(report, "text/html").querySelector("#answer");
   if (!fresh) return;
+  translate(fresh);
   const old = answer.querySelector<HTMLElement>("section[aria-labelledby=changes]");
   if (old && !whole) {
     old.classList.add("old");
@@ -119,7 +139,10 @@ function put(report: string, whole: boolean): void {
   answer.className = "";
   answer.replaceChildren(...fresh.childNodes);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  tables(answer);
+  showDetail();
   draw(document);
+  play(document);
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
   if (record.command && whole) tell(record.command);
@@ -134,7 +157,7 @@ async function openPlan(): Promise<void> {
   try {
     const plan = JSON.parse(await file.text()) as { schema?: string; request?: unknown };
     if (!plan.schema?.startsWith("plimsoll/plan/") || !plan.request) throw new Error("not a plan.json");
-    form.state = stateOf(plan.request);
+    form.state = stateOf(plan.request, form.presets);
     settled = true;
     void ask(false);
   } catch (e) {
@@ -143,14 +166,28 @@ async function openPlan(): Promise<void> {
   }
 }
 
-// filesOf saves the files of one contender.
-async function filesOf(contender: string): Promise<void> {
-  status.textContent = `making the files of ${contender}`;
-  const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.own), contender }) });
-  status.classList.toggle("wrong", !got.ok);
-  if (!got.ok) { status.textContent = await show(got); return; }
-  save(`${contender.replaceAll(" ", "-")}.zip`, await got.blob());
-  status.textContent = `files of ${contender} saved`;
+// explanation is the report of one contender of the answer alone.
+async function explanation(alone: unknown): Promise<Document> {
+  const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { request?: object };
+  const body = JSON.stringify({ ...record.request, ...(alone as object) });
+  const got = await fetch("api/report?format=html", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  if (!got.ok) throw new Error(await show(got));
+  const out = new DOMParser().parseFromString(await got.text(), "text/html");
+  translate(out.body);
+  return out;
+}
+
+// filesOf saves the files of one contender; a view that is open says how it goes itself.
+async function filesOf(contender: string, button: HTMLElement): Promise<void> {
+  const places = [status, button.closest("dialog")?.querySelector(".files-status")];
+  const tell = (text: string, wrong = false) => { for (const p of places) { if (p) p.textContent = text; p?.classList.toggle("wrong", wrong); } };
+  tell(word("making the files of {0}", contender));
+  try {
+    const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.own), contender }) });
+    if (!got.ok) return tell(await show(got), true);
+    save(`${contender.replaceAll(" ", "-")}.zip`, await got.blob());
+    tell(word("files of {0} saved", contender));
+  } catch (e) { tell(word("No answer: {0}", String(e)), true); }
 }
 
 function tell(text: string): void {
@@ -162,8 +199,8 @@ async function link(): Promise<void> {
   const button = document.querySelector<HTMLElement>("#link")!;
   try {
     await navigator.clipboard.writeText(location.href);
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy a link"; }, 1500);
+    button.textContent = word("Copied");
+    setTimeout(() => { button.textContent = word("Copy a link"); }, 1500);
   } catch { status.textContent = location.href; }
 }
 
@@ -172,15 +209,15 @@ const exports: Record<string, string> = {
 };
 
 async function exported(name: string): Promise<void> {
-  status.textContent = `making ${name}`;
+  status.textContent = word("making {0}", name);
   try {
     const got = await post(exports[name]!);
     if (!got.ok) { status.textContent = await show(got); status.classList.add("wrong"); return; }
     save(name, await got.blob());
-    status.textContent = `${name} saved`;
+    status.textContent = word("{0} saved", name);
     status.classList.remove("wrong");
   } catch (e) {
-    status.textContent = `No answer: ${String(e)}`;
+    status.textContent = word("No answer: {0}", String(e));
     status.classList.add("wrong");
   }
 }

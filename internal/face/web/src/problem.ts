@@ -8,7 +8,7 @@ const places: Record<string, string> = {
   isl: "isl", osl: "osl", prefix: "prefix", ttft_ms: "ttft", ttft: "ttft", tpot_ms: "tpot", tpot: "tpot", limits: "ttft",
   latency_ms: "latency", request_latency: "latency", spare: "spare", utilization: "utilization", cold_start_s: "cold_start", cold_start: "cold_start",
   percentile: "percentile", goodput: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
-  checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "isl", preset: "preset",
+  checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "workloads", session: "workloads", share: "workloads", preset: "preset", draft: "draft", routing: "routing", host_cache: "host", no_limits: "ttft",
   config: "config", trace: "trace", trace_data: "trace", device: "systems",
   prices: "prices", price: "prices", energy_price: "energy", api_price: "api_in",
 };
