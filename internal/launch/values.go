@@ -101,9 +101,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP,
 		Workers: s.Replicas * p.Units(), profile: e,
 	}
-	if a := s.Spec.Quant.Attention; s.Device.Vendor == device.Ascend && a.Quantized() {
-		v.Slim = string(a.Action)
-	}
+	v.Slim = slimmed(s)
 	if asked.Formats != (deployment.Formats{}) {
 		v.Checkpoint = asked.Formats.Checkpoint
 	}
@@ -130,6 +128,14 @@ func (p *Plan) pool(i int) (Values, error) {
 		return v, fmt.Errorf("requests of %d tokens are longer than the maximum of %d of %s", p.longest(), most, p.Resolved.Model.Name())
 	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(max(p.Prompt, p.Input)))
+}
+
+// slimmed is how ModelSlim must have quantized the checkpoint of a pool on Ascend's devices, "" where it need not.
+func slimmed(s *deployment.Served) string {
+	if a := s.Spec.Quant.Attention; s.Device.Vendor == device.Ascend && a.Quantized() {
+		return string(a.Action)
+	}
+	return ""
 }
 
 // loads is the checkpoint of a pool.

@@ -9,8 +9,12 @@ func TestReworked(t *testing.T) {
 		name, from, to string
 		want           int
 	}{
-		{"vllm", "0.19.0", "0.20.0", 1}, {"vllm", "0.20.0", "0.28.0", 0}, {"vllm", "0.28.0", "0.19.0", 0},
-		{"vllm-ascend", "0.17.0rc1", "0.23.0", 3}, {"trtllm", "0.21.0", "1.2.0", 4}, {"sglang", "0.5.3", "0.5.20", 0},
+		{"vllm", "0.19.0", "0.20.0", 1},
+		{"vllm", "0.20.0", "0.28.0", 0},
+		{"vllm", "0.28.0", "0.19.0", 0},
+		{"vllm-ascend", "0.17.0rc1", "0.23.0", 3},
+		{"trtllm", "0.21.0", "1.2.0", 4},
+		{"sglang", "0.5.3", "0.5.20", 0},
 	} {
 		if got := ReworkedBetween(c.name, c.from, c.to); len(got) != c.want {
 			t.Errorf("%s from %s to %s: %+v, want %d", c.name, c.from, c.to, got, c.want)

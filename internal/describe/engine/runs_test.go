@@ -13,9 +13,14 @@ func TestPort(t *testing.T) {
 		vendor     device.Vendor
 		name, want string
 	}{
-		{device.Ascend, "vllm", "vllm-ascend"}, {device.Ascend, "vLLM-v1", "vllm-ascend"}, {device.Ascend, "sgl", "sglang-npu"},
-		{device.Ascend, "sglang-npu", "sglang-npu"}, {device.Ascend, "mindie", "mindie"}, {device.Ascend, "generic", "generic"},
-		{device.NVIDIA, "vllm", "vllm"}, {device.NVIDIA, "vllm-ascend", "vllm-ascend"},
+		{device.Ascend, "vllm", "vllm-ascend"},
+		{device.Ascend, "vLLM-v1", "vllm-ascend"},
+		{device.Ascend, "sgl", "sglang-npu"},
+		{device.Ascend, "sglang-npu", "sglang-npu"},
+		{device.Ascend, "mindie", "mindie"},
+		{device.Ascend, "generic", "generic"},
+		{device.NVIDIA, "vllm", "vllm"},
+		{device.NVIDIA, "vllm-ascend", "vllm-ascend"},
 	} {
 		if got := Port(c.name, c.vendor); got != c.want {
 			t.Errorf("%s on %s: %s, want %s", c.name, c.vendor, got, c.want)

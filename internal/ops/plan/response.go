@@ -139,7 +139,10 @@ type Contender struct {
 	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
 	Guide *simulate.Guide `json:"guide,omitempty"`
 
-	Run deployment.Deployment `json:"deployment"`
+	// Links are the levels of the system's interconnect, the outermost first. KVFlow is missing where no KV caches are sent.
+	Links  []device.LinkFacts    `json:"links,omitempty"`
+	KVFlow *KVFlow               `json:"kv_flow,omitempty"`
+	Run    deployment.Deployment `json:"deployment"`
 
 	Found Found `json:"-"`
 }
