@@ -142,7 +142,7 @@ func (r *Response) whyThroughput(c *Contender) Reason {
 	out.Sentence = fmt.Sprintf("%s in flight, each of which takes %s ms for %s tokens, are %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Latency), tokens, on)
 	if m := c.Capacity; m != nil {
 		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens are %s.", units.Figure(c.RequestRate.Value), tokens, on)
-		out.Error = fmt.Sprintf("The load is given. What the deployment carries is not: %s", errorInWords(m.RequestRate, "requests/s", c.Basis))
+		out.Error = "The load is given. What the deployment carries is not: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
 	}
 	if limits := limitedBy(c.BoundBy); limits != "" {
 		out.Sentence += " " + limits
