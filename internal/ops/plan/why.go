@@ -94,6 +94,12 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 		kernels, host := 1e3*steps*float64(s.Engine.Kernels), 1e3*steps*float64(s.Engine.Host)
 		out.Parts = append(out.Parts, Portion{"kernels of " + name, kernels}, Portion{"host work of " + name, host})
 		rest -= kernels + host
+		if of == OfTPOT && r.Drafting != nil {
+			tokens := r.Drafting.perStep()
+			saved := (kernels + host) * (1/tokens - 1)
+			out.Parts = append(out.Parts, Portion{fmt.Sprintf("drafts that are kept: a step gives %s tokens", units.Figure(tokens)), saved})
+			rest -= saved
+		}
 		out.Sentence = fmt.Sprintf("A %s step of %s with %s new and %s cached tokens each takes %s ms: %s.", phase, units.Counted(s.Requests, "request"),
 			units.Thousands(s.Query), units.Thousands(s.Cached), units.Figure(1e3*float64(s.Engine.Time)), boundsInWords(&s.Bounds))
 	}
@@ -124,9 +130,6 @@ func (r *Response) whyEach(c *Contender) Reason {
 	above, below := "prompts of other requests in the same steps", "steps with fewer requests or shorter contexts"
 	if len(c.Run.Pools) > 1 {
 		above = "steps with more requests or longer contexts"
-	}
-	if c.Found.Experiment.MTP > 0 {
-		below = "drafts that are accepted: a step gives more than one token"
 	}
 	return r.timed(OfTPOT, "decode", *c.Judged.TPOT, *c.TPOT, 1, above, below)
 }
