@@ -235,10 +235,11 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 }
 
 // Launch implements sim.Launcher.
-func (r *Replica) Launch(b sim.Batch) sim.Launch {
+func (r *Replica) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
-	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+	alone, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+	return alone, r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
 // Through implements sim.Pipeline.
