@@ -16,6 +16,7 @@ __all__ = [
     "Answer",
     "Assumption",
     "Bin",
+    "Bounds",
     "Budget",
     "Capacity",
     "Carried",
@@ -55,6 +56,7 @@ __all__ = [
     "Load",
     "Modelling",
     "Moment",
+    "Neighbours",
     "Next",
     "NotRun",
     "PlanRequest",
@@ -62,7 +64,10 @@ __all__ = [
     "PlanResponse",
     "PlanWorkload",
     "Pool",
+    "Portion",
     "Range",
+    "Reason",
+    "ReplicaState",
     "Safe",
     "Session",
     "Sessions",
@@ -75,8 +80,10 @@ __all__ = [
     "SteadyRun",
     "TableUse",
     "Tables",
+    "Timeline",
     "Times",
     "Use",
+    "Why",
     "Workload",
 ]
 
@@ -137,6 +144,15 @@ class Bin(TypedDict):
     max_tokens: NotRequired[int]
     min_tokens: NotRequired[int]
     weight: NotRequired[float]
+
+
+class Bounds(TypedDict):
+    """Bounds are shares of the time of a step: of its kernels by what bounds each operator, and of the host between them."""
+
+    compute: float
+    host: float
+    link: float
+    memory: float
 
 
 class Budget(TypedDict):
@@ -232,6 +248,8 @@ class Contender(TypedDict):
     bound_by: NotRequired[str]
     # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
     capacity: NotRequired[Union[Carried, None]]
+    # command is the command line of a plan of this system, engine and mode alone.
+    command: NotRequired[str]
     concurrency: int
     # null where no price is known
     cost: Union[Cost, None]
@@ -475,6 +493,8 @@ class EstimatePool(TypedDict):
 class EstimateStep(TypedDict):
     """Step is one step of a worker."""
 
+    # bounds are what the step of the engine waits for, as shares of its time.
+    bounds: Bounds
     cached_tokens: int
     engine: NotRequired[Union[EngineStep, None]]
     # time_ms is the time of the kernels, limit_ms the shortest time the data sheet allows.
@@ -757,6 +777,18 @@ class Moment(TypedDict):
     waiting: int
 
 
+class Neighbours(TypedDict):
+    """Neighbours are measured deployments like that of a prediction, with the errors of their predictions."""
+
+    deployments: int
+    # "NVIDIA, vllm"
+    of: str
+    throughput: Interval
+    tpot: Interval
+    # Measured over predicted, less one: the ends of an interval that holds 80 % of them.
+    ttft: Interval
+
+
 class Next(TypedDict):
     """Next is a command to run next."""
 
@@ -860,6 +892,8 @@ class PlanResponse(TypedDict):
     # missing without drafts
     drafting: NotRequired[Union[Drafting, None]]
     loads: Optional[List[Load]]
+    # of some of its replicas
+    minute: NotRequired[Union[Timeline, None]]
     model: str
     next: Optional[List[Next]]
     not_run: Optional[List[NotRun]]
@@ -873,6 +907,7 @@ class PlanResponse(TypedDict):
     timeline: Optional[List[Moment]]
     # of the program
     version: str
+    why: NotRequired[Union[Why, None]]
     workloads: Optional[List[PlanWorkload]]
 
 
@@ -908,12 +943,56 @@ class Pool(TypedDict):
     system: NotRequired[str]
 
 
+class Portion(TypedDict):
+    """Portion is a part of a figure."""
+
+    name: str
+    value: float
+
+
 class Range(TypedDict):
     """Range is a predicted value with its 80 % interval."""
 
     high: float
     low: float
     value: float
+
+
+class Reason(TypedDict):
+    """Reason is what is behind one figure."""
+
+    # phase is the step of the pools that it comes from, whose operators are there; bounds are what that step waits for.
+    bounds: NotRequired[Union[Bounds, None]]
+    # in words
+    error: str
+    figure: str
+    # parts add up to the figure, or for throughput to the time of a request; one below zero takes away.
+    parts: Optional[List[Portion]]
+    parts_unit: str
+    # phase is the step of the pools that it comes from, whose operators are there; bounds are what that step waits for.
+    phase: NotRequired[str]
+    sentence: str
+    unit: str
+    value: float
+
+
+class ReplicaState(TypedDict):
+    """ReplicaState is a replica, a value for each frame."""
+
+    # alike is the number of replicas that do the same at the same time.
+    alike: int
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    decode: Optional[List[int]]
+    # kv_use is the share of the kv_use cache that requests hold.
+    kv_use: Optional[List[float]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    moving: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    prefill: Optional[List[int]]
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    queued: Optional[List[int]]
+    # prefill, decode or both
+    role: str
 
 
 class Safe(TypedDict):
@@ -1029,6 +1108,8 @@ class SimulateRequest(TypedDict):
     records: NotRequired[bool]
     # 0 = 1
     seed: NotRequired[int]
+    # timeline asks for what replicas do over a minute of the run.
+    timeline: NotRequired[bool]
     trace: NotRequired[str]
     # workloads, if set, replace all lengths: a mix of workloads.
     workloads: NotRequired[Optional[List[Workload]]]
@@ -1112,6 +1193,8 @@ class SimulateResponse(TypedDict):
     steady: Union[SteadyRun, None]
     tables: NotRequired[Union[Use, None]]
     tier: str
+    # timeline is missing unless the request asks for it.
+    timeline: NotRequired[Union[Timeline, None]]
     # tpot_ms and itl_ms are null where requests generate one token.
     tpot_ms: Union[Times, None]
     ttft_ms: Times
@@ -1133,9 +1216,9 @@ class SimulateSessions(TypedDict):
 class Speed(TypedDict):
     """Speed is one point of a trade-off."""
 
-    # The deployment of a plan's point in words, its gpus_used, mean times and the price of a million output tokens without energy; left out elsewhere.
+    # The deployment of a plan's point in words, its gpus_used, times by the statistic that limits apply to, and the price of a million output tokens without energy; left out elsewhere.
     gpus_used: NotRequired[int]
-    # The deployment of a plan's point in words, its gpus_used, mean times and the price of a million output tokens without energy; left out elsewhere.
+    # The deployment of a plan's point in words, its gpus_used, times by the statistic that limits apply to, and the price of a million output tokens without energy; left out elsewhere.
     in_words: NotRequired[str]
     tokens_per_second_gpu: float
     tokens_per_second_user: float
@@ -1183,6 +1266,15 @@ class Tables(TypedDict):
     engine: NotRequired[str]
 
 
+class Timeline(TypedDict):
+    """Timeline is what replicas do over a minute of a run, or over the run if it is shorter, in at most 120 frames that are evenly spaced. In steady state it begins after the warm-up. Of many replicas it has the first eight, of two pools the first four of each."""
+
+    every_s: float
+    # in the run
+    from_s: float
+    replicas: Optional[List[ReplicaState]]
+
+
 class Times(TypedDict):
     """Times is the distribution of a time. Low and High are the 80 % interval of the mean."""
 
@@ -1203,6 +1295,18 @@ class Use(TypedDict):
     devices_without: NotRequired[Optional[List[str]]]
     dir: NotRequired[str]
     files: NotRequired[Optional[List[TableUse]]]
+
+
+class Why(TypedDict):
+    """Why is what is behind the figures of the first contender."""
+
+    figures: Optional[List[Reason]]
+    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    measured: Optional[List[Neighbours]]
+    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    measured_how: str
+    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    measured_models: Optional[List[str]]
 
 
 class Workload(TypedDict):

@@ -65,7 +65,11 @@ func open(t *testing.T) *tab {
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(stop)
-	ctx, closing := chromedp.NewContext(ctx)
+	ctx, closing := chromedp.NewContext(ctx, chromedp.WithErrorf(func(format string, args ...any) {
+		if !strings.HasPrefix(format, "unhandled") { // events of browsers newer than the library
+			fmt.Fprintf(os.Stderr, format+"\n", args...)
+		}
+	}))
 	t.Cleanup(closing)
 	p := &tab{T: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, p.listen)

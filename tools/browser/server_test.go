@@ -96,6 +96,13 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, s.with(sentence))
 }
 
+// all are the requests so far.
+func (s *server) all() []map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[:len(s.requests):len(s.requests)]
+}
+
 // last is the request that came last.
 func (s *server) last() map[string]any {
 	s.mu.Lock()

@@ -42,6 +42,8 @@ type Spec struct {
 	FusesShared bool
 	// Sparse is how kernels of sparse latent attention work, where that is known.
 	Sparse Sparse
+	// Narrow is how all-reduce sends large tensors in few bits, where it does.
+	Narrow Narrow
 	// MatMulAllReduce overlaps a product with the all-reduce behind it.
 	MatMulAllReduce bool
 	// DispatchCombine replaces dispatch, experts and combination by one kernel.
@@ -54,6 +56,20 @@ type Sparse struct {
 	Decode bool // decodes too
 	Whole  bool // as many keys as a query may choose, however few there are
 	Dense  bool // prompts no longer than that run kernels of dense attention
+}
+
+// Narrow says that an all-reduce of at least so many bytes takes a share of the time, as if it sent that share of them; on 2, 4 and 8
+// ranks. A share of 0 is all.
+type Narrow [3]struct{ Share, Least float64 }
+
+// sent is what a rank sends of its bytes to sum them over so many ranks.
+func (n *Narrow) sent(bytes float64, ranks int32) float64 {
+	for i := range n {
+		if ranks == 2<<i && n[i].Share > 0 && bytes >= n[i].Least {
+			return n[i].Share * bytes
+		}
+	}
+	return bytes
 }
 
 // Drafter is what drafts tokens in place of MTP modules; the zero value is these.

@@ -14,22 +14,26 @@ import (
 var profiles embed.FS
 
 // entry names an engine; its file is the name. The aliases are repeated here so
-// that finding an engine reads one file.
+// that finding an engine reads one file. An engine with a server is another one's, run with
+// model code of its own: its file has what differs from that one's.
 type entry struct {
 	name    string
 	aliases []string
+	server  string
 }
 
 // catalog lists the engines in the order they are shown.
 //
 //nolint:gochecknoglobals // a constant table
 var catalog = [...]entry{
-	{"vllm", []string{"vllm-v1"}},
-	{"sglang", []string{"sgl"}},
-	{"trtllm", []string{"tensorrt-llm", "trt-llm"}},
-	{"mindie", []string{"mindie-llm", "ascend"}},
-	{"atom", []string{"rocm-atom"}},
-	{"generic", nil},
+	{"vllm", []string{"vllm-v1"}, ""},
+	{"sglang", []string{"sgl"}, ""},
+	{"trtllm", []string{"tensorrt-llm", "trt-llm"}, ""},
+	{"mindie", []string{"mindie-llm", "ascend"}, ""},
+	{"atom", []string{"rocm-atom"}, ""},
+	{"atom-vllm", []string{"vllm-atom"}, "vllm"},
+	{"atom-sglang", []string{"sglang-atom"}, "sglang"},
+	{"generic", nil, ""},
 }
 
 // Names lists the engines.
@@ -41,11 +45,18 @@ func Names() []string {
 	return names
 }
 
+// Server is the engine whose server an engine runs: another one for model code that plugs into it, else the engine itself.
+func Server(name string) string {
+	if e, err := find(name); err == nil && e.server != "" {
+		return e.server
+	}
+	return name
+}
+
 // LookupVersion returns the profile of an engine for a version, "0.11.2" or
 // "1.2.0rc6"; "" is the newest.
 func LookupVersion(name, release string) (*Profile, error) {
-	if release == "" { // the first document of the file, and most of what a command reads
-		e, err := find(name)
+	if e, err := find(name); release == "" && e.server == "" { // the first document of the file, and most of what a command reads
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +74,8 @@ func LookupVersion(name, release string) (*Profile, error) {
 		return all[0], nil
 	}
 	all, err := Versions(name)
-	if err != nil {
-		return nil, err
+	if err != nil || release == "" {
+		return newest(all), err
 	}
 	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
@@ -135,7 +146,22 @@ func Versions(name string) ([]*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(file, data)
+	if e.server == "" {
+		return parse(file, data)
+	}
+	all, err := Versions(e.server)
+	if err != nil {
+		return nil, err
+	}
+	return plugged(file, data, all)
+}
+
+// newest is the first of some profiles, nil without any.
+func newest(all []*Profile) *Profile {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
 }
 
 // read returns the file of an engine.

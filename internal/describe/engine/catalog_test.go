@@ -36,7 +36,7 @@ func every(t *testing.T, do func(t *testing.T, p *Profile)) {
 }
 
 func TestNames(t *testing.T) {
-	if diff := cmp.Diff([]string{"vllm", "sglang", "trtllm", "mindie", "atom", "generic"}, Names()); diff != "" {
+	if diff := cmp.Diff([]string{"vllm", "sglang", "trtllm", "mindie", "atom", "atom-vllm", "atom-sglang", "generic"}, Names()); diff != "" {
 		t.Error(diff)
 	}
 	for _, e := range catalog {
@@ -76,6 +76,9 @@ func TestDefaults(t *testing.T) {
 		"mindie":  {PrefillFirst, false, 8192, 200, 0.8, OfFree, 128, 0, 200, false},
 		"atom":    {PrefillFirst, true, 16384, 512, 0.9, OfTotal, 16, 0, 512, true},
 		"generic": {DecodeFirst, true, 8192, 1024, 0.9, OfTotal, 16, 0, 512, true},
+
+		"atom-vllm":   {DecodeFirst, true, 8192, 1024, 0.92, OfTotal, 16, 0, 512, true},
+		"atom-sglang": {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 1, 0.3, 256, true},
 	}
 	got := map[string]defaults{}
 	for _, name := range Names() {
@@ -110,7 +113,11 @@ func TestLookupVersion(t *testing.T) {
 		{"sglang", "0.4.9", "0.4", 0.88, 0.25},
 		{"trtllm", "1.2.0rc6.post3", "0.20", 0.9, 0.4},
 		{"mindie", "2.1.RC1", "", 0.8, 1},
-		{"atom", "", "0.1.3", 0.9, 0.3},
+		{"atom", "", "0.1.6", 0.9, 0.3},
+		{"atom", "0.1.5", "0.1.3", 0.9, 0.3},
+		{"atom-vllm", "", "0.28", 0.92, 0.3},
+		{"atom-vllm", "0.19.0", "0.17", 0.9, 0.3},
+		{"atom-sglang", "0.5.12", "0.5.10", 0.88, 0.25},
 		{"atom", "0.1.2.post", "0.1", 0.9, 0.3},
 	} {
 		p, err := LookupVersion(c.name, c.version)
@@ -169,7 +176,7 @@ func TestReleases(t *testing.T) {
 
 func TestLookupRefuses(t *testing.T) {
 	for _, c := range []struct{ name, version, want string }{
-		{"vlm", "", `unknown engine "vlm"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, atom, generic)`},
+		{"vlm", "", `unknown engine "vlm"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, atom, atom-vllm, atom-sglang, generic)`},
 		{"tensorrt", "", `unknown engine "tensorrt"; nearest: trtllm (`},
 		{"zzzz", "", `unknown engine "zzzz" (engines: `},
 		{"vllm", "0.6.3", "engine vllm: version 0.6.3 is too old; the oldest supported version is 0.8"},

@@ -28,6 +28,9 @@ func (p *Profile) document() map[string]any {
 	if p.SparseRule != nil {
 		put(doc, "sparse_kernels.", p.SparseRule.settings())
 	}
+	if p.ReduceRule != nil {
+		put(doc, "narrow_reduce.", p.ReduceRule.settings())
+	}
 	putList(doc, "tiers", len(p.Tiers), func(i int) []setting { return p.Tiers[i].settings() })
 	putList(doc, "slow_kernels", len(p.Slow), func(i int) []setting { return p.Slow[i].settings() })
 	putList(doc, "product_tiles", len(p.ProductTiles), func(i int) []setting { return p.ProductTiles[i].settings() })

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
@@ -85,6 +86,28 @@ func (t Tiles) Longer(rows int) float64 {
 		}
 	}
 	return 1
+}
+
+// ReduceRule is how an engine's all-reduce sends large tensors in few bits on some device generations, except for families of models.
+type ReduceRule struct {
+	Generations      []string
+	Except           []string
+	Two, Four, Eight NarrowReduce // devices
+}
+
+// NarrowReduce is the time of an all-reduce in few bits, as a share of that in 16, and the least bytes of a tensor; a share of 0 is never.
+type NarrowReduce struct {
+	Share float64
+	Least units.Bytes
+}
+
+// Reduces is how all-reduce sends large tensors of a family of models on a device generation.
+func (p *Profile) Reduces(generation, family string) ReduceRule {
+	r := p.ReduceRule
+	if r == nil || !slices.Contains(r.Generations, generation) || slices.Contains(r.Except, family) {
+		return ReduceRule{}
+	}
+	return *r
 }
 
 // FusesShared reports whether the engine fuses the shared expert with the routed ones on a device generation. SGLang does so for

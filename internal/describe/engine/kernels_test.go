@@ -3,6 +3,7 @@ package engine_test
 import (
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
@@ -65,5 +66,38 @@ func TestFusesShared(t *testing.T) {
 		if got := p.FusesShared(c.generation, c.experts); got != c.want {
 			t.Errorf("%+v: got %t", c, got)
 		}
+	}
+}
+
+// TestPlugged: ATOM's model code in the servers of vLLM and SGLang has their scheduler, and kernels of its own.
+func TestPlugged(t *testing.T) {
+	for _, c := range []struct{ name, version string }{{"atom-vllm", "0.19.0"}, {"atom-vllm", "0.24.0"}, {"atom-sglang", "0.5.10"}} {
+		p, err := engine.LookupVersion(c.name, c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := engine.LookupVersion(engine.Server(c.name), c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Name != c.name || p.Policy != of.Policy || p.MemoryShare != of.MemoryShare || len(p.Slow) > 0 {
+			t.Errorf("%s %s: %+v", c.name, c.version, p)
+		}
+		own, its := p.Hosts[engine.Generic], of.Hosts[engine.Generic]
+		if own.PerStep != its.PerStep || own.Floor.Latent >= its.Floor.Latent {
+			t.Errorf("%s %s: host %+v, that of the server %+v", c.name, c.version, own, its)
+		}
+		if r := p.Reduces("cdna4", "deepseek_v3"); r.Two.Share != 0.33 || r.Eight.Least != 8*units.MiB {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+		if r := p.Reduces("cdna4", "deepseek_v4"); r.Two.Share != 0 {
+			t.Errorf("%s with DeepSeek-V4: %+v", c.name, r)
+		}
+		if r := of.Reduces("cdna4", "deepseek_v3"); r.Two.Share != 0 {
+			t.Errorf("%s: %+v", of.Name, r)
+		}
+	}
+	if _, err := engine.LookupVersion("atom-vllm", "0.16.0"); err == nil {
+		t.Error("no error for a release before the plugin")
 	}
 }

@@ -64,6 +64,8 @@ type Profile struct {
 	LatentRule *LatentRule
 	// SparseRule, if set, is how kernels of sparse latent attention work; see SparseKernels.
 	SparseRule *SparseRule
+	// ReduceRule, if set, is how all-reduce sends large tensors in few bits; see Reduces.
+	ReduceRule *ReduceRule
 	// SharedFusion are the device generations on which the shared expert is fused with the routed ones; see FusesShared.
 	SharedFusion []string
 	// Slow are formats with slow kernels; see Slower.
@@ -144,6 +146,9 @@ type BatchWait struct {
 type AttentionDP struct {
 	SplitsBudget bool
 	WaitSteps    int
+	// Fill 0 does not wait for more prompts than one on each rank.
+	Fill       float64
+	StallSteps int
 }
 
 // MTP is how the engine drafts tokens.

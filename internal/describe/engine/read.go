@@ -52,6 +52,32 @@ func parse(file string, data []byte) ([]*Profile, error) {
 	return all, nil
 }
 
+// plugged reads the file of an engine that runs another one's server: one document of what differs from each of that one's profiles,
+// whose versions it has, from the release on that the document begins with.
+func plugged(file string, data []byte, server []*Profile) ([]*Profile, error) {
+	ps := &strictyaml.Problems{File: file, Most: 20}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var all []*Profile
+	for _, of := range server {
+		p := of.clone()
+		p.read(ps, document.Content[0])
+		if err := cmp.Or(ps.Err(), p.check()); err != nil {
+			return nil, err
+		}
+		since := p.Versions.Since
+		p.Versions, p.Released = of.Versions, of.Released
+		all = append(all, p)
+		if of.Versions.contains(since) {
+			p.Versions.Since = since
+			return all, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: it begins before the server it runs", file)
+}
+
 // clone copies a profile with everything that a document or With can change.
 func (p *Profile) clone() *Profile {
 	q := *p
@@ -71,6 +97,10 @@ func (p *Profile) clone() *Profile {
 	if p.SparseRule != nil {
 		rule := *p.SparseRule
 		q.SparseRule = &rule
+	}
+	if p.ReduceRule != nil {
+		rule := *p.ReduceRule
+		q.ReduceRule = &rule
 	}
 	return &q
 }
@@ -182,6 +212,10 @@ func (p *Profile) kernels(path string) (of []setting, key string) {
 	if key, ok := strings.CutPrefix(path, "sparse_kernels."); ok {
 		p.SparseRule = cmp.Or(p.SparseRule, &SparseRule{})
 		return p.SparseRule.settings(), key
+	}
+	if key, ok := strings.CutPrefix(path, "narrow_reduce."); ok {
+		p.ReduceRule = cmp.Or(p.ReduceRule, &ReduceRule{})
+		return p.ReduceRule.settings(), key
 	}
 	return nil, ""
 }

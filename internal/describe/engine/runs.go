@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
@@ -11,7 +12,7 @@ import (
 // supported hardware: vLLM runs on NVIDIA and AMD, and through plugins on Ascend
 // (vllm-ascend), Intel (XPU and vllm-gaudi), TPUs (tpu-inference) and Neuron (vllm-neuron);
 // SGLang on NVIDIA, AMD, Intel XPU and Ascend NPUs; TensorRT-LLM on NVIDIA; MindIE on Ascend.
-// ATOM runs on AMD and is compared only if named: nothing is known of it with separate
+// ATOM, alone or in the servers of vLLM and SGLang, runs on AMD and is compared only if named: nothing is known of it with separate
 // prefill and decode workers. A device of another vendor is taken to run vLLM. None of
 // them runs on Apple's GPUs.
 func RunsOn(v device.Vendor) []string {
@@ -36,7 +37,7 @@ func RunsOn(v device.Vendor) []string {
 func Foreign(name string, d *device.Profile) string {
 	runs := RunsOn(d.Vendor)
 	switch {
-	case name == "generic", !slices.Contains(Names(), name), slices.Contains(runs, name), name == "atom" && d.Vendor == device.AMD:
+	case name == "generic", !slices.Contains(Names(), name), slices.Contains(runs, name), strings.HasPrefix(name, "atom") && d.Vendor == device.AMD:
 		return ""
 	case d.Vendor == device.Apple:
 		return fmt.Sprintf("%s does not run on %s: Apple's GPUs run llama.cpp and MLX, which have no profile here; the engine generic gives an estimate", name, d.Name)

@@ -109,6 +109,11 @@ func TestNames(t *testing.T) {
 		{"amd/Llama-3.1-405B-Instruct-MXFP4-Preview", "meta-llama/Llama-3.1-405B-Instruct", mx},
 		{"amd/DeepSeek-R1-0528-MXFP4", "deepseek-ai/DeepSeek-R1-0528", mlpMX},
 		{"amd/Qwen3.5-397B-A17B-MoE-MXFP4", "Qwen/Qwen3.5-397B-A17B", mlpMX},
+		{"amd/DeepSeek-R1-0528-MXFP4-MTP-MoEFP4", "deepseek-ai/DeepSeek-R1-0528", "fp8 | mxfp4 | mxfp4 | mxfp4 | bf16"},
+		{"amd/DeepSeek-R1-0528-MXFP4-v2", "deepseek-ai/DeepSeek-R1-0528", "mxfp4 | mxfp4 | mxfp4 | mxfp4 | bf16"},
+		{"amd/Kimi-K2.5-MXFP4", "moonshotai/Kimi-K2.5", "bf16 | bf16 | mxfp4 | bf16 | bf16"},
+		{"amd/Kimi-K2.5-MXFP4-AttnFP8", "moonshotai/Kimi-K2.5", "fp8 | bf16 | mxfp4 | bf16 | bf16"},
+		{"amd/DeepSeek-V3.2-mtp-ptpc", "deepseek-ai/DeepSeek-V3.2", channels},
 		// The publishers' own.
 		{"Qwen/Qwen3-VL-4B-Instruct-FP8", "Qwen/Qwen3-VL-4B-Instruct", blocks},
 		{"Qwen/Qwen2.5-14B-Instruct-GPTQ-Int4", "Qwen/Qwen2.5-14B-Instruct", int4},

@@ -33,6 +33,8 @@ type quantConfig struct {
 	KVAlgo   string                   `json:"kv_cache_quant_algo"`
 	KVScheme json.RawMessage          `json:"kv_cache_scheme"` // "FP8" or an object
 
+	quarkConfig
+
 	// What stays unquantized, under each dialect's name.
 	Ignore     []string `json:"ignore"`
 	Exclude    []string `json:"exclude_modules"`
@@ -108,6 +110,7 @@ func mergedQuant(r *reader, file []byte) (*quantConfig, error) {
 		if err := json.Unmarshal(raw, &c); err != nil {
 			return nil, decodeError("config.json", "quantization_config.", err)
 		}
+		c.fromQuark()
 	}
 	if len(file) == 0 {
 		if !found {

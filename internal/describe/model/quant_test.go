@@ -101,6 +101,15 @@ func TestQuantizationNotes(t *testing.T) {
 				"weights": {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]},
 				"input_activations": {"num_bits": 8, "type": "float", "dynamic": true}}}}`, "", every("fp8 block"),
 		},
+		{
+			"quark by layer", `{"quant_method": "quark", "exclude": ["lm_head", "*shared_experts*"],
+				"global_quant_config": {"weight": {"dtype": "fp4", "qscheme": "per_group", "group_size": 32}, "input_tensors": {"dtype": "fp4", "qscheme": "per_group", "group_size": 32, "is_dynamic": true}},
+				"layer_quant_config": {
+					"*q_*": {"weight": {"dtype": "fp8_e4m3", "qscheme": "per_channel"}, "input_tensors": {"dtype": "fp8_e4m3", "qscheme": "per_channel", "is_dynamic": true}},
+					"*kv_*": {"weight": {"dtype": "fp8_e4m3", "qscheme": "per_channel"}, "input_tensors": {"dtype": "fp8_e4m3", "qscheme": "per_channel", "is_dynamic": true}}},
+				"kv_cache_quant_config": {"*k_proj": {"output_tensors": {"dtype": "fp8_e4m3", "qscheme": "per_tensor"}}}}`, "", "fp8 | mxfp4 | mxfp4 | bf16 | bf16 | kv fp8",
+		},
+		{"quark int8", `{"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "int8", "qscheme": "per_channel"}, "input_tensors": {"dtype": "int8", "is_dynamic": true}}}`, "", every("int8")},
 		{"fp8 with static scales of the cache", `{"quant_method": "fp8", "activation_scheme": "static", "kv_cache_scheme": "static"}`, "", every("fp8 static") + " | kv fp8"},
 		{"modelopt in config", `{"quant_algo": "FP8", "kv_cache_scheme": "FP8", "ignore": ["lm_head"]}`, "", every("fp8 static") + " | kv fp8"},
 		{"modelopt file", "", `{"quantization": {"quant_algo": "W4A8_AWQ", "kv_cache_quant_algo": "INT8"}}`, every("int4 a8") + " | kv int8"},
@@ -142,7 +151,7 @@ func TestPartlyQuantizedIsNoted(t *testing.T) {
 
 func TestQuantizationErrors(t *testing.T) {
 	for note, want := range map[string]string{
-		`{"quant_method": "aqlm"}`:                              `config.json: quantization_config.quant_method: "aqlm" is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt`,
+		`{"quant_method": "aqlm"}`:                              `config.json: quantization_config.quant_method: "aqlm" is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt, quark`,
 		`{"quant_method": "modelopt", "quant_algo": "ODD"}`:     `quantization: quant_algo: "ODD" is not supported; known: FP8, MXFP8, NVFP4, MXFP4, W4A8_AWQ, W4A16_AWQ, W8A8_SQ, MIXED_PRECISION`,
 		`{"quant_method": "gptq", "bits": 3}`:                   `config.json: quantization_config.bits: 3 is not supported; known: 4, 8`,
 		`{"quant_method": "fp8", "kv_cache_quant_algo": "ODD"}`: `quantization: kv_cache_quant_algo: "ODD" is not supported; known: FP8, INT8, NVFP4`,

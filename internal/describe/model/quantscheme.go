@@ -109,7 +109,7 @@ func (c *quantConfig) methodScheme(base dtype.Format) (dtype.Scheme, error) {
 		}
 		return dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: 64, Scale: dtype.F32}, nil
 	}
-	return dtype.Scheme{}, fmt.Errorf("config.json: quantization_config.quant_method: %s is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt", quoted(c.Method))
+	return dtype.Scheme{}, fmt.Errorf("config.json: quantization_config.quant_method: %s is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt, quark", quoted(c.Method))
 }
 
 // scheme is what a compressed-tensors group asks for.

@@ -3,6 +3,7 @@ package measured
 import (
 	"fmt"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -131,7 +132,7 @@ func (r *Row) side(role deployment.Role) []string {
 // that its engine was passed. SGLang's --max-running-requests is of all ranks together,
 // each gets an equal share (kv_cache_configurator.py); other engines' are of one rank.
 func (r *Row) onRank(limit int, w *Workers) int {
-	if r.Engine != "sglang" || limit == 0 {
+	if engine.Server(r.Engine) != "sglang" || limit == 0 {
 		return limit
 	}
 	return max(1, limit/w.DP)

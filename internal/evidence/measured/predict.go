@@ -84,8 +84,28 @@ func (p *Predictor) model(id string) (*model.Model, error) {
 	return p.models.get(id, func() (*model.Model, error) { return p.Models.Open(id) })
 }
 
+// stored is the model of a row in the number formats of its checkpoint, where both are known and of one family.
+func (p *Predictor) stored(row *Row) (*model.Model, error) {
+	m, err := p.model(row.Model)
+	if err != nil || row.Checkpoint == "" || row.Precision == "" {
+		return m, err
+	}
+	return p.models.get(row.Model+" "+row.Checkpoint, func() (*model.Model, error) {
+		c, err := p.model(row.Checkpoint)
+		if err != nil || c.Family != m.Family || len(c.Layers) != len(m.Layers) {
+			return m, nil //nolint:nilerr // a name of the laboratory's own
+		}
+		out := *m
+		out.Quant = c.Quant
+		return &out, nil
+	})
+}
+
 func (p *Predictor) engine(row *Row) (near, error) {
 	r := release{row.Engine, row.Version, row.Measured}
+	if row.Nightly {
+		r.version = ""
+	}
 	return p.engines.get(r, func() (out near, err error) {
 		out.profile, out.assumed, err = engine.LookupNear(r.engine, r.version, r.measured)
 		return out, err
@@ -167,7 +187,7 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 		return deployment.Parts{}, err
 	}
 	out.assume(e.assumed)
-	m, err := p.model(row.Model)
+	m, err := p.stored(row)
 	if err != nil {
 		return deployment.Parts{}, err
 	}

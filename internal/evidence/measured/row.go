@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
 // Row is one measured deployment.
@@ -23,10 +24,14 @@ type Row struct {
 	Version string
 	// Measured is the day of the measurement, "2026-01-23"; "" is unknown.
 	Measured string
+	// Nightly says that the engine was a build of that day, newer than its version.
+	Nightly bool
 	Model    string
 	System   string
 	// Precision is fp8, fp4, int4 or empty for the checkpoint's own.
 	Precision string
+	// Checkpoint is the name of the weights, "" where the row does not say: its number formats by part are those of the row.
+	Checkpoint string
 	// Linear is the format of linear layers on Ascend devices, "" for the default.
 	Linear dtype.Action
 	Mode   string // agg or disagg
@@ -217,8 +222,8 @@ const usualLow = 0.9
 
 func (c *cells) row() Row {
 	r := Row{
-		Line: c.line, ID: c.text("id"), Source: c.text("silicon_data_source"), Engine: c.text("backend"), Version: c.text("backend_version"),
-		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Mode: c.text("mode"),
+		Line: c.line, ID: c.text("id"), Source: c.text("silicon_data_source"), Engine: c.engine(), Version: c.text("backend_version"),
+		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Checkpoint: c.checkpoint(), Mode: c.text("mode"),
 		Input: c.whole("isl", 0), Output: c.whole("osl", 0),
 		KV: c.text("kv_cache_dtype"), TokenBudget: c.whole("token_budget", 0), MemoryShare: c.number("memory_fraction", 0),
 		MaxSequences: c.whole("max_num_seqs", 0), GraphBatch: int(c.given("cuda_graph_max_bs")), ReceiveEvery: c.whole("recv_interval", 0),
@@ -233,6 +238,10 @@ func (c *cells) row() Row {
 	r.Measured = c.text("measured")
 	if _, date, ok := strings.Cut(r.Source, "measured="); ok && r.Measured == "" {
 		r.Measured, _, _ = strings.Cut(date, "T")
+	}
+	if built := strings.Contains(c.text("image"), "nightly"); built && r.Measured == "" && engine.Server(r.Engine) == r.Engine {
+		r.Measured = c.text("date_last")
+		r.Nightly = r.Measured != ""
 	}
 	if r.Mode == disagg {
 		r.Prefill, r.Decode, r.Sides = c.workers("prefill_"), c.workers("decode_"), c.sides()
@@ -252,6 +261,20 @@ func (c *cells) row() Row {
 	r.Defaulted = c.defaulted
 	c.check(&r)
 	return r
+}
+
+// checkpoint reads the name of the weights; what some of a row's runs had stands in brackets: "amd/Kimi-K2.5-MXFP4(-AttnFP8)".
+func (c *cells) checkpoint() string {
+	return strings.NewReplacer("(", "", ")", "").Replace(c.text("checkpoint"))
+}
+
+// engine is the backend or, where the framework is an engine of its own that runs the backend's server, that one.
+func (c *cells) engine() string {
+	backend, framework := c.text("backend"), c.text("framework")
+	if framework != backend && engine.Server(framework) == backend {
+		return framework
+	}
+	return backend
 }
 
 // check reports impossible values.

@@ -62,6 +62,46 @@ func TestAscendFormats(t *testing.T) {
 	}
 }
 
+// TestFramework: a framework that plugs into the server of the backend is the engine; a nightly build of an engine of its own is that of its day.
+func TestFramework(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		backend, framework, image, want string
+		nightly                         bool
+	}{
+		{"vllm", "atom-vllm", "rocm/atom-dev:vllm-v0.19.0-nightly_20260516", "atom-vllm", false},
+		{"sglang", "atom-sglang", "", "atom-sglang", false},
+		{"sglang", "atom-vllm", "", "sglang", false},
+		{"sglang", "mori-sglang", "", "sglang", false},
+		{"atom", "atom", "rocm/atom-dev:nightly_202608091507", "atom", true},
+	} {
+		got := measuredtest.One(t, measuredtest.Needed("backend", c.backend, "framework", c.framework, "image", c.image, "date_last", "2026-08-10"))
+		if got.Engine != c.want || got.Nightly != c.nightly || c.nightly && got.Measured != "2026-08-10" {
+			t.Errorf("%+v: %s, nightly %t, measured %q", c, got.Engine, got.Nightly, got.Measured)
+		}
+	}
+}
+
+// TestCheckpoint: the number formats of a row are those of its checkpoint, part by part.
+func TestCheckpoint(t *testing.T) {
+	t.Parallel()
+	for checkpoint, want := range map[string][2]string{
+		"":                            {"bf16", "nvfp4"},
+		"our-own/r1-fp4":              {"bf16", "nvfp4"},
+		"amd/Qwen3.5-397B-A17B-MXFP4": {"bf16", "nvfp4"},
+		"amd/DeepSeek-R1-0528-MXFP4(-MTP-MoEFP4)": {"fp8", "mxfp4"},
+	} {
+		row := measuredtest.One(t, measuredtest.Needed("backend", "atom", "model_path", "deepseek-ai/DeepSeek-R1", "system", "mi355x", "tp_size", "8", "precision", "fp4", "checkpoint", checkpoint))
+		got := measuredtest.Predictor().Prepare(&row)
+		if got.Err != nil {
+			t.Fatal(got.Err)
+		}
+		if formats := [2]string{got.Subject.Products, got.Subject.Experts}; formats != want {
+			t.Errorf("%q: %v, want %v", checkpoint, formats, want)
+		}
+	}
+}
+
 // TestMissingColumns: what a row does not say takes a default, and is remembered.
 func TestMissingColumns(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,15 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 			return err
 		}
 	}
-	return show(env, f.json, r, report.Plan)
+	return show(env, f.json, r, f.report())
+}
+
+// report prints a plan, explained if that is wanted.
+func (f *planFlags) report() func(io.Writer, *plan.Response) {
+	if f.explain {
+		return report.Explained
+	}
+	return report.Plan
 }
 
 // plan plans.

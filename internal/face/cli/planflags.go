@@ -38,6 +38,7 @@ type planFlags struct {
 	force         bool
 	targets       targetFlag
 	json, quiet   bool
+	explain       bool
 	wizard        wizardFlags
 }
 
@@ -50,6 +51,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
 		f.targets.define(fs, "it")
 		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
+		fs.BoolVar(&f.explain, "explain", false, "print what is behind TTFT, TPOT, throughput and memory of the best deployment")
 		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
 		calibration(fs, &f.Calibration, "80 % intervals")

@@ -31,6 +31,7 @@ type simulateFlags struct {
 	ttft, tpot float64
 	json       bool
 	perRequest string
+	timeline   string
 	input      string // --length-distribution
 	output     string // --output-distribution
 	set        *pflag.FlagSet
@@ -113,6 +114,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.StringVar(&f.timeline, "timeline", "", "also write what each replica does over a minute to a CSV `file`: requests queued, in prefill and in decode")
 		fs.StringVar(&f.perRequest, "per-request", "", "also write all requests to a CSV `file`")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
 	})
@@ -220,6 +222,7 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 // complete turns flags and arguments into a request.
 func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) error {
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	f.Timeline = f.timeline != ""
 	f.Records, f.Percentile = f.perRequest != "", percentileOf(f.statistic)
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
@@ -255,6 +258,9 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 		env.print(func(w io.Writer) {
 			report.Simulate(w, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
 		})
+	}
+	if f.timeline != "" {
+		err = errors.Join(err, env.CreateAtomic(f.timeline, r.Result.Minute.WriteCSV))
 	}
 	if f.perRequest != "" {
 		err = errors.Join(err, env.CreateAtomic(f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }))

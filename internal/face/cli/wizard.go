@@ -45,7 +45,7 @@ func (f *planFlags) asksFor(fs *pflag.FlagSet, env *Env) bool {
 func (f *planFlags) unasked(fs *pflag.FlagSet) string {
 	asked := []string{
 		"device", "gpus", "rate", "daily", "preset", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
-		"quantize-linear-action", "quantize-attention-action", "lang", "answers", "quiet",
+		"quantize-linear-action", "quantize-attention-action", "lang", "answers", "quiet", "explain",
 	}
 	other := ""
 	fs.Visit(func(x *pflag.Flag) {
@@ -151,7 +151,7 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 			})
 		},
 		Plan:       func(ctx context.Context, q plan.Request) (*plan.Response, error) { return e.plan(ctx, q, f.quiet) },
-		ReportPlan: func(r *plan.Response) { e.print(func(w io.Writer) { report.Plan(w, r) }) },
+		ReportPlan: func(r *plan.Response) { e.print(func(w io.Writer) { f.report()(w, r) }) },
 	}
 	if f.wizard.lang == "" {
 		c.Lang = wizard.FromLocale(e.Getenv)

@@ -135,6 +135,10 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		}
 		fmt.Fprintf(w, "On %s, sparse latent attention computes a multiple of %d heads per rank, of %s.\n\n", strings.Join(r.Generations, " and "), r.Heads, what)
 	}
+	if r := p.ReduceRule; r != nil {
+		fmt.Fprintf(w, "On %s, all-reduce of large tensors takes %g of the time on 2 devices (from %s), %g on 4 (%s) and %g on 8 (%s).\n\n",
+			strings.Join(r.Generations, " and "), r.Two.Share, r.Two.Least, r.Four.Share, r.Four.Least, r.Eight.Share, r.Eight.Least)
+	}
 	if len(p.SharedFusion) > 0 {
 		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))
 	}

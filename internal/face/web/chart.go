@@ -44,6 +44,8 @@ type series struct {
 	High   []float64 `json:"high,omitempty"`
 	// Notes are words about the points, "" where there are none.
 	Notes []string `json:"notes,omitempty"`
+	// Opens names the view of the contender that a click at the line opens.
+	Opens string `json:"opens,omitempty"`
 }
 
 // mark is a point that stands out, with its intervals.

@@ -21,9 +21,10 @@ func frontier(p *plan.Response) *chart {
 		About: "Tokens per second and GPU against tokens per second and user, a line for each contender; rings are the chosen points, with 80 % intervals.",
 		X:     axis{Title: "tokens/s per user"}, Y: axis{Title: "tokens/s per GPU"},
 	}
+	views := ids(p)
 	for i := range p.Contenders[:min(drawn, len(p.Contenders))] {
 		k := &p.Contenders[i]
-		s := series{Name: k.Name, Colour: i + 1, Points: true}
+		s := series{Name: k.Name, Colour: i + 1, Points: true, Opens: views[i]}
 		for _, f := range k.Frontier {
 			s.X, s.Y, s.Notes = append(s.X, f.User), append(s.Y, f.Device), append(s.Notes, note(&f))
 		}

@@ -41,17 +41,17 @@ func colourOf(r deployment.Role) (colour int, name string) {
 	return 1, "prefill and decode"
 }
 
-// pictureOf draws a contender; nil where the nodes of its system are not known.
-func pictureOf(c *plan.Contender) *picture {
+// pictureOf draws a contender, on up to so many nodes; nil where the nodes of its system are not known.
+func pictureOf(c *plan.Contender, limit int) *picture {
 	nodes := c.Placement()
 	const most = 128 // GPUs of a node that can be told apart
 	if nodes == nil || c.NodeGPUs > most {
 		return nil
 	}
 	out := &picture{About: fmt.Sprintf("%s on %s of %s.", c.Deployment, units.Counted(len(nodes), "node"), units.Counted(c.NodeGPUs, "GPU"))}
-	if n := len(nodes) - mostNodes; n > 0 {
+	if n := len(nodes) - limit; n > 0 {
 		out.More = units.Counted(n, "more node")
-		nodes = nodes[:mostNodes]
+		nodes = nodes[:limit]
 	}
 	for i := range c.Run.Pools {
 		colour, name := colourOf(c.Run.Pools[i].Role)

@@ -42,6 +42,7 @@ type view struct {
 	PriceList  []string
 	PriceClass string
 	Picture    *picture // nil where there is none to draw
+	Details    []detail // of every contender
 
 	Charts, Record template.JS
 	Style          template.CSS
@@ -59,7 +60,8 @@ type figure struct {
 	Name, Value, Unit, Interval, Note string
 	// Bar shows an interval against its limit.
 	Bar template.HTML
-	Bad bool // beyond the limit
+	Bad bool   // beyond the limit
+	Why string // the name of what is behind it
 }
 
 // verdict is how far the limits are met.
@@ -164,7 +166,11 @@ func newView(p *plan.Response) (*view, error) {
 	}
 	if len(p.Contenders) > 0 {
 		v.Best = &p.Contenders[0]
-		v.Groups, v.Picture = figures(p, v.Best), pictureOf(v.Best)
+		v.Groups, v.Picture = figures(p, v.Best), pictureOf(v.Best, mostNodes)
+		explained(v.Groups, ids(p)[0])
+	}
+	if v.Details, err = details(p); err != nil {
+		return nil, err
 	}
 	charts := append(append(append(v.Loads, v.Timeline...), v.DayCurve...), v.Frontier)
 	data, err := encoded(charts)
@@ -342,6 +348,6 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "value": value, "whole": whole, "ms": milliseconds, "usd": dollars, "percent": percent, "difference": difference,
 		"interval": interval, "mode": mode, "gpus": gpus, "errorbar": errorbar, "changeBar": changeBar, "join": strings.Join,
-		"add": func(a, b int) int { return a + b }, "tables": tablesOf, "sample": sample, "ask": asked,
+		"add": func(a, b int) int { return a + b }, "tables": tablesOf, "sample": sample, "ask": asked, "off": off,
 	}
 }

@@ -303,6 +303,7 @@ func detail(ctx context.Context, w *session.Session, out *Response, i int, d *de
 			Bound: o.Bound.String(), Source: sourceOf(o.Measured, o.Total, r.Pricing.Tier(d)), Kernels: o.Kernels,
 		})
 	}
+	s.bound()
 	out.Pools[i].Steps = append(out.Pools[i].Steps, s)
 	return nil
 }

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -79,7 +80,45 @@ type Step struct {
 	Limit      units.InMs       `json:"limit_ms"`
 	LimitShare float64          `json:"limit_share"`
 	Engine     *step.EngineStep `json:"engine,omitempty"`
-	Operators  []Operator       `json:"operators"`
+	// Bounds are what the step of the engine waits for, as shares of its time.
+	Bounds    Bounds     `json:"bounds"`
+	Operators []Operator `json:"operators"`
+}
+
+// Bounds are shares of the time of a step: of its kernels by what bounds each operator, and of the host between them.
+type Bounds struct {
+	Memory  float64 `json:"memory"`
+	Compute float64 `json:"compute"`
+	Link    float64 `json:"link"`
+	Host    float64 `json:"host"`
+}
+
+// bound adds what the step waits for. The kernels of an engine are those of the operators times what was fitted, which keeps their shares.
+func (s *Step) bound() {
+	var sum units.InMs
+	kernels := 1.0
+	if e := s.Engine; e != nil && e.Time > 0 {
+		kernels = float64(e.Kernels / e.Time)
+		s.Bounds.Host = 1 - kernels
+	}
+	for i := range s.Operators {
+		sum += s.Operators[i].Time
+	}
+	if sum <= 0 {
+		return
+	}
+	for i := range s.Operators {
+		o := &s.Operators[i]
+		share := kernels * float64(o.Time/sum)
+		switch o.Bound {
+		case cost.Compute.String():
+			s.Bounds.Compute += share
+		case cost.Communication.String():
+			s.Bounds.Link += share
+		default: // a free operator takes no time
+			s.Bounds.Memory += share
+		}
+	}
 }
 
 // Operator is all calls of an operator in a step.

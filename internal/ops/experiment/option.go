@@ -154,7 +154,7 @@ type Capacity struct {
 type Speed struct {
 	User   float64 `json:"tokens_per_second_user"`
 	Device float64 `json:"tokens_per_second_gpu"`
-	// The deployment of a plan's point in words, its GPUs, mean times and the price of a million output tokens without energy; left out elsewhere.
+	// The deployment of a plan's point in words, its GPUs, times by the statistic that limits apply to, and the price of a million output tokens without energy; left out elsewhere.
 	Deployment string  `json:"in_words,omitempty"`
 	GPUs       int     `json:"gpus_used,omitempty"`
 	TTFT       float64 `json:"ttft_ms,omitempty"`

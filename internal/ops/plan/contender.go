@@ -68,7 +68,7 @@ func describe(f *experiment.Speed, c *Found) {
 	}
 	x := *c
 	x.Option = *f.Option
-	f.Deployment, f.GPUs, f.TTFT, f.TPOT = x.inWords(), x.Used, x.TTFTMean.Ms(), x.TPOTMean.Ms()
+	f.Deployment, f.GPUs, f.TTFT, f.TPOT = x.inWords(), x.Used, x.TTFT.Ms(), x.TPOT.Ms()
 	if k := c.Cost.USDPerHour; k > 0 && x.Throughput > 0 {
 		f.PerMillion = money.PerMillion(k*float64(x.Devices()), x.Throughput)
 	}

@@ -104,11 +104,12 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if err != nil {
 		return err
 	}
+	q.Timeline = true
 	run, err := simulate.On(ctx, p.world, s, &q)
 	if err != nil {
 		return err
 	}
-	out.Model = run.Model
+	out.Model, out.Minute = run.Model, run.Timeline
 	for _, x := range run.Result.Series {
 		out.Timeline = append(out.Timeline, Moment{x.At, x.Waiting * best.Copies / part, x.Running * best.Copies / part, x.KV})
 	}
@@ -121,6 +122,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Drafting, err = p.drafting(ctx, best); err != nil {
 		return err
 	}
+	out.explain(run, s.Overlay)
 	p.scaled(out)
 	return nil
 }

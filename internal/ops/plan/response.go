@@ -42,8 +42,10 @@ type Response struct {
 	Changes   []Change               `json:"changes"`
 	Loads     []Load                 `json:"loads"`
 	Pools     []estimate.Pool        `json:"pools"`
+	Why       *Why                   `json:"why,omitempty"`
 	Drafting  *Drafting              `json:"drafting,omitempty"` // missing without drafts
 	Timeline  []Moment               `json:"timeline"`
+	Minute    *simulate.Timeline     `json:"minute,omitempty"` // of some of its replicas
 	Workloads []session.PlanWorkload `json:"workloads"`
 	Day       *Day                   `json:"day,omitempty"`
 	Next      []Next                 `json:"next"`
@@ -87,7 +89,9 @@ type Contender struct {
 	EngineVersion string `json:"engine_version,omitempty"`
 	Mode          string `json:"mode"`     // agg or disagg
 	Deployment    string `json:"in_words"` // "4 replicas of TP 8"
-	Meets         bool   `json:"meets_limits"`
+	// Command is the command line of a plan of this system, engine and mode alone.
+	Command string `json:"command,omitempty"`
+	Meets   bool   `json:"meets_limits"`
 	// Spare of its replicas are more than the load needs; figures are with as many failed.
 	Spare       int `json:"spare_replicas,omitempty"`
 	GPUs        int `json:"gpus_used"`
@@ -269,6 +273,10 @@ func newResponse(r Request) *Response {
 // Say adds the version of the program and the command lines of requests.
 func (r *Response) Say(version string, command func(*Request) string) {
 	r.Version, r.Command = version, command(&r.Request)
+	for i := range r.Contenders {
+		alone := r.Request.Alone(&r.Contenders[i])
+		r.Contenders[i].Command = command(&alone)
+	}
 	for i := range r.Changes {
 		c := &r.Changes[i]
 		if c.Command = command(&c.Request); c.Safe && r.Answer.Safe != nil {
@@ -276,6 +284,16 @@ func (r *Response) Say(version string, command func(*Request) string) {
 		}
 	}
 	r.Next = nextOf(r)
+}
+
+// Alone is the request for a contender alone, which then comes first and with all details.
+func (r *Request) Alone(c *Contender) Request {
+	out := *r
+	out.Engines, out.Modes, out.NoChanges = []string{c.InRelease()}, []experiment.ServingMode{experiment.ServingMode(c.Mode)}, true
+	if r.DeviceFile == "" {
+		out.Systems = []string{c.System}
+	}
+	return out
 }
 
 // dataHashes lists the data that answers depend on: not those of tests, nor the words and pictures of faces.

@@ -246,15 +246,20 @@ func modeInWords(mode string) string {
 	return "with prefill and decode on the same workers"
 }
 
-// reasonOf says what limits a contender, and how likely it is to meet the limits.
-func reasonOf(c *Contender, of workload.Statistic) string {
-	out := map[string]string{
+// limitedBy says what ends the growth of a contender's load, "" where that is not known.
+func limitedBy(bound string) string {
+	return map[string]string{
 		"memory":                "Limited by memory: the KV cache holds no more requests.",
 		"TTFT limit":            "Limited by TTFT: more load would exceed the limit.",
 		"TPOT limit":            "Limited by TPOT: more load would exceed the limit.",
 		"request latency limit": "Limited by request latency: more load would exceed the limit.",
 		"saturation":            "Saturated: extra requests only queue.",
-	}[c.BoundBy]
+	}[bound]
+}
+
+// reasonOf says what limits a contender, and how likely it is to meet the limits.
+func reasonOf(c *Contender, of workload.Statistic) string {
+	out := limitedBy(c.BoundBy)
 	switch {
 	case c.Chance == nil:
 	case of.Goodput > 0:

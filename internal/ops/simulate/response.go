@@ -80,6 +80,9 @@ type Response struct {
 	// Sessions are those that ended.
 	Sessions *Sessions `json:"sessions,omitempty"`
 
+	// Timeline is missing unless the request asks for it.
+	Timeline *Timeline `json:"timeline,omitempty"`
+
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
 
@@ -98,6 +101,7 @@ type Response struct {
 	// Expected are the expected errors of the judged times, Means those of the means.
 	Expected calibration.Expected `json:"-"`
 	Means    calibration.Expected `json:"-"`
+	About    *calibration.Case    `json:"-"` // that they are of
 }
 
 // Range is a predicted value with its 80 % interval.
@@ -240,6 +244,7 @@ func (r *Response) present() {
 	if x := s.Sessions; x != nil {
 		r.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, means.Latency(0)), timesOf(&x.Working, means.Latency(0))}
 	}
+	r.Timeline = timelineOf(s.Minute)
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
 		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }

@@ -34,6 +34,8 @@ type Request struct {
 	workload.Statistic
 
 	Records bool `json:"records,omitempty"` // keep one record per request
+	// Timeline asks for what replicas do over a minute of the run.
+	Timeline bool `json:"timeline,omitempty"`
 }
 
 // The defaults of a simulation.
@@ -121,6 +123,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if metered {
 		meters = fleet.Meter(&config)
 	}
+	config.Minute = r.Timeline
 	config.Seed, config.Records, config.Limits, config.Percentile, config.Together = r.Seed, r.Records, r.Limits, r.At(), r.Goodput > 0
 	if r.Protocol == Steady {
 		config.Steady = &sim.Steady{Percentile: r.At(), Requests: r.Requests, Sessions: true}
@@ -147,7 +150,8 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
 	}
-	out.expect(s.Overlay.Expect(r.About(s, resolved, result, out.Tier)))
+	out.About = r.About(s, resolved, result, out.Tier)
+	out.expect(s.Overlay.Expect(out.About))
 	out.present()
 	if metered {
 		out.Energy = EnergyOf(meters, result, resolved)

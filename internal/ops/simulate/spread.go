@@ -61,7 +61,7 @@ func spread(ctx context.Context, w *session.Session, s *session.Stage, r *Reques
 // having is the request with another value of an assumed setting.
 func (r *Request) having(a *deployment.Assumption, value string) *Request {
 	out := *r
-	out.Records = false
+	out.Records, out.Timeline = false, false
 	out.Deployment.Pools = slices.Clone(r.Deployment.Pools)
 	for i := range out.Deployment.Pools {
 		if p := &out.Deployment.Pools[i]; p.Role == a.Role {

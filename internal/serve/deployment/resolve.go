@@ -170,7 +170,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
-		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(),
+		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(), Narrow: p.narrow(),
 	}}, nil
 }
 
@@ -181,6 +181,19 @@ func (p *Parts) sparse() graph.Sparse {
 	}
 	r := p.Engine.SparseKernels(p.Device.Generation)
 	return graph.Sparse{Heads: r.Heads, Decode: r.Decode, Whole: r.Whole, Dense: r.Dense}
+}
+
+// narrow is how the engine's all-reduce sends large tensors on the device.
+func (p *Parts) narrow() graph.Narrow {
+	if p.Engine == nil {
+		return graph.Narrow{}
+	}
+	r := p.Engine.Reduces(p.Device.Generation, p.Model.Family)
+	var out graph.Narrow
+	for i, n := range []engine.NarrowReduce{r.Two, r.Four, r.Eight} {
+		out[i].Share, out[i].Least = n.Share, float64(n.Least)
+	}
+	return out
 }
 
 // fusesShared reports whether the engine computes the model's shared expert among the others.

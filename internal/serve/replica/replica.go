@@ -136,6 +136,7 @@ func (r *Replica) Pool(n int) sim.Pool {
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Chunked: e.ChunkedPrefill, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, LaunchAhead: r.pace.ahead, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
+		RankFill: e.AttentionDP.Fill, RankStallSteps: e.AttentionDP.StallSteps,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
 		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}

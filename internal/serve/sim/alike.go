@@ -53,6 +53,11 @@ func (r *Result) times(n int) {
 	}
 	w := &r.Workers
 	w.Steps, w.PrefillSteps, w.Preemptions, w.Evictions = int64(n)*w.Steps, int64(n)*w.PrefillSteps, n*w.Preemptions, int64(n)*w.Evictions
+	if r.Minute != nil {
+		for i := range r.Minute.Replicas {
+			r.Minute.Replicas[i].Alike = n
+		}
+	}
 	for i := range r.Series {
 		r.Series[i].Waiting *= n
 		r.Series[i].Running *= n

@@ -28,6 +28,8 @@ func anyEngine(t *rapid.T, name string) Engine {
 		BatchWaitSteps:  rapid.SampledFrom([]int{0, 2, 9}).Draw(t, name+"batch wait"),
 		BatchWaitRatio:  rapid.Float64Range(0, 1).Draw(t, name+"ratio"),
 		RankWaitSteps:   rapid.SampledFrom([]int{0, 3, 11}).Draw(t, name+"rank wait"),
+		RankFill:        rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, name+"rank fill"),
+		RankStallSteps:  rapid.SampledFrom([]int{0, 2, 5}).Draw(t, name+"rank stall"),
 		Ranks:           rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(t, name+"ranks"),
 		AcceptedPerStep: rapid.SampledFrom([]float64{0, 1, 1.75, 2, 3.125}).Draw(t, name+"accepted"),
 		VerifiedPerStep: g(0, 3, "verified"),

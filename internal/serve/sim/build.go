@@ -41,6 +41,7 @@ func newSimulation(c *Config) (*simulation, error) {
 			s.decode.replicas[i].held = caches.Engine.Held
 		}
 	}
+	s.watchMinute()
 	if s.steady == nil {
 		s.meter()
 	}

@@ -33,6 +33,8 @@ type Config struct {
 	Progress func(ended, requests int)
 	// stands is the number of replicas that the only one represents; 0 means 1.
 	stands int
+	// Minute asks for what replicas do over a minute.
+	Minute bool
 	// Records asks for one [Record] per request in the result.
 	Records bool
 }

@@ -102,6 +102,10 @@ type Engine struct {
 	// RankWaitSteps holds prompts back for so many steps unless there is one for each
 	// of so many Ranks, which step together. PrefillFirst and InFlight only.
 	RankWaitSteps, Ranks int
+	// RankFill then holds them back until they fill this share of the token budget, or no more have come for RankStallSteps; 0 does
+	// not. PrefillFirst only.
+	RankFill       float64
+	RankStallSteps int
 
 	// AcceptedPerStep is the mean number of tokens a request gains per step of
 	// speculative decoding; 0 means 1. It is spread evenly: with 2.5, steps
@@ -158,7 +162,7 @@ func (e *Engine) check(name string) error {
 	refuse(!(e.Reserve >= 0 && e.Reserve <= 1), "reserve must be between 0 and 1, got %g", e.Reserve)
 	refuse(e.AcceptedPerStep != 0 && !(e.AcceptedPerStep >= 1 && e.AcceptedPerStep <= 1024),
 		"accepted tokens per step must be at least 1, got %g", e.AcceptedPerStep)
-	refuse(e.ReceiveInterval < 0 || e.BatchWaitSteps < 0 || e.RankWaitSteps < 0 || e.VerifiedPerStep < 0,
+	refuse(e.ReceiveInterval < 0 || e.BatchWaitSteps < 0 || e.RankWaitSteps < 0 || e.RankStallSteps < 0 || e.RankFill < 0 || e.VerifiedPerStep < 0,
 		"receive interval, waits and verified tokens must not be negative")
 	refuse(!sound(e.APIFixed) || !sound(e.APIPerToken) || !sound(e.First),
 		"API times must not be negative")

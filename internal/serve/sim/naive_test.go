@@ -28,6 +28,8 @@ type naive struct {
 	apiFree units.Seconds
 	since   int
 	waited  int
+	pending int
+	grown   int
 	evicted bool
 	fresh   bool
 	planned int

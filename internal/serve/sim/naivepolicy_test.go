@@ -85,7 +85,7 @@ func (n *naive) prefillFirst() bool {
 	if !n.e.PrefillAhead {
 		prompts = min(prompts, n.room())
 	}
-	if prompts > 0 && !prefills && len(n.decoding()) > 0 && prompts < n.e.Ranks && n.waited < n.e.RankWaitSteps {
+	if prompts > 0 && n.e.Ranks > 1 && !prefills && len(n.decoding()) > 0 && n.waited < n.e.RankWaitSteps && (prompts < n.e.Ranks || n.gathers(prompts)) {
 		n.lanes[n.lane].hold = true
 		for n.spare() < 0 {
 			n.preempt()
@@ -106,7 +106,7 @@ func (n *naive) prefillFirst() bool {
 		prefills = true
 	}
 	if prefills {
-		n.waited = 0
+		n.waited, n.pending, n.grown = 0, 0, 0
 		return false
 	}
 	for n.spare() < 0 {
@@ -159,4 +159,19 @@ func (n *naive) inFlight() bool {
 		n.admit(piece)
 	}
 	return true
+}
+
+// gathers says that prompts on all ranks wait for more of them.
+func (n *naive) gathers(prompts int) bool {
+	tokens := 0
+	for _, q := range n.waiting[:prompts] {
+		tokens += q.need
+	}
+	if tokens >= int(n.e.RankFill*float64(n.e.TokenBudget)) {
+		return false
+	}
+	if tokens > n.pending {
+		n.pending, n.grown = tokens, n.waited
+	}
+	return n.waited < n.grown+n.e.RankStallSteps
 }

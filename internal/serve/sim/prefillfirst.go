@@ -33,7 +33,7 @@ func (r *replica) prefillFirst() bool {
 		budget -= f.tokens
 	}
 	if len(r.chunks) > 0 {
-		r.waited = 0
+		r.waited, r.pending, r.grown = 0, 0, 0
 		return false
 	}
 	return r.generates()
@@ -51,19 +51,38 @@ func (r *replica) generates() bool {
 }
 
 // awaitsRanks says that prompts are held back because not every rank has one, as
-// SGLang's prefill delayer does (managers/prefill_delayer.py).
+// SGLang's prefill delayer does (managers/prefill_delayer.py), or because more may come, as ATOM's does
+// (model_engine/prefill_delayer.py).
 func (r *replica) awaitsRanks() bool {
 	prompts := r.waiting.n
 	if !r.engine.PrefillAhead {
 		prompts = min(prompts, r.room())
 	}
 	// What came over a link is no prompt: it can generate at once.
-	if prompts <= 0 || r.partial != nil || r.decode.n == 0 || r.waiting.at(0).carried {
+	if prompts <= 0 || r.engine.Ranks < 2 || r.partial != nil || r.decode.n == 0 || r.waiting.at(0).carried {
 		return false
 	}
 	r.patience = r.engine.RankWaitSteps
-	r.hold = prompts < r.engine.Ranks && r.waited < r.patience
+	if prompts >= r.engine.Ranks {
+		r.patience = min(r.patience, r.fills(prompts))
+	}
+	r.hold = r.waited < r.patience
 	return r.hold
+}
+
+// fills is for how many steps prompts on all ranks wait for more of them; 0 if they are enough.
+func (r *replica) fills(prompts int) int {
+	tokens, enough := 0, int(r.engine.RankFill*float64(r.engine.TokenBudget))
+	for i := 0; i < prompts && tokens < enough; i++ {
+		tokens += r.waiting.at(i).need
+	}
+	if tokens >= enough {
+		return 0
+	}
+	if tokens > r.pending {
+		r.pending, r.grown = tokens, r.waited
+	}
+	return r.grown + r.engine.RankStallSteps
 }
 
 // expected is the tokens in the cache, with the whole of the prompt under way,

@@ -42,6 +42,8 @@ type replica struct {
 	since       int             // steps of generation since the last look, modulo the interval
 	waited      int             // steps counted towards a wait, most of them while prompts were held back
 	patience    int             // and the most
+	pending     int             // tokens of prompts that wait on every rank, and
+	grown       int             // the steps waited when there were last more of them
 	evicted     bool            // a request was preempted when this step was filled
 	due         bool            // begins after all other events of this time
 	sending     int             // requests whose cache is on its way out

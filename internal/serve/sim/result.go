@@ -45,6 +45,7 @@ type Result struct {
 	// Sessions are those that ended; nil without any in the load.
 	Sessions *Sessions `json:",omitempty"`
 	Series   []Point
+	Minute   *Minute  `json:",omitempty"` // if requested
 	Records  []Record // if requested, in order of arrival
 }
 
@@ -119,7 +120,7 @@ func (s *simulation) result() *Result {
 		return s.lasting()
 	}
 	n := len(s.requests)
-	res := &Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.series.points}
+	res := &Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.series.points, Minute: s.minute.result()}
 	var t tally
 	t.room(n)
 	for i := range s.requests {
@@ -181,7 +182,7 @@ func (s *simulation) lasting() *Result {
 	t := s.steady
 	over := s.now - t.from
 	res := &Result{
-		Requests: s.sent, Finished: t.done - s.refused, Refused: s.refused, Series: s.series.points, Sampling: &t.out, Records: s.records,
+		Requests: s.sent, Finished: t.done - s.refused, Refused: s.refused, Series: s.series.points, Minute: s.minute.result(), Sampling: &t.out, Records: s.records,
 	}
 	slices.SortFunc(res.Records, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
 	if t.phase == warming || over <= 0 {

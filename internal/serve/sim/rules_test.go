@@ -195,6 +195,27 @@ func TestRankWait(t *testing.T) {
 	}
 }
 
+// TestRankFill: prompts on all ranks wait until they fill a share of the budget, no more have come for so many steps, or the wait for ranks is over.
+func TestRankFill(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		fill         float64
+		stall, steps int
+		prompt       int
+		ttft         units.Seconds
+	}{
+		{"no fill", 0, 3, 10, 10, 0.15},
+		{"full", 0.5, 3, 10, 250, 0.15},
+		{"three steps without another", 0.5, 3, 10, 240, 0.45},
+		{"the longest wait", 0.5, 9, 2, 10, 0.35},
+	} {
+		e := roomy(sim.PrefillFirst)
+		e.Ranks, e.RankWaitSteps, e.RankFill, e.RankStallSteps = 2, c.steps, c.fill, c.stall
+		all := []workload.Request{ask(0, 10, 50), ask(0.25, c.prompt, 2), ask(0.25, c.prompt, 2)}
+		times(t, c.name, simulate(t, &sim.Config{Client: arrivals(all...), Workers: sim.Pool{Engine: e}}), 0.1, c.ttft, c.ttft)
+	}
+}
+
 // TestBudgets: generation counts against the budget where it goes first, and verifies as many tokens as it drafts; alone, a
 // prompt above the budget runs whole in flight and in pieces elsewhere.
 func TestBudgets(t *testing.T) {

@@ -26,6 +26,7 @@ type simulation struct {
 	refused int
 	unsent  int // turns of sessions that ended early
 	series  series
+	minute  minute
 	flight  flight
 	steady  *steady  // of a run without end
 	records []Record // and its records, if requested
@@ -85,6 +86,9 @@ func (s *simulation) run(ctx context.Context) error {
 		s.now = e.at
 		if s.now >= s.series.next {
 			s.sample()
+		}
+		if s.now >= s.minute.next {
+			s.minute.look(s.now)
 		}
 		s.happen(&e)
 		var at units.Seconds

@@ -322,6 +322,7 @@ func (s *simulation) begin() {
 	}
 	t.from, t.flightAt, t.arrived = s.now, s.flight.n, 0
 	t.tally.restart()
+	s.minute.start(s.now)
 	for i := range s.records {
 		s.records[i].Warmup = true
 	}

@@ -4,7 +4,7 @@ export interface Axis { title: string; log?: boolean; share?: boolean; min: numb
 
 export interface Series {
   name: string; colour: number; dash?: boolean; step?: boolean; points?: boolean;
-  xs: number[]; ys: number[]; low?: number[]; high?: number[]; notes?: string[];
+  xs: number[]; ys: number[]; low?: number[]; high?: number[]; notes?: string[]; opens?: string;
 }
 
 export interface Mark {

@@ -1,8 +1,11 @@
 import uPlot from "./uplot/uPlot.esm.js";
 import type { Chart, Series } from "./chart";
+import { open } from "./detail";
 import { Overlay, type Palette } from "./draw";
 import { label } from "./number";
+import { chartCSV, chartPNG, saveText } from "./saving";
 import { Tip } from "./tip";
+import { say } from "./words";
 
 // Drawn charts, to be drawn again in other colours and taken away, and those that wait to be drawn.
 let drawn: uPlot[] = [];
@@ -58,7 +61,35 @@ function plot(chart: Chart, box: HTMLElement): uPlot {
   u.hooks.destroy = [() => { resize.disconnect(); tip.remove(); probe.remove(); box.classList.remove("drawn"); }];
   keyboard(u, chart, tip);
   legend(u, box);
+  follow(u, chart, tip);
+  saved(u, chart, box, palette);
   return u;
+}
+
+// follow opens what the point under the mouse belongs to. The end of a drag is no click.
+function follow(u: uPlot, chart: Chart, tip: Tip): void {
+  if (!chart.series.some((s) => s.opens)) return;
+  let x = 0, y = 0;
+  u.over.classList.add("opens");
+  u.over.addEventListener("mousedown", (e) => { x = e.clientX; y = e.clientY; });
+  u.over.addEventListener("click", (e) => { if (tip.opens && Math.hypot(e.clientX - x, e.clientY - y) < 4) open(tip.opens); });
+}
+
+// saved adds buttons that save what the chart shows.
+function saved(u: uPlot, chart: Chart, box: HTMLElement, palette: Palette): void {
+  const caption = box.closest("figure")?.querySelector("figcaption");
+  if (!caption || caption.querySelector(".chart-tools")) return;
+  const shown = (i: number) => u.series[i + 1]?.show !== false, place = document.createElement("span");
+  place.className = "chart-tools script";
+  for (const [name, run] of [["PNG", () => chartPNG(chart, u.ctx.canvas, shown, palette)], ["CSV", () => saveText(`${chart.id}.csv`, chartCSV(chart, shown))]] as const) {
+    const b = document.createElement("button");
+    b.type = "button";
+    b.textContent = name;
+    b.setAttribute("aria-label", say("Save as {0}: {1}", name, chart.title));
+    b.addEventListener("click", run);
+    place.append(b);
+  }
+  caption.querySelector(".key")?.before(place);
 }
 
 // legend makes the entries of the key buttons that hide and show their series.
@@ -169,19 +200,21 @@ function keyboard(u: uPlot, chart: Chart, tip: Tip): void {
   root.tabIndex = 0;
   root.setAttribute("role", "application");
   root.setAttribute("aria-roledescription", "chart");
-  root.setAttribute("aria-label", `${chart.about} Arrow keys read values, plus and minus zoom, Escape resets.`);
+  root.setAttribute("aria-label", `${chart.about} Arrow keys read values, plus and minus zoom, Escape resets${chart.series.some((s) => s.opens) ? ", Enter opens the details" : ""}.`);
   let at = -1;
   root.addEventListener("blur", () => { at = -1; tip.hide(); });
   root.addEventListener("keydown", (e) => {
     const xs = u.data[0], last = xs.length - 1;
     if (e.key === "ArrowRight" || e.key === "ArrowLeft") {
       at = at < 0 ? (e.key === "ArrowRight" ? 0 : last) : Math.min(last, Math.max(0, at + (e.key === "ArrowRight" ? 1 : -1)));
-    } else if (e.key === "Escape") u.setScale("x", { min: chart.x.min, max: chart.x.max });
+    } else if (e.key === "Enter" && tip.opens) { open(tip.opens); e.preventDefault(); return; }
+    else if (e.key === "Escape") u.setScale("x", { min: chart.x.min, max: chart.x.max });
     else if (e.key === "+" || e.key === "=" || e.key === "-") zoom(u, chart, e.key === "-" ? 2 : 0.5, xs[Math.max(at, 0)]!);
     else return;
     e.preventDefault();
     if (at >= 0) {
-      u.setCursor({ left: u.valToPos(xs[at]!, "x"), top: u.over.clientHeight / 3 });
+      const y = u.data.slice(1).find((ys, i) => ys[at] != null && u.series[i + 1]!.show)?.[at];
+      u.setCursor({ left: u.valToPos(xs[at]!, "x"), top: y == null ? u.over.clientHeight / 3 : u.valToPos(y, "y") });
       tip.say();
     }
   });

@@ -18,31 +18,12 @@ export function wire(): void {
     if (!button) return;
     if (button.dataset.copy !== undefined) void copy(button, button.dataset.copy);
     if (button.dataset.print !== undefined) window.print();
-    if (button.dataset.csv !== undefined) save("contenders.csv", new Blob([csv()], { type: "text/csv" }));
     if (button.dataset.save !== undefined) {
       const record = document.getElementById("record")?.textContent ?? "null";
       save(button.dataset.save, new Blob([JSON.stringify(JSON.parse(record), null, 2) + "\n"], { type: "application/json" }));
     }
   });
   tips();
-}
-
-interface Range { value: number; low: number; high: number }
-interface Row {
-  name: string; in_words: string; meets_limits: boolean; gpus_used: number; concurrency: number; within_limits?: number | null;
-  tokens_per_second_gpu: Range; request_rate: Range; ttft_ms: Range; tpot_ms?: Range | null;
-  cost?: { usd_per_million_output_tokens: Range; usd_per_month: number; price_class?: string; not_compared?: string } | null;
-}
-
-// csv is the contenders of the record, a row each.
-function csv(): string {
-  const record = JSON.parse(document.getElementById("record")?.textContent ?? "{}") as { contenders?: Row[] };
-  const head = ["name", "deployment", "meets_limits", "within_limits", "gpus", "concurrency", "tokens_per_second_gpu", "low", "high", "requests_per_second", "ttft_ms", "tpot_ms", "usd_per_million_output_tokens", "usd_per_month", "price_class", "price_not_compared"];
-  const rows = (record.contenders ?? []).map((c) => [c.name, c.in_words, c.meets_limits, c.within_limits ?? "", c.gpus_used, c.concurrency, c.tokens_per_second_gpu.value, c.tokens_per_second_gpu.low, c.tokens_per_second_gpu.high,
-    c.request_rate.value, c.ttft_ms.value, c.tpot_ms?.value ?? "", c.cost?.usd_per_million_output_tokens.value ?? "", c.cost?.usd_per_month ?? "", c.cost?.price_class ?? "", c.cost?.not_compared ?? ""]);
-  // A cell that a spreadsheet would compute is text.
-  const cell = (v: unknown) => { const s = String(v); return typeof v === "string" ? `"${(/^[=+@-]/.test(s) ? "'" + s : s).replaceAll('"', '""')}"` : s; };
-  return [head, ...rows].map((r) => r.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
 async function copy(button: HTMLElement, text: string): Promise<void> {

@@ -1,10 +1,13 @@
 import { draw } from "./charts";
 import { save, wire } from "./common";
+import { details, kept, show as showDetail } from "./detail";
 import { Form } from "./form";
 import { answer as long, words } from "./job";
+import { play } from "./player";
 import { Pins } from "./pins";
 import { clear, show } from "./problem";
 import { command, read, request, stateOf, write } from "./state";
+import { tables } from "./tables";
 import { load as loadWords, say as word, translate } from "./words";
 
 // Idle time before a request is sent, in milliseconds.
@@ -25,11 +28,13 @@ const announce = document.querySelector<HTMLElement>("#announce")!;
 let settled = true;
 let timer = 0;
 let asked: AbortController | undefined;
+let question = ""; // in the address, of what was asked last
 
 wire();
+details(explanation);
 form.state = read(location.search || location.hash.slice(1));
 void Promise.all([form.load(), loadWords()]).then(() => { pins.show(); return ask(false, true); });
-window.addEventListener("popstate", () => { form.state = read(location.search); settled = true; void ask(false, true); });
+window.addEventListener("popstate", () => { if (location.search === question) return; form.state = read(location.search); settled = true; void ask(false, true); });
 answer.addEventListener("click", (e) => {
   const of = (e.target as Element).closest<HTMLElement>("[data-files]")?.dataset.files;
   if (of !== undefined) return void filesOf(of);
@@ -83,7 +88,8 @@ async function ask(whole: boolean, again = false): Promise<void> {
   const lang = new URLSearchParams(location.search).get("lang");
   const address = "?" + write(form.state) + (lang ? `&lang=${encodeURIComponent(lang)}` : "");
   if (settled && !again && address !== location.search) history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  else history.replaceState(null, "", address + kept());
+  question = location.search;
   settled = whole;
   tell(command(form.state));
   if (!whole) document.body.classList.add("stale");
@@ -133,7 +139,10 @@ function put(report: string, whole: boolean): void {
   answer.className = "";
   answer.replaceChildren(...fresh.childNodes);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  tables(answer);
+  showDetail();
   draw(document);
+  play(document);
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
   if (record.command && whole) tell(record.command);
@@ -155,6 +164,17 @@ async function openPlan(): Promise<void> {
     status.textContent = `${file.name}: ${String(e)}`;
     status.classList.add("wrong");
   }
+}
+
+// explanation is the report of one contender of the answer alone.
+async function explanation(alone: unknown): Promise<Document> {
+  const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { request?: object };
+  const body = JSON.stringify({ ...record.request, ...(alone as object) });
+  const got = await fetch("api/report?format=html", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  if (!got.ok) throw new Error(await show(got));
+  const out = new DOMParser().parseFromString(await got.text(), "text/html");
+  translate(out.body);
+  return out;
 }
 
 // filesOf saves the files of one contender.

@@ -1,11 +1,14 @@
 import type uPlot from "./uplot/uPlot.esm.js";
 import type { Chart } from "./chart";
 import { label, number } from "./number";
+import { say } from "./words";
 
 // Tip says what is under the cursor of a chart.
 export class Tip {
   private box = document.createElement("div");
   private voice = document.createElement("div");
+  // The name of the view that the nearest point opens.
+  opens?: string;
 
   constructor(private host: HTMLElement, private chart: Chart) {
     this.box.className = "tip";
@@ -24,7 +27,7 @@ export class Tip {
       if (x == null || y == null || !near(u, x, at) || !u.series[i + 1]!.show) return [];
       const j = s.xs.indexOf(x), low = s.low?.[j], high = s.high?.[j];
       const range = low == null || high == null ? "" : ` (${label(this.chart.y, low)} to ${label(this.chart.y, high)})`;
-      return [{ x, text: label(this.chart.y, y) + range, name: s.name, note: s.notes?.[j], away: Math.hypot(u.valToPos(x, "x") - left, u.valToPos(y, "y") - (u.cursor.top ?? 0)) }];
+      return [{ x, text: label(this.chart.y, y) + range, name: s.name, note: s.notes?.[j], opens: s.opens, away: Math.hypot(u.valToPos(x, "x") - left, u.valToPos(y, "y") - (u.cursor.top ?? 0)) }];
     });
     if (!rows.length) return this.hide();
     const same = rows.every((r) => r.x === rows[0]!.x);
@@ -37,18 +40,25 @@ export class Tip {
       return row;
     }));
     const nearest = rows.reduce((a, b) => (b.away < a.away ? b : a)); // the point that is meant says what it is
+    this.opens = nearest.opens;
     if (nearest.note) {
       const note = document.createElement("i");
       note.className = "note";
       note.textContent = `${nearest.name}: ${nearest.note}`;
       this.box.append(note);
     }
+    if (nearest.opens) {
+      const more = document.createElement("i");
+      more.className = "note";
+      more.textContent = say("Click or Enter: details");
+      this.box.append(more);
+    }
     this.box.hidden = false;
     this.place(u, left);
   }
 
   say(): void { this.voice.textContent = this.box.innerText; }
-  hide(): void { this.box.hidden = true; }
+  hide(): void { this.box.hidden = true; this.opens = undefined; }
   remove(): void { this.box.remove(); this.voice.remove(); }
 
   private place(u: uPlot, left: number): void {

@@ -1,0 +1,166 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+)
+
+// detail is a contender as its own view shows it.
+type detail struct {
+	*plan.Contender
+
+	ID      string
+	Groups  []group
+	Memory  stack
+	Picture *picture
+	// Reasons are what is behind its figures; nil for those that a plan of their own explains. Alone is that plan: what differs in its request, as
+	// JSON.
+	Reasons *reasons
+	Alone   string
+	Files   string // the command that writes its files
+}
+
+// reasons are what is behind the figures of a contender.
+type reasons struct {
+	*plan.Why
+
+	ID, Engine, System string
+	Figures            []reason
+}
+
+// reason is what is behind a figure.
+type reason struct {
+	*plan.Reason
+
+	ID, Title string
+	Bounds    *stack
+	Step      *estimate.Step // nil if it comes from none
+	Operators []estimate.Operator
+}
+
+// pictured is the most nodes in the picture of a contender's view.
+const pictured = 4
+
+var unfit = regexp.MustCompile(`[^\w.@-]+`)
+
+// ids are the names of the contenders' views, which addresses end with.
+func ids(p *plan.Response) []string {
+	out := make([]string, 0, len(p.Contenders))
+	for i := range p.Contenders {
+		id := "contender-" + unfit.ReplaceAllString(p.Contenders[i].Name, "-")
+		if slices.Contains(out, id) {
+			id += fmt.Sprintf("-%d", i+1)
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
+// details are the views of the contenders.
+func details(p *plan.Response) ([]detail, error) {
+	out := make([]detail, 0, len(p.Contenders))
+	for i, id := range ids(p) {
+		c := &p.Contenders[i]
+		d := detail{
+			Contender: c, ID: id, Groups: append(figures(p, c), memoryFigures(c)), Memory: memoryOf("Memory of a GPU that generates", &c.Memory, c.KVPeak), Picture: pictureOf(c, pictured),
+			Files: "plimsoll files plan.json --contender " + launch.Quote(c.Name) + " --out deploy",
+		}
+		if i == 0 && p.Why != nil {
+			d.Reasons = reasonsOf(p, d.ID)
+		}
+		alone := p.Request.Alone(c)
+		data, err := json.Marshal(map[string]any{"systems": alone.Systems, "engines": alone.Engines, "modes": alone.Modes, "no_changes": true})
+		if err != nil {
+			return nil, fmt.Errorf("writing the request of a contender: %w", err)
+		}
+		d.Alone = string(data)
+		explained(d.Groups, d.ID)
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// memoryFigures are those of a GPU that generates.
+func memoryFigures(c *plan.Contender) group {
+	m := &c.Memory
+	return group{Name: "Memory", Figures: []figure{
+		{Name: "Memory", Value: number(m.InUse(c.KVPeak).GiB()), Unit: "of " + number(m.Memory.GiB()) + " GiB in use at the peak", Note: "weights " + number(m.Weights.GiB()) + " GiB"},
+		{Name: "KV cache", Value: whole(c.KVTokens), Unit: "tokens", Note: percent(c.KVPeak) + " in use at the peak"},
+	}}
+}
+
+// explained gives figures the address of what is behind them.
+func explained(groups []group, id string) {
+	of := map[string]plan.FigureOf{
+		"Throughput": plan.OfThroughput, "Requests": plan.OfThroughput, "Requests carried": plan.OfThroughput, "Request latency": plan.OfThroughput,
+		"Time to first token": plan.OfTTFT, "Time per output token": plan.OfTPOT, "Speed": plan.OfTPOT, "Memory": plan.OfMemory,
+	}
+	for i := range groups {
+		for k := range groups[i].Figures {
+			f := &groups[i].Figures[k]
+			if figure := of[f.Name]; figure != "" {
+				f.Why = id + "--" + string(figure)
+			}
+		}
+	}
+}
+
+// reasonsOf are those of the first contender.
+func reasonsOf(p *plan.Response, id string) *reasons {
+	out := &reasons{Why: p.Why, ID: id, Engine: cmp.Or(p.Contenders[0].EngineTitle, p.Contenders[0].Engine), System: p.Contenders[0].System}
+	titles := map[plan.FigureOf]string{plan.OfTTFT: "Time to first token", plan.OfTPOT: "Time per output token", plan.OfThroughput: "Throughput", plan.OfMemory: "Memory"}
+	for i := range p.Why.Figures {
+		f := &p.Why.Figures[i]
+		r := reason{Reason: f, ID: id + "--" + unfit.ReplaceAllString(string(f.Figure), "-"), Title: cmp.Or(titles[f.Figure], string(f.Figure))}
+		if f.Bounds != nil {
+			r.Bounds = bounds(f.Phase, f.Bounds)
+			r.Step = stepIn(p, f.Phase)
+		}
+		if r.Step != nil {
+			r.Operators = slices.Clone(r.Step.Operators)
+			slices.SortStableFunc(r.Operators, func(a, b estimate.Operator) int { return cmp.Compare(b.Time, a.Time) })
+		}
+		out.Figures = append(out.Figures, r)
+	}
+	return out
+}
+
+// stepIn is the step of a phase, nil if there is none.
+func stepIn(p *plan.Response, phase string) *estimate.Step {
+	for i := range p.Pools {
+		for k := range p.Pools[i].Steps {
+			if s := &p.Pools[i].Steps[k]; s.Phase == phase {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// bounds are what a step waits for.
+func bounds(phase string, b *estimate.Bounds) *stack {
+	s := stack{Title: "What a " + phase + " step waits for", Note: "Shares of its time: kernels by what bounds them, and the host between them.", total: 1}
+	for _, x := range []part{
+		{Name: "memory", Colour: 1, Value: b.Memory},
+		{Name: "compute", Colour: 2, Value: b.Compute},
+		{Name: "link", Colour: 3, Value: b.Link},
+		{Name: "host", Colour: 4, Value: b.Host},
+	} {
+		x.Text = percent(x.Value)
+		s.Parts = append(s.Parts, x)
+	}
+	return new(s.close())
+}
+
+// off is an interval of measured over predicted, less one: "−20 % to +46 %".
+func off(low, high float64) string {
+	return strings.Join([]string{difference(1 + low), difference(1 + high)}, " to ")
+}

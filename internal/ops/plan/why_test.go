@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestWhy: the parts of a figure add up to it, its step is among the pools, shares of its time add up to one, and the measured deployments end with
+// those that the interval is based on.
+func TestWhy(t *testing.T) {
+	for name, change := range map[string]func(*Request){
+		"GPUs":       func(*Request) {},
+		"a load":     func(r *Request) { r.Devices, r.Rate = 0, 12 },
+		"percentile": func(r *Request) { r.Percentile = 95 },
+		"long": func(r *Request) {
+			r.Workloads, r.Limits = []session.Workload{{Input: 20000, Output: 50}}, workload.Limits{TTFT: 9000 * units.Millisecond}
+		},
+		"one token": func(r *Request) { r.Workloads[0].Output = 1 },
+	} {
+		r := smallPlan()
+		r.Engines = []string{"vllm"}
+		change(&r)
+		p := mustPlan(t, r)
+		c, y := &p.Contenders[0], p.Why
+		var of []FigureOf
+		for i := range y.Figures {
+			f := &y.Figures[i]
+			of = append(of, f.Figure)
+			sum := 0.0
+			for _, x := range f.Parts {
+				sum += x.Value
+			}
+			want := f.Value
+			if f.Figure == OfThroughput {
+				want = c.Latency
+			}
+			if math.Abs(sum-want) > 1e-6*want {
+				t.Errorf("%s: the parts of %s are %g of %g", name, f.Figure, sum, want)
+			}
+			if b := f.Bounds; b != nil && (math.Abs(b.Memory+b.Compute+b.Link+b.Host-1) > 1e-9 || b.Host <= 0 || p.stepOf(f.Phase) == nil) {
+				t.Errorf("%s: bounds of %s: %+v", name, f.Figure, b)
+			}
+			if f.Sentence == "" || f.Error == "" {
+				t.Errorf("%s: %s: %q, %q", name, f.Figure, f.Sentence, f.Error)
+			}
+		}
+		want := []FigureOf{OfTTFT, OfTPOT, OfThroughput, OfMemory}
+		if r.Workloads[0].Output == 1 {
+			want = []FigureOf{OfTTFT, OfThroughput, OfMemory}
+		}
+		if !cmp.Equal(of, want) {
+			t.Errorf("%s: figures %v", name, of)
+		}
+		last := y.Measured[len(y.Measured)-1]
+		if !strings.HasPrefix(c.Basis, units.Thousands(last.Rows)+" measured ") || !strings.Contains(c.Basis, "("+last.Of+")") {
+			t.Errorf("%s: %d of %s, based on %s", name, last.Rows, last.Of, c.Basis)
+		}
+		if len(y.Models) == 0 {
+			t.Errorf("%s: no model was measured", name)
+		}
+	}
+}
+
+// TestWhyLong: a prompt beyond the token budget takes several steps.
+func TestWhyLong(t *testing.T) {
+	r := smallPlan()
+	r.Engines, r.Modes = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
+	r.Workloads, r.Limits = []session.Workload{{Input: 20000, Output: 50}}, workload.Limits{TTFT: 9000 * units.Millisecond}
+	if got := mustPlan(t, r).Why.Figures[0].Parts[0].Name; got != "kernels of 3 prefill steps" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestAlone: a plan of a contender alone has it first, with the same figures.
+func TestAlone(t *testing.T) {
+	r := smallPlan()
+	r.Engines = []string{"vllm", "sglang"}
+	p := mustPlan(t, r)
+	for i := range p.Contenders {
+		want := &p.Contenders[i]
+		alone := mustPlan(t, p.Request.Alone(want))
+		if diff := cmp.Diff(want, &alone.Contenders[0], cmpopts.IgnoreFields(Contender{}, "Found", "Frontier")); diff != "" {
+			t.Errorf("%s (-among others +alone):\n%s", want.Name, diff)
+		}
+		if alone.Why == nil || len(alone.Contenders) != 1 {
+			t.Errorf("%s is not explained", want.Name)
+		}
+	}
+}
+
+// TestFrontierTimes: points of the trade-off have times, and TPOT is that of their speed.
+func TestFrontierTimes(t *testing.T) {
+	r := smallPlan()
+	r.Engines = []string{"vllm"}
+	p := mustPlan(t, r)
+	for i := range p.Contenders {
+		for _, f := range p.Contenders[i].Frontier {
+			if f.TTFT <= 0 || math.Abs(f.TPOT*f.User-1e3) > 1e-6 {
+				t.Errorf("%s: %+v", p.Contenders[i].Name, f)
+			}
+		}
+	}
+}

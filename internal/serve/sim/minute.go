@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// Minute is what replicas do over a minute of a run, or over the run if it is shorter, in frames that are evenly spaced. In a steady run it
+// begins with the window.
+type Minute struct {
+	From, Every units.Seconds
+	Replicas    []ReplicaMinute
+}
+
+// ReplicaMinute is a replica in the frames of a minute.
+type ReplicaMinute struct {
+	Role  string // prefill, decode or both
+	Alike int    // the number of replicas that do the same
+	// Requests that wait for the scheduler, whose prompts are computed, that generate, and whose caches are on the way to a decode replica.
+	Waiting, Prefill, Decode, Moving []int
+	KV                               []float64 // share of the blocks that requests hold
+}
+
+const (
+	// minuteLong is how long frames are taken.
+	minuteLong units.Seconds = 60
+	// maxFrames bounds the frames; two a second can be followed.
+	maxFrames = 120
+	// maxWatched bounds the replicas; more cannot be told apart.
+	maxWatched = 8
+)
+
+// frame is a replica at one time.
+type frame struct {
+	waiting, prefill, decode, moving int
+	kv                               float64
+}
+
+// minute takes the frames. When it is full every second one is dropped and the spacing doubled.
+type minute struct {
+	from, every, next units.Seconds
+	watched           []*replica
+	frames            []frame // of all that are watched, one time after the other
+}
+
+// watchMinute chooses replicas, of both pools where there are two.
+func (s *simulation) watchMinute() {
+	m := &s.minute
+	m.next = units.Seconds(math.Inf(1))
+	if !s.config.Minute {
+		return
+	}
+	most := maxWatched
+	if s.config.Decode != nil {
+		most /= 2
+	}
+	for _, pool := range [][]replica{s.workers.replicas, s.decode.replicas} {
+		for i := range pool[:min(most, len(pool))] {
+			m.watched = append(m.watched, &pool[i])
+		}
+	}
+	m.frames = make([]frame, 0, maxFrames*len(m.watched))
+	m.start(s.now)
+}
+
+// start begins the minute at a time and drops what was seen before.
+func (m *minute) start(now units.Seconds) {
+	if m.watched == nil {
+		return
+	}
+	m.from, m.next, m.every, m.frames = now, now, units.Millisecond, m.frames[:0]
+}
+
+// look takes the frames of all times passed since the last event.
+func (m *minute) look(now units.Seconds) {
+	for m.next <= now {
+		for _, r := range m.watched {
+			m.frames = append(m.frames, r.frame())
+		}
+		n := len(m.watched)
+		if len(m.frames) == maxFrames*n {
+			for i := range maxFrames / 2 {
+				copy(m.frames[i*n:(i+1)*n], m.frames[2*i*n:])
+			}
+			m.frames = m.frames[:maxFrames/2*n]
+			m.every *= 2
+		}
+		m.next = m.from + m.every*units.Seconds(len(m.frames)/n)
+		if m.next > m.from+minuteLong {
+			m.next = units.Seconds(math.Inf(1))
+		}
+	}
+}
+
+// frame is what the replica does now.
+func (r *replica) frame() frame {
+	f := frame{waiting: r.incoming.n + r.waiting.n, moving: r.sending, kv: float64(r.cache.held()) / float64(r.cache.total)}
+	for id := r.running.newest; id > 0; id = r.running.requests[id-1].older {
+		if r.running.requests[id-1].state == prefilling {
+			f.prefill++
+		}
+	}
+	f.decode = r.running.n - f.prefill
+	return f
+}
+
+// role is what the replica is for.
+func (r *replica) role() string {
+	switch {
+	case r.sim.config.Decode == nil:
+		return "both"
+	case r.decodes:
+		return "decode"
+	}
+	return "prefill"
+}
+
+// result is the minute; nil if nobody asked.
+func (m *minute) result() *Minute {
+	if m.watched == nil {
+		return nil
+	}
+	n := len(m.watched)
+	out := &Minute{From: m.from, Every: m.every, Replicas: make([]ReplicaMinute, n)}
+	for i, r := range m.watched {
+		x := &out.Replicas[i]
+		x.Role, x.Alike = r.role(), 1
+		for at := i; at < len(m.frames); at += n {
+			f := &m.frames[at]
+			x.Waiting, x.Prefill, x.Decode, x.Moving = append(x.Waiting, f.waiting), append(x.Prefill, f.prefill), append(x.Decode, f.decode), append(x.Moving, f.moving)
+			x.KV = append(x.KV, math.Round(1000*f.kv)/1000) // a tenth of a per cent can be seen
+		}
+	}
+	return out
+}
+
+// WriteCSV writes the frames, one line for each replica and time.
+func (m *Minute) WriteCSV(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "second,replica,role,queued,prefill,decode,moving,kv_use")
+	for i := range m.Replicas {
+		r := &m.Replicas[i]
+		for at := range r.Waiting {
+			fmt.Fprintf(b, "%.4g,%d,%s,%d,%d,%d,%d,%g\n", float64(m.Every)*float64(at), i+1, r.Role, r.Waiting[at], r.Prefill[at], r.Decode[at], r.Moving[at], r.KV[at])
+		}
+	}
+	return b.Flush()
+}

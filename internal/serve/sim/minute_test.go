@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// TestMinute: the frames of a minute have the requests that are on each replica at that time by their records, in the phase they are in.
+func TestMinute(t *testing.T) {
+	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 4, Blocks: 1000, BlockTokens: 16}
+	r := run(t, &Config{
+		Client:  OpenLoop{Rate: 12, Requests: 900, Input: Lengths{Tokens: 150}, Output: Lengths{Tokens: 8}},
+		Workers: Pool{Replicas: 2, Engine: engine, Stepper: StepFunc(func(b Batch) units.Seconds { return 0.0497 + units.Seconds(b.PrefillTokens)*1.3e-5 })},
+		Seed:    1, Minute: true, Records: true,
+	})
+	m := r.Minute
+	if n := len(m.Replicas[0].Waiting); len(m.Replicas) != 2 || n < maxFrames/2 || n > maxFrames || m.Every*units.Seconds(n) < minuteLong {
+		t.Fatalf("%d replicas, %d frames, every %g s", len(m.Replicas), n, m.Every)
+	}
+	seen := frame{}
+	for i := range m.Replicas {
+		x := &m.Replicas[i]
+		for at := 1; at < len(x.Waiting); at++ {
+			now, here, generate := m.From+m.Every*units.Seconds(at), 0, 0
+			for k := range r.Records {
+				q := &r.Records[k]
+				if q.Worker == i && q.Arrival <= now && now < q.Arrival+q.Latency {
+					here++
+					if q.Arrival+q.TTFT <= now {
+						generate++
+					}
+				}
+			}
+			if got := x.Waiting[at] + x.Prefill[at] + x.Decode[at]; got != here || x.Decode[at] != generate {
+				t.Fatalf("replica %d at %g s: %d queued, %d prefill, %d decode; by the records %d, of which %d generate", i, now, x.Waiting[at], x.Prefill[at], x.Decode[at], here, generate)
+			}
+			seen.waiting, seen.prefill, seen.decode = seen.waiting+x.Waiting[at], seen.prefill+x.Prefill[at], seen.decode+x.Decode[at]
+		}
+	}
+	if seen.waiting == 0 || seen.prefill == 0 || seen.decode == 0 {
+		t.Errorf("a phase is never seen: %+v", seen)
+	}
+	var b strings.Builder
+	if err := m.WriteCSV(&b); err != nil || strings.Count(b.String(), "\n") != 1+2*len(m.Replicas[0].Waiting) {
+		t.Errorf("%v %.200s", err, b.String())
+	}
+}
+
+// TestMinuteOfPools: prefill and decode replicas are told apart, and nobody pays who does not ask.
+func TestMinuteOfPools(t *testing.T) {
+	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	step := StepFunc(func(Batch) units.Seconds { return 0.1 })
+	c := Config{
+		Client:  ClosedLoop{Requests: 40, Concurrency: 4, Input: Lengths{Tokens: 50}, Output: Lengths{Tokens: 5}},
+		Workers: Pool{Replicas: 9, Engine: engine, Stepper: step}, Decode: &Pool{Engine: engine, Stepper: step},
+		Link: Link{BytesPerToken: 10, Bandwidth: 1000}, Minute: true,
+	}
+	var roles []string
+	for _, x := range run(t, &c).Minute.Replicas {
+		roles = append(roles, x.Role)
+	}
+	if got := strings.Join(roles, " "); got != "prefill prefill prefill prefill decode" {
+		t.Errorf("roles: %s", got)
+	}
+	if c.Minute = false; run(t, &c).Minute != nil {
+		t.Error("a minute that nobody asked for")
+	}
+}
