@@ -98,7 +98,6 @@ type around struct {
 	dynamo  string // of Dynamo in it
 	asked   Place  // where the devices are
 	system  string // the device that the pod selects
-	object  string // the Kubernetes object, of which a file may have several
 	env     map[string]expand.Variable
 }
 
@@ -114,9 +113,6 @@ func (a around) at(n *yaml.Node) around {
 	}
 	if release, dynamo := imageReleases(scalar(n, "image")); release != "" {
 		a.version, a.dynamo = release, dynamo
-	}
-	if kind, name := scalar(n, "kind"), scalar(child(n, "metadata"), "name"); kind != "" && name != "" {
-		a.object = kind + " " + name
 	}
 	a.system = cmp.Or(selected(n), a.system)
 	limits := child(child(n, "resources"), "limits")

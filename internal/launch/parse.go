@@ -42,7 +42,6 @@ type Launch struct {
 	keys   []string // of the config file, as paths
 	values []string // of both: "--kv-cache-dtype=fp8"
 
-	object  string // the Kubernetes object
 	by      Program
 	longer  bool                      // the model has more positions than its config says
 	fields  map[string]map[string]any // of flags that take JSON

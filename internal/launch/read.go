@@ -251,7 +251,7 @@ func (r *reader) command(file string, c call, a around) error {
 	if err != nil {
 		return err
 	}
-	l.Line, l.System, l.object = c.lines[0], a.system, a.object
+	l.Line, l.System = c.lines[0], a.system
 	r.problems = append(r.problems, l.parse(by, rest)...)
 	l.by = by
 	for _, name := range []string{"VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"} {

@@ -17,13 +17,12 @@ import (
 // Model costs operators on one GPU. It is immutable and safe for concurrent
 // use; Cost allocates nothing.
 type Model struct {
-	profile *device.Profile
-	tier    device.Tier
-	c       Constants
-	floor   *roofline.Model // the speed of light, and links
-	matrix  [dtype.Formats]float64
-	vector  [dtype.Formats]float64
-	memory  float64
+	tier   device.Tier
+	c      Constants
+	floor  *roofline.Model // the speed of light, and links
+	matrix [dtype.Formats]float64
+	vector [dtype.Formats]float64
+	memory float64
 }
 
 // source is whose constants a generation takes, for its kernels and for its links,
@@ -137,7 +136,7 @@ func Fingerprint(p *device.Profile) string {
 
 // With prepares the model of a device with constants of one's own.
 func With(p *device.Profile, c *Constants) *Model {
-	m := &Model{profile: p, tier: device.Calibrated, c: *c}
+	m := &Model{tier: device.Calibrated, c: *c}
 	light := *p
 	light.ComputeEfficiency, light.MemoryEfficiency = 1, 1
 	light.Fixed = device.Fixed{}

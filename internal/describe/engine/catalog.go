@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
@@ -56,26 +56,12 @@ func Server(name string) string {
 // LookupVersion returns the profile of an engine for a version, "0.11.2" or
 // "1.2.0rc6"; "" is the newest.
 func LookupVersion(name, release string) (*Profile, error) {
-	if e, err := find(name); release == "" && e.server == "" { // the first document of the file, and most of what a command reads
-		if err != nil {
-			return nil, err
-		}
-		file, data, err := e.read()
-		if err != nil {
-			return nil, err
-		}
-		if end := bytes.Index(data, []byte("\n---\n")); end >= 0 {
-			data = data[:end+1]
-		}
-		all, err := parse(file, data)
-		if err != nil {
-			return nil, err
-		}
-		return all[0], nil
-	}
 	all, err := Versions(name)
-	if err != nil || release == "" {
-		return newest(all), err
+	if err != nil {
+		return nil, err
+	}
+	if release == "" {
+		return all[0], nil
 	}
 	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
@@ -142,10 +128,41 @@ func Versions(name string) ([]*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, data, err := e.read()
+	all, err := e.read()
+	if err != nil {
+		return nil, fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
+	}
+	out := make([]*Profile, len(all)) // callers may change theirs
+	for i, p := range all {
+		out[i] = p.clone()
+	}
+	return out, nil
+}
+
+// parsed are the profiles of the files that were read, by the engine's name.
+//
+//nolint:gochecknoglobals // a cache of constants
+var parsed sync.Map
+
+// read returns the profiles in the file of an engine.
+func (e entry) read() ([]*Profile, error) {
+	if all, known := parsed.Load(e.name); known {
+		return all.([]*Profile), nil
+	}
+	file := "profiles/" + e.name + ".yaml"
+	data, err := profiles.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
+	all, err := e.parse(file, data)
+	if err == nil {
+		parsed.Store(e.name, all)
+	}
+	return all, err
+}
+
+// parse reads the file of an engine.
+func (e entry) parse(file string, data []byte) ([]*Profile, error) {
 	if e.server == "" {
 		return parse(file, data)
 	}
@@ -154,23 +171,6 @@ func Versions(name string) ([]*Profile, error) {
 		return nil, err
 	}
 	return plugged(file, data, all)
-}
-
-// newest is the first of some profiles, nil without any.
-func newest(all []*Profile) *Profile {
-	if len(all) == 0 {
-		return nil
-	}
-	return all[0]
-}
-
-// read returns the file of an engine.
-func (e entry) read() (file string, data []byte, err error) {
-	file = "profiles/" + e.name + ".yaml"
-	if data, err = profiles.ReadFile(file); err != nil {
-		err = fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
-	}
-	return file, data, err
 }
 
 // UnknownError is a name that no engine has.

@@ -85,7 +85,7 @@ func (r *reader) indexer(c *deepseek) Indexer {
 	r.need("index_n_heads", c.IndexHeads, maxHeads)
 	r.need("index_head_dim", c.IndexDim, maxHeadDim)
 	r.need("index_topk", c.IndexTopK, maxPositions)
-	return Indexer{Heads: c.IndexHeads, Dim: c.IndexDim, TopK: c.IndexTopK, Block: 1}
+	return Indexer{Heads: c.IndexHeads, Dim: c.IndexDim, TopK: c.IndexTopK}
 }
 
 // routedFFN checks both feed-forward parts; the dense one is required only

@@ -101,7 +101,7 @@ func (c *deepseekV4) compressed(a Attention, ratio int) Attention {
 	}
 	a.Window, a.Local, a.Compress = 0, c.Window, ratio
 	if ratio == indexedRatio {
-		a.Indexer = Indexer{Heads: c.IndexHeads, Dim: c.IndexDim, TopK: c.IndexTopK, Block: 1}
+		a.Indexer = Indexer{Heads: c.IndexHeads, Dim: c.IndexDim, TopK: c.IndexTopK}
 	}
 	return a
 }

@@ -252,11 +252,11 @@ func TestAttentionDetails(t *testing.T) {
 		{"deepseek-ai/DeepSeek-V4-Pro", 1, Attention{
 			Kind: MLA, Heads: 128, KVHeads: 1, HeadDim: 512, ValueDim: 512, RopeDim: 64, Sinks: true, KeyIsVal: true,
 			QRank: 1536, KVRank: 448, OutRank: 1024, OutGroup: 16, Compress: 4, Local: 128,
-			Indexer: Indexer{Heads: 64, Dim: 128, TopK: 1024, Block: 1},
+			Indexer: Indexer{Heads: 64, Dim: 128, TopK: 1024},
 		}},
 		{"MiniMaxAI/MiniMax-M3", 1, Attention{
 			Kind: GQA, Heads: 64, KVHeads: 4, HeadDim: 128, ValueDim: 128, RopeDim: 64, RopeStated: true, QKNorm: PerHead,
-			Indexer: Indexer{Heads: 4, Dim: 128, TopK: 2048, Block: 128},
+			Indexer: Indexer{Heads: 4, Dim: 128, TopK: 2048},
 		}},
 		{"nvidia/Nemotron-H-8B-Base-8K", 0, Attention{Kind: Mamba2, Recurrent: Recurrent{ValueHeads: 128, KeyDim: 128, ValueDim: 64, Groups: 8, Conv: 4, StateFormat: dtype.F32}}},
 	} {

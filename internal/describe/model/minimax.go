@@ -97,5 +97,5 @@ func (r *reader) blockIndexer(c *minimaxM3) Indexer {
 	r.need(in+"sparse_block_size", s.Block, maxVocab)
 	r.need(in+"sparse_topk_blocks", s.TopK, maxExperts)
 	r.listLength(in+"sparse_attention_freq", len(s.Layers), c.Layers, 0)
-	return Indexer{Heads: s.Heads, Dim: s.Dim, TopK: s.TopK * s.Block, Block: s.Block}
+	return Indexer{Heads: s.Heads, Dim: s.Dim, TopK: s.TopK * s.Block}
 }

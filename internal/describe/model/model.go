@@ -152,7 +152,6 @@ const (
 type Indexer struct {
 	Heads, Dim int
 	TopK       int  // tokens attended to after selection; 0 = no indexer
-	Block      int  // tokens selected together; 1 = single tokens
 	Shared     bool // uses an earlier layer's selection: no indexer of its own
 }
 

@@ -72,7 +72,7 @@ func (o object) guidellmRun() (Run, error) {
 		Format: GuideLLM, Model: o.backendModel(), TTFT: times("time_to_first_token_ms"), TPOT: times("inter_token_latency_ms"),
 		OutputRate: value("output_tokens_per_second", "mean"), TotalRate: value("tokens_per_second", "mean"),
 		Input: value("prompt_token_count", "mean"), Output: value("output_token_count", "mean"),
-		Requests: totals.count("successful"), Failed: totals.count("errored"), Duration: units.Seconds(o.number("duration")),
+		Requests: totals.count("successful"), Failed: totals.count("errored"),
 	}
 	r.strategy(o)
 	for _, part := range []object{o, totals} {

@@ -118,7 +118,7 @@ const shortest = 0.001
 func (o object) serving(f Format) Run {
 	r := Run{
 		Format: f, Model: o.text("model_id", "model"), Engine: engineOf(o.text("backend", "endpoint_type")), Requests: o.count("completed", "num_prompts"),
-		Concurrency: o.count("max_concurrency"), Rate: o.number("request_rate"), Duration: units.Seconds(o.number("duration")),
+		Concurrency: o.count("max_concurrency"), Rate: o.number("request_rate"),
 		TTFT:       Times{o.seconds("mean_ttft_ms"), o.seconds("median_ttft_ms"), o.seconds("p99_ttft_ms")},
 		TPOT:       Times{o.seconds("mean_tpot_ms"), o.seconds("median_tpot_ms"), o.seconds("p99_tpot_ms")},
 		OutputRate: o.number("output_throughput"), TotalRate: o.number("total_token_throughput", "total_throughput"), TTFTs: o.list("ttfts"),
@@ -185,8 +185,8 @@ func (o object) trtllm() Run {
 	}
 	r := Run{
 		Format: TRTLLM, Model: o.sub("engine").text("model"), Engine: "trtllm", Requests: requests.count("num_requests"),
-		Concurrency: requests.count("avg_num_concurrent_requests"), Duration: speed.seconds("total_latency_ms"),
-		Input: requests.number("avg_input_length"), Output: requests.number("avg_output_length"),
+		Concurrency: requests.count("avg_num_concurrent_requests"),
+		Input:       requests.number("avg_input_length"), Output: requests.number("avg_output_length"),
 		TTFT: times("avg_ttft_ms", "ttft_percentiles"), TPOT: times("avg_tpot_ms", "tpot_percentiles"),
 		OutputRate: speed.number("system_output_throughput_tok_s"), TotalRate: speed.number("system_total_throughput_tok_s"),
 		GPUs: world.count("world_size"),
@@ -222,7 +222,7 @@ func (o object) simulate() Run {
 	}
 	r := Run{
 		Format: Simulate, Model: o.text("model"), Engine: o.text("engine"), System: o.text("device"), Requests: o.count("finished"),
-		Concurrency: traffic.count("concurrency"), Rate: traffic.number("rate"), Duration: units.Seconds(o.number("duration_s")),
+		Concurrency: traffic.count("concurrency"), Rate: traffic.number("rate"),
 		TTFT: times("ttft_ms"), TPOT: times("tpot_ms"),
 		OutputRate: o.number("output_tokens_per_s"), TotalRate: o.number("output_tokens_per_s") + o.number("input_tokens_per_s"),
 	}
@@ -283,7 +283,7 @@ func fromMetrics(value func(key, stat string) float64) Run {
 		Format: AIPerf, TTFT: times("time_to_first_token"), TPOT: times("inter_token_latency"),
 		OutputRate: value("output_token_throughput", "avg"), TotalRate: value("total_token_throughput", "avg"),
 		Input: value("input_sequence_length", "avg"), Output: value("output_sequence_length", "avg"),
-		Requests: int(min(most, value("request_count", "avg"))), Failed: int(min(most, value("error_request_count", "avg"))), Duration: units.Seconds(value("benchmark_duration", "avg")),
+		Requests: int(min(most, value("request_count", "avg"))), Failed: int(min(most, value("error_request_count", "avg"))),
 	}
 	if rate := value("request_throughput", "avg"); r.TotalRate == 0 && rate > 0 && r.Input > 0 {
 		r.TotalRate = r.OutputRate + rate*r.Input

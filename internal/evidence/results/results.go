@@ -23,7 +23,6 @@ type Run struct {
 	Requests    int
 	Concurrency int
 	Rate        float64
-	Duration    units.Seconds
 	// Failed requests are not among those completed.
 	Failed int
 	// Input and Output are the mean tokens of a request; lengths are uniform from LengthLow

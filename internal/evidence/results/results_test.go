@@ -64,7 +64,7 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	want := map[string]results.Run{
 		vllmFile: {
-			Format: results.VLLM, Model: "Qwen/Qwen3-32B", Engine: "vllm", Requests: 40, Concurrency: 4, Duration: 20.5, Input: 1000, Output: 200,
+			Format: results.VLLM, Model: "Qwen/Qwen3-32B", Engine: "vllm", Requests: 40, Concurrency: 4, Input: 1000, Output: 200,
 			TTFT: results.Times{Mean: ms(120), Median: ms(100), P99: ms(300)}, TPOT: results.Times{Mean: ms(9.5), Median: ms(9.4), P99: ms(11)},
 			OutputRate: 390, TotalRate: 2341, TTFTs: []units.Seconds{0.3, 0.1},
 		},
@@ -73,7 +73,7 @@ func TestRead(t *testing.T) {
 			TTFTs: []units.Seconds{ms(50), ms(30), ms(40)}, TPOTs: []units.Seconds{ms(8), ms(10)},
 		},
 		aiperfFile: {
-			Format: results.AIPerf, Model: "Qwen/Qwen3-8B", Requests: 80, Concurrency: 8, Duration: 32, Input: 1000, Output: 256,
+			Format: results.AIPerf, Model: "Qwen/Qwen3-8B", Requests: 80, Concurrency: 8, Input: 1000, Output: 256,
 			TTFT: results.Times{Mean: ms(150.5), Median: ms(140), P99: ms(300)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)},
 			OutputRate: 640, TotalRate: 640 + 2500,
 		},
@@ -83,7 +83,7 @@ func TestRead(t *testing.T) {
 			OutputRate: 640, TotalRate: 640 + 2500,
 		},
 		trtllmFile: {
-			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Requests: 128, Concurrency: 32, Duration: 9, Input: 1024, Output: 512,
+			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Requests: 128, Concurrency: 32, Input: 1024, Output: 512,
 			TTFT: results.Times{Mean: ms(210), Median: ms(190), P99: ms(500)}, TPOT: results.Times{Mean: ms(4.1), Median: ms(4)},
 			OutputRate: 7281, TotalRate: 21843, GPUs: 2, TP: 2, DP: 1, EP: 1,
 			Settings: []results.Setting{{Key: "max_sequences", Value: 64}, {Key: "token_budget", Value: 8192}, {Key: "memory_share", Value: 0.9}},
@@ -93,7 +93,7 @@ func TestRead(t *testing.T) {
 			TTFT: results.Times{Mean: ms(350), Median: ms(300)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12.4)}, OutputRate: 402, TotalRate: 804, GPUs: 8, TP: 8, DP: 1,
 		},
 		simulateFile: {
-			Format: results.Simulate, Model: "Qwen/Qwen3-8B", Engine: "vllm", System: "h200_sxm", Requests: 40, Concurrency: 4, Duration: 10, Input: 1000, Output: 200,
+			Format: results.Simulate, Model: "Qwen/Qwen3-8B", Engine: "vllm", System: "h200_sxm", Requests: 40, Concurrency: 4, Input: 1000, Output: 200,
 			TTFT: results.Times{Mean: ms(50), Median: ms(45), P99: ms(90)}, TPOT: results.Times{Mean: ms(6), Median: ms(6), P99: ms(7)}, OutputRate: 800, TotalRate: 4800,
 		},
 	}
@@ -198,7 +198,7 @@ func TestGuideLLM(t *testing.T) {
 	}
 	want := []results.Run{
 		{
-			Format: results.GuideLLM, Model: "Qwen/Qwen3-8B", Requests: 64, Failed: 1, Concurrency: 16, Duration: 30.5, Input: 1000, Output: 256,
+			Format: results.GuideLLM, Model: "Qwen/Qwen3-8B", Requests: 64, Failed: 1, Concurrency: 16, Input: 1000, Output: 256,
 			TTFT: results.Times{Mean: ms(90), Median: ms(80), P99: ms(200)}, TPOT: results.Times{Mean: ms(8.5), Median: ms(8.4), P99: ms(9.9)}, OutputRate: 1700, TotalRate: 8300,
 		},
 		{Format: results.GuideLLM, Model: "Qwen/Qwen3-8B", Requests: 50, Rate: 2.5, TTFT: results.Times{Mean: ms(70)}},

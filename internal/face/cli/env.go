@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 
 	"golang.org/x/term"
 )
@@ -28,7 +29,8 @@ type Env struct {
 	Getenv  func(string) string
 	WorkDir string // base of relative file names; "" is the working directory of the process
 	Now     func() time.Time
-	Build   Build // what the Go tool could not write into the binary
+	Build   Build         // what the Go tool could not write into the binary
+	Memo    *session.Memo // simulations of other commands with the same files; nil for none
 }
 
 // Build identifies the source of a binary.

@@ -63,7 +63,7 @@ func (l *progress) done() {
 
 // world is a session with local files and the Hugging Face cache of the environment.
 func (e *Env) world() *session.Session {
-	w := &session.Session{Dir: e.DirFS, ReadFile: e.ReadFile}
+	w := &session.Session{Dir: e.DirFS, ReadFile: e.ReadFile, Memo: e.Memo}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		w.Hub = e.DirFS(dir)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // TestReadme runs the commands shown in the README and in docs, and compares what
@@ -23,13 +24,13 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := 0
+	commands, known := 0, memo()
 	for _, file := range append(pages, "../../../README.md") {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, n := replayPage(t, string(data))
+		text, n := replayPage(t, known, string(data))
 		commands += n
 		if golden.Update() {
 			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
@@ -47,7 +48,7 @@ func TestReadme(t *testing.T) {
 }
 
 // replayPage returns a page with what its commands print now, and their number.
-func replayPage(t *testing.T, text string) (page string, commands int) {
+func replayPage(t *testing.T, known *session.Memo, text string) (page string, commands int) {
 	t.Helper()
 	const open, end = "```console\n$ ", "```\n"
 	var out strings.Builder
@@ -62,14 +63,14 @@ func replayPage(t *testing.T, text string) (page string, commands int) {
 		if !ok {
 			t.Fatalf("the block of %q does not end", command)
 		}
-		out.WriteString(open + command + "\n" + shell(t, dir, command) + end)
+		out.WriteString(open + command + "\n" + shell(t, dir, known, command) + end)
 		text = after
 	}
 }
 
 // shell runs a command of a page in a folder: plimsoll or cat, then head, tail or
 // sed, then perhaps a file to write to.
-func shell(t *testing.T, dir, command string) string {
+func shell(t *testing.T, dir string, known *session.Memo, command string) string {
 	t.Helper()
 	command, file, _ := strings.Cut(command, " > ")
 	stages := strings.Split(command, " | ")
@@ -77,7 +78,7 @@ func shell(t *testing.T, dir, command string) string {
 	var text string
 	switch words[0] {
 	case "plimsoll":
-		out, code, wrong := tryIn(dir, words[1:])
+		out, code, wrong := tryIn(dir, known, words[1:])
 		if code != 0 {
 			t.Fatalf("%s: exit %d: %s", command, code, wrong)
 		}
@@ -142,9 +143,9 @@ func run(t *testing.T, args []string) string {
 }
 
 // answered runs a command that may report failures beside its answer.
-func answered(t *testing.T, args []string) string {
+func answered(t *testing.T, known *session.Memo, args []string) string {
 	t.Helper()
-	text, code, wrong := try(t, args)
+	text, code, wrong := tryIn(t.TempDir(), known, args)
 	if code > 1 || text == "" {
 		t.Fatalf("plimsoll %s: exit %d: %s", strings.Join(args, " "), code, wrong)
 	}
@@ -154,15 +155,15 @@ func answered(t *testing.T, args []string) string {
 // try runs a command in a folder of its own.
 func try(t *testing.T, args []string) (text string, code int, wrong string) {
 	t.Helper()
-	return tryIn(t.TempDir(), args)
+	return tryIn(t.TempDir(), nil, args)
 }
 
 // tryIn runs a command in a folder.
-func tryIn(dir string, args []string) (text string, code int, wrong string) {
+func tryIn(dir string, known *session.Memo, args []string) (text string, code int, wrong string) {
 	var stdout, stderr bytes.Buffer
 	code = cli.Main(&cli.Env{
 		Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
-		Getenv: func(string) string { return "" }, WorkDir: dir, Now: time.Now,
+		Getenv: func(string) string { return "" }, WorkDir: dir, Now: time.Now, Memo: known,
 	})
 	return stdout.String(), code, stderr.String()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // TestMain lets the test binary stand in for the program in scripts that need a process.
@@ -34,6 +35,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// The race detector lets every process sleep a second before it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Values[memoKey{}] = memo()
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -46,12 +48,18 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// memo remembers simulations, for tests that ask the same question several times and look at how it is answered, not what.
+func memo() *session.Memo { return &session.Memo{Size: 4096} }
+
+// memoKey is the key of a script's memo.
+type memoKey struct{}
+
 // program runs the program inside a script and returns how it ends and what it prints.
 func program(ts *testscript.TestScript, args []string) (code int, stdout, stderr string) {
 	var out, talk bytes.Buffer
 	code = cli.Main(&cli.Env{
 		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk,
-		Getenv: ts.Getenv, WorkDir: ts.MkAbs("."), Now: time.Now,
+		Getenv: ts.Getenv, WorkDir: ts.MkAbs("."), Now: time.Now, Memo: ts.Value(memoKey{}).(*session.Memo),
 	})
 	fmt.Fprint(ts.Stdout(), out.String())
 	fmt.Fprint(ts.Stderr(), talk.String())

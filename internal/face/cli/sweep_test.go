@@ -28,7 +28,7 @@ func TestSweepKilled(t *testing.T) {
 	}
 	sweep := func(args ...string) {
 		t.Helper()
-		if _, code, wrong := tryIn(dir, append([]string{"sweep", "grid.yaml", "-q"}, args...)); code != 0 || wrong != "" {
+		if _, code, wrong := tryIn(dir, nil, append([]string{"sweep", "grid.yaml", "-q"}, args...)); code != 0 || wrong != "" {
 			t.Fatalf("%v: exit %d: %s", args, code, wrong)
 		}
 	}

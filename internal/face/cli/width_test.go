@@ -35,10 +35,11 @@ func tabled() []string {
 func TestWidths(t *testing.T) {
 	t.Parallel()
 	for _, command := range tabled() {
+		same := memo()
 		for _, width := range []int{60, 80, 100, 160} {
 			var out, talk bytes.Buffer
 			code := cli.Main(&cli.Env{
-				Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: t.TempDir(), Now: time.Now,
+				Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: t.TempDir(), Now: time.Now, Memo: same,
 				Getenv: func(name string) string { return map[string]string{"COLUMNS": fmt.Sprint(width)}[name] },
 			})
 			if code != cli.ExitOK && code != cli.ExitFailure {

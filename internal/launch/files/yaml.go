@@ -57,21 +57,49 @@ func (m *mapping) setPath(path []string, value any) {
 
 // MarshalYAML keeps the order. Lists of numbers are on one line.
 func (m *mapping) MarshalYAML() (any, error) {
-	node := &yaml.Node{Kind: yaml.MappingNode}
+	out := &yaml.Node{Kind: yaml.MappingNode}
 	for _, key := range m.keys {
-		var k, v yaml.Node
-		if err := k.Encode(key); err != nil {
+		k, err := node(key)
+		if err != nil {
 			return nil, err
 		}
-		if err := v.Encode(m.values[key]); err != nil {
+		v, err := node(m.values[key])
+		if err != nil {
 			return nil, err
 		}
 		if _, ok := m.values[key].([]int); ok {
 			v.Style = yaml.FlowStyle
 		}
-		node.Content = append(node.Content, &k, &v)
+		out.Content = append(out.Content, k, v)
 	}
-	return node, nil
+	return out, nil
+}
+
+// node is a value as a node. Package yaml would write and read mappings once more for each that they are in.
+func node(value any) (*yaml.Node, error) {
+	out := new(yaml.Node)
+	switch v := value.(type) {
+	case *mapping:
+		made, err := v.MarshalYAML()
+		if err != nil {
+			return nil, err
+		}
+		return made.(*yaml.Node), nil
+	case []*mapping:
+		if len(v) == 0 {
+			break
+		}
+		out.Kind = yaml.SequenceNode
+		for _, x := range v {
+			item, err := node(x)
+			if err != nil {
+				return nil, err
+			}
+			out.Content = append(out.Content, item)
+		}
+		return out, nil
+	}
+	return out, out.Encode(value)
 }
 
 // encode writes documents under a heading of comments.

@@ -122,8 +122,8 @@ func readRecord(w *session.Session, folder string) (*Response, error) {
 type ran struct {
 	Run
 	file string
-	// off is ln(measured/predicted), with the calibration of the request and the one from the runs; NaN where it was not measured.
-	off, refitted [quantities]float64
+	// refitted is ln(measured/predicted) with the calibration from the runs; NaN where it was not measured.
+	refitted [quantities]float64
 }
 
 // find finds the results of the runs and compares them with what was predicted.
@@ -135,8 +135,7 @@ func (o *Outcome) find(ctx context.Context, w *session.Session, x *Response, fol
 		if err == nil {
 			var figures []check.Figure
 			if figures, err = compare(ctx, w, file, run, x.Request.Plan.Sources); err == nil {
-				r := ran{Run: *run, file: file, off: errorsOf(figures)}
-				out = append(out, r)
+				out = append(out, ran{Run: *run, file: file})
 				inside := !slices.ContainsFunc(figures, func(f check.Figure) bool { return !f.Inside })
 				o.Runs = append(o.Runs, Compared{ID: run.ID, File: file, Option: run.Option, Figures: figures, Refitted: []check.Figure{}, Inside: inside})
 			}

@@ -30,9 +30,20 @@ func smallPlan() Request {
 	}
 }
 
+// remembers is a session that all tests share but those that compare plans with other ways to ask.
+//
+//nolint:gochecknoglobals // a cache
+var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
+
+// mustPlan is a plan of the session that tests share.
 func mustPlan(t *testing.T, r Request) *Response {
 	t.Helper()
-	out, err := Run(t.Context(), &session.Session{}, r)
+	return planned(t, remembers, r)
+}
+
+func planned(t *testing.T, w *session.Session, r Request) *Response {
+	t.Helper()
+	out, err := Run(t.Context(), w, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +53,7 @@ func mustPlan(t *testing.T, r Request) *Response {
 // TestPlanAgrees: a contender is the best row of its experiment, and what a simulation of
 // its deployment gives; the best of all comes first.
 func TestPlanAgrees(t *testing.T) {
-	p := mustPlan(t, smallPlan())
+	p := planned(t, &session.Session{}, smallPlan())
 	if len(p.Contenders) != 6 || !p.Contenders[0].Meets || p.RankedBy != ByThroughput {
 		t.Fatalf("%d contenders, by %s", len(p.Contenders), p.RankedBy)
 	}
@@ -89,12 +100,13 @@ func TestPlanAgrees(t *testing.T) {
 func TestPlanChanges(t *testing.T) {
 	r := smallPlan()
 	r.NoChanges, r.Engines, r.Modes = false, []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
-	p := mustPlan(t, r)
+	p := planned(t, &session.Session{}, r)
 	var names []string
+	other := &session.Session{Memo: &session.Memo{Size: 10_000}}
 	for i := range p.Changes {
 		c := &p.Changes[i]
 		names = append(names, c.What)
-		again := mustPlan(t, c.Request)
+		again := planned(t, other, c.Request)
 		if diff := cmp.Diff(again.Contenders[0].Found.Option, c.Found.Option); diff != "" {
 			t.Errorf("%s (-request +change):\n%s", c.What, diff)
 		}

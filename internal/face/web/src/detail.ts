@@ -13,12 +13,16 @@ let load: Load | undefined;
 
 export function details(fetchReasons?: Load): void {
   load = fetchReasons;
-  window.addEventListener("hashchange", () => { wanted = location.hash; here = true; show(); });
+  window.addEventListener("popstate", () => { wanted = location.hash; show(); });
   document.addEventListener("click", (e) => {
     const at = e.target as Element;
     if (at instanceof HTMLDialogElement && at.open) return leave(); // beside it
     const link = at.closest<HTMLElement>("a[href^='#contender-']");
-    if (link && !link.closest("dialog")) opener = link;
+    if (link && !e.ctrlKey && !e.metaKey && !e.shiftKey) {
+      e.preventDefault(); // the page would scroll to where the view is in it
+      if (!link.closest("dialog")) opener = link;
+      return go(link.getAttribute("href")!);
+    }
     const row = at.closest("tr[data-row]");
     if (row && !at.closest("a, button, input") && !getSelection()?.toString()) row.querySelector<HTMLElement>("a.name")?.click();
   });
@@ -30,14 +34,23 @@ export function details(fetchReasons?: Load): void {
 // open opens a view by its name.
 export function open(id: string): void {
   opener = document.activeElement as HTMLElement | null;
-  location.hash = id;
+  go("#" + id);
+}
+
+// go is an entry of the history: Back closes the view, whatever was opened in it.
+function go(hash: string): void {
+  const inside = document.querySelector("dialog.detail[open]") !== null;
+  history[inside ? "replaceState" : "pushState"](null, "", hash);
+  here ||= !inside;
+  wanted = hash;
+  show();
 }
 
 // kept is the end of the address that a view has.
 export function kept(): string { return wanted.startsWith("#contender-") ? wanted : ""; }
 
 function leave(): void {
-  if (here) return history.back();
+  if (here) { here = false; return history.back(); }
   wanted = "";
   history.replaceState(null, "", location.pathname + location.search);
   show();
@@ -56,7 +69,7 @@ export function show(): void {
     const at = document.getElementById(name) ?? view.querySelector(".reasons");
     if (at instanceof HTMLDetailsElement) at.open = true;
     at?.scrollIntoView({ block: "start" });
-    at?.querySelector("summary")?.focus();
+    if (at instanceof HTMLElement) { at.tabIndex = -1; at.focus(); } // not its button, which the key that led here would press
   });
 }
 

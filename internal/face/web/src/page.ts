@@ -37,7 +37,7 @@ void Promise.all([form.load(), loadWords()]).then(() => { pins.show(); return as
 window.addEventListener("popstate", () => { if (location.search === question) return; form.state = read(location.search); settled = true; void ask(false, true); });
 answer.addEventListener("click", (e) => {
   const of = (e.target as Element).closest<HTMLElement>("[data-files]")?.dataset.files;
-  if (of !== undefined) return void filesOf(of);
+  if (of !== undefined) return void filesOf(of, e.target as HTMLElement);
   const wanted = (e.target as Element).closest<HTMLElement>("[data-request]")?.dataset.request;
   if (wanted === undefined) return;
   form.state = stateOf(JSON.parse(wanted), form.presets);
@@ -177,14 +177,17 @@ async function explanation(alone: unknown): Promise<Document> {
   return out;
 }
 
-// filesOf saves the files of one contender.
-async function filesOf(contender: string): Promise<void> {
-  status.textContent = word("making the files of {0}", contender);
-  const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.own), contender }) });
-  status.classList.toggle("wrong", !got.ok);
-  if (!got.ok) { status.textContent = await show(got); return; }
-  save(`${contender.replaceAll(" ", "-")}.zip`, await got.blob());
-  status.textContent = word("files of {0} saved", contender);
+// filesOf saves the files of one contender; a view that is open says how it goes itself.
+async function filesOf(contender: string, button: HTMLElement): Promise<void> {
+  const places = [status, button.closest("dialog")?.querySelector(".files-status")];
+  const tell = (text: string, wrong = false) => { for (const p of places) { if (p) p.textContent = text; p?.classList.toggle("wrong", wrong); } };
+  tell(word("making the files of {0}", contender));
+  try {
+    const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.own), contender }) });
+    if (!got.ok) return tell(await show(got), true);
+    save(`${contender.replaceAll(" ", "-")}.zip`, await got.blob());
+    tell(word("files of {0} saved", contender));
+  } catch (e) { tell(word("No answer: {0}", String(e)), true); }
 }
 
 function tell(text: string): void {

@@ -112,8 +112,8 @@ function arrange(body: HTMLElement, rows: HTMLTableRowElement[], heads: (HTMLTab
     if (i === column) th.setAttribute("aria-sort", choice.down ? "descending" : "ascending");
     else if (!heads.some((h, k) => h === th && k === column)) th.removeAttribute("aria-sort");
   }
-  const wanted = choice.filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = order.filter((r) => wanted.every((w) => (r.textContent ?? "").toLowerCase().includes(w)));
+  const wanted = choice.filter.split(/\s+/).filter(Boolean).map((w) => new RegExp("(?<![\\p{L}\\d])" + w.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "iu")); // beginnings of words
+  const found = order.filter((r) => wanted.every((w) => w.test(r.textContent ?? "")));
   const shown = new Set(choice.folded ? found.slice(0, few) : found);
   for (const r of rows) r.hidden = !shown.has(r);
   body.append(...order);
