@@ -194,7 +194,7 @@ func (a *agreement) captured(system string) int {
 	if err != nil || unknown != nil {
 		a.Fatal(err, unknown)
 	}
-	return p.On(d, 1, "").Graph.MaxBatch
+	return p.On(d, engine.Use{Devices: 1}).Graph.MaxBatch
 }
 
 // simulate is the simulation of a deployment under the load of an experiment.

@@ -157,6 +157,15 @@ func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
 		s.Quant.Base.Bytes(conv*float64(max(0, r.Conv-1)))
 }
 
+// State is the recurrent states of a request on a device, over all layers.
+func (m *Model) State() units.Bytes {
+	var b units.Bytes
+	for i := range m.layers {
+		b += units.Bytes(m.layers[i].layers) * m.layers[i].state
+	}
+	return b
+}
+
 // KV is the cache of a batch, in whole blocks, with room for the tokens the
 // step produces.
 func (m *Model) KV(b graph.Batch) units.Bytes {

@@ -131,7 +131,7 @@ func (t *Tally) Activity() power.Activity {
 			sum.Add(&x, k.steps*r.items[j].Count)
 		}
 	}
-	t.curve.room.Store(r)
+	t.curve.rooms.Put(r)
 	return sum
 }
 

@@ -2,6 +2,7 @@ package step
 
 import (
 	"math/bits"
+	"sync"
 	"sync/atomic"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -20,7 +21,6 @@ type Curve struct {
 	graph  *graph.Graph
 	coster cost.Coster
 	*known
-	room atomic.Pointer[room] // nil while in use
 }
 
 // known is what a curve remembers, for all that share it.
@@ -30,6 +30,7 @@ type known struct {
 	pages  []atomic.Pointer[stretch]
 	works  slots[work]
 	planes [4]atomic.Pointer[plane] // by the kind of step
+	rooms  sync.Pool                // of *room
 }
 
 // Fork is the same curve for another user: what is priced once for a count is shared,
@@ -93,9 +94,9 @@ func (c *Curve) Times(s *graph.Sums) Times {
 	return c.decode(s)
 }
 
-// enter takes the room, or makes another while somebody else is in it.
+// enter takes a room that nobody is in.
 func (c *Curve) enter() *room {
-	if r := c.room.Swap(nil); r != nil {
+	if r, ok := c.rooms.Get().(*room); ok {
 		return r
 	}
 	return new(room)
@@ -121,7 +122,7 @@ func (c *Curve) exactly(s *graph.Sums) Times {
 	}
 	r.items = c.graph.AppendRecalls(r.items[:0], s)
 	c.sum(&t, r.items)
-	c.room.Store(r)
+	c.rooms.Put(r)
 	return t
 }
 

@@ -127,5 +127,8 @@ func (h Host) Work(sequences int) units.Seconds {
 // to do, when the host needs so long to launch them: a soft maximum, because short kernels wait
 // for the host and long ones hide it.
 func Launch(kernels, launches units.Seconds) units.Seconds {
+	if launches == 0 {
+		return kernels
+	}
 	return units.Seconds(math.Hypot(float64(kernels), float64(launches)))
 }

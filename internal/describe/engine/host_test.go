@@ -77,7 +77,7 @@ func TestEveryGenerationHasTimes(t *testing.T) {
 					t.Errorf("%s %s: a layer in pieces takes %s, one without a graph %s", name, c, h.PerLayerPieces, h.PerLayerFloor)
 				}
 			}
-			if q := p.On(d, 8, ""); q.check() != nil || q.TokenBudget < 1024 {
+			if q := p.On(d, Use{Devices: 8}); q.check() != nil || q.TokenBudget < 1024 {
 				t.Errorf("on %s: %v, budget %d", name, q.check(), q.TokenBudget)
 			}
 		}

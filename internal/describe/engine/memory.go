@@ -25,8 +25,10 @@ type Needs struct {
 	// longest sequence the model knows.
 	IndexKey units.Bytes
 	Context  int
-	// Recurrent models keep states beside the cache.
-	Recurrent bool
+	// State is the recurrent states of a sequence, Drafts how many draft tokens have states of their own while they are
+	// checked.
+	State  units.Bytes
+	Drafts int
 }
 
 // Budget is how an engine divides the memory of one device.
@@ -42,6 +44,7 @@ type Budget struct {
 	States     units.InGiB `json:"states_gib,omitempty"` // recurrent ones
 	PerToken   units.InKiB `json:"kv_per_token_kib"`
 	Tokens     int         `json:"-"` // capacity of the cache, in whole blocks
+	Sequences  int         `json:"-"` // whose recurrent states fit; 0 is no bound
 }
 
 // InUse is the memory of a device that is in use with a share of its cache.
@@ -55,6 +58,7 @@ func (p *Profile) Budget(n Needs) Budget {
 	workspace := p.Workspace + p.graphs(&n)
 	share := units.Bytes(p.MemoryShare)
 	var kv, states units.Bytes
+	sequences := 0
 	switch p.MemoryShareOf {
 	case OfTotal:
 		kv = share*n.Memory - n.Weights - n.Activation - workspace
@@ -67,15 +71,39 @@ func (p *Profile) Budget(n Needs) Budget {
 		kv = share * (n.Memory - n.Weights - n.Activation - workspace)
 	}
 	kv = max(kv, 0)
-	if n.Recurrent {
-		all := kv
-		kv = all / units.Bytes(1+p.StateRatio)
-		states = all - kv
+	if n.State > 0 {
+		kv, states, sequences = p.states(kv, &n)
 	}
 	return Budget{
 		Memory: units.InGiB(n.Memory), Share: p.MemoryShare, ShareOf: p.MemoryShareOf, Weights: units.InGiB(n.Weights), Activation: units.InGiB(n.Activation),
 		Workspace: units.InGiB(workspace), KV: units.InGiB(kv), States: units.InGiB(states), PerToken: units.InKiB(n.PerToken), Tokens: p.tokens(kv, n.PerToken),
+		Sequences: sequences,
 	}
+}
+
+// states divides the memory for KV cache and recurrent states, and is how many sequences the states suffice for. SGLang
+// (model_executor/model_runner_kv_cache_mixin.py, handle_max_mamba_cache) first takes what drafts need, then states for
+// max_sequences where it is given and nothing is kept for a prefix cache, or else their share; a sequence has several
+// of them where the prefix cache keeps some.
+func (p *Profile) states(all units.Bytes, n *Needs) (kv, states units.Bytes, sequences int) {
+	drafts := units.Bytes(0)
+	if n.Drafts > 0 && p.Recurrent.Slots > 0 {
+		drafts = min(all, n.State*units.Bytes(p.MaxSequences*(1+n.Drafts)))
+	}
+	all -= drafts
+	kv = all / units.Bytes(1+p.StateRatio)
+	slots := 1
+	switch {
+	case p.Recurrent.Slots > 0 && p.PrefixCaching:
+		slots = p.Recurrent.Slots
+	case p.Recurrent.Slots > 0 && p.SequencesGiven:
+		kv = max(0, all-n.State*units.Bytes(p.MaxSequences))
+	}
+	states = all - kv
+	if p.Recurrent.Slots > 0 {
+		sequences = max(1, int(states/n.State)/slots)
+	}
+	return kv, states + drafts, sequences
 }
 
 // context is the longest sequence the engine has room for.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
 // tokens is how many tokens of cache a device holds.
@@ -125,7 +126,7 @@ func TestOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := p.On(d, c.devices, "")
+		q := p.On(d, Use{Devices: c.devices})
 		if (got{q.TokenBudget, q.MaxSequences, q.Graph.MaxBatch, q.MemoryShare}) != c.want {
 			t.Errorf("%s %s on %d %s %v: %v, want %v", c.engine, c.version, c.devices, c.device, c.settings,
 				got{q.TokenBudget, q.MaxSequences, q.Graph.MaxBatch, q.MemoryShare}, c.want)
@@ -167,7 +168,7 @@ func TestGraphLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.On(d, 1, c.family).Graph.MaxBatch; got != c.want {
+		if got := p.On(d, Use{Devices: 1, Model: &model.Model{Family: c.family}}).Graph.MaxBatch; got != c.want {
 			t.Errorf("%s on %s with %s %v: %d, want %d", c.family, c.device, c.version, c.settings, got, c.want)
 		}
 	}
@@ -226,13 +227,102 @@ func TestStates(t *testing.T) {
 	p := lookup(t, "sglang")
 	n := Needs{Memory: 80 * units.GiB, Weights: 20 * units.GiB, PerToken: units.KiB}
 	plain := p.Budget(n)
-	n.Recurrent = true
+	n.State = 50 * units.MiB
 	b := p.Budget(n)
 	if ratio := float64(b.States / b.KV); math.Abs(ratio-4.88/5.42) > 0.01 {
 		t.Errorf("states take %g of the cache", ratio)
 	}
 	if math.Abs(float64((b.States+b.KV)/plain.KV)-1) > 1e-9 || plain.States != 0 {
 		t.Errorf("%s and %s are not the %s of a model without states", b.States, b.KV, plain.KV)
+	}
+	// A sequence has five states with the prefix cache, three before 0.5.14, and one without the cache; then a given number
+	// of sequences has theirs and the cache the rest.
+	pool := int(units.Bytes(b.States) / n.State)
+	for _, c := range []struct {
+		version  string
+		settings []string
+		drafts   int
+		want     int
+	}{
+		{"", nil, 0, pool / 5},
+		{"0.5.13", nil, 0, pool / 3},
+		{"0.5.13", []string{"prefix_caching=false"}, 3, 0}, // states of four tokens for each
+		{"", []string{"prefix_caching=false"}, 0, pool},
+		{"", []string{"prefix_caching=false", "max_sequences=64"}, 0, 64},
+		{"", []string{"max_sequences=64"}, 0, pool / 5},
+	} {
+		p, err := LookupVersion("sglang", c.version)
+		if err == nil {
+			p, err = p.With(c.settings...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Drafts = c.drafts; c.drafts > 0 {
+			p.MaxSequences = 48
+			rest := units.Bytes(plain.KV) - 48*4*n.State
+			c.want = int(rest * 0.9 / 1.9 / n.State)
+		}
+		b := p.Budget(n)
+		if b.Sequences != c.want {
+			t.Errorf("sglang %s %v: %d sequences, want %d", c.version, c.settings, b.Sequences, c.want)
+		}
+		if math.Abs(float64((b.States+b.KV)/plain.KV)-1) > 1e-9 {
+			t.Errorf("sglang %s %v: %s and %s are not %s", c.version, c.settings, b.States, b.KV, plain.KV)
+		}
+	}
+	v := lookup(t, "vllm").Budget(n)
+	if v.Sequences != 0 {
+		t.Errorf("vllm: %d sequences, want no bound", v.Sequences)
+	}
+}
+
+// TestShareInUse: what SGLang's rule leaves for data-parallel attention, drafts and images, by hand from server_args.py, and
+// that the prefix cache of recurrent layers excludes overlapping before 0.5.14.
+func TestShareInUse(t *testing.T) {
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mib := float64(d.Memory / units.MiB)
+	share := func(aside float64) float64 { return math.Round((mib-aside)/mib*1000) / 1000 }
+	const plain = 512 + 1.5*8192 + 2*512 + 128*8
+	tower := &model.Model{Vision: &model.Vision{PlainHidden: 1152}}
+	recurrent := &model.Model{Kinds: []model.Layer{{Attention: model.Attention{Kind: model.GatedDelta}}}}
+	for _, c := range []struct {
+		version  string
+		use      Use
+		settings []string
+		share    float64
+		exposed  float64
+	}{
+		{"", Use{Devices: 8, Ranks: 1}, nil, share(plain), 0.25},
+		{"", Use{Devices: 8, Ranks: 8}, nil, share(plain + 4.5*512*8), 0.25},
+		{"", Use{Devices: 8, Ranks: 8}, []string{"graph.max_batch=256"}, share(plain - 2*256 + 3*256*8), 0.25},
+		{"", Use{Devices: 8, Drafts: 3}, nil, share(plain), 0.25},
+		{"0.5.12", Use{Devices: 8, Drafts: 3}, nil, share(plain + 4096), 0.25},
+		{"0.5.9", Use{Devices: 8, Drafts: 3}, nil, share(plain + 2048), 0.25},
+		{"", Use{Devices: 8, Ranks: 8, Side: Prompts}, nil, share(plain - 2*512), 0.25},
+		{"", Use{Devices: 8, Ranks: 8, Side: Decodes}, nil, share(plain - 1.5*(8192-2048) + 4.5*512*8), 0.25},
+		{"0.5.12", Use{Devices: 8, Ranks: 8, Side: Prompts}, nil, share(plain + 4.5*512*8), 0.25},
+		{"", Use{Devices: 8, Model: tower}, nil, share(plain) * 0.95 * (1 - 0.1*(1.265625-1)), 0.25},
+		{"", Use{Devices: 8, Model: recurrent}, nil, share(plain), 0.25},
+		{"0.5.12", Use{Devices: 8, Model: recurrent}, nil, share(plain), 1},
+		{"0.5.12", Use{Devices: 8, Model: recurrent}, []string{"prefix_caching=false"}, share(plain), 0.25},
+		{"0.5.12", Use{Devices: 8, Model: recurrent, Drafts: 3}, nil, share(plain + 4096), 0.25}, // without the prefix cache
+		{"0.5.12", Use{Devices: 8, Model: &model.Model{Family: "kimi_linear", Kinds: recurrent.Kinds}}, nil, share(plain), 0.25},
+	} {
+		p, err := LookupVersion("sglang", c.version)
+		if err == nil {
+			p, err = p.With(c.settings...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.On(d, c.use)
+		if math.Abs(q.MemoryShare-c.share) > 1e-9 || q.Exposed != c.exposed {
+			t.Errorf("sglang %s %v %+v: share %g, exposed %g, want %g and %g", c.version, c.settings, c.use, q.MemoryShare, q.Exposed, c.share, c.exposed)
+		}
 	}
 }
 

@@ -26,6 +26,8 @@ type Profile struct {
 	// prompts alone.
 	TokenBudget  int
 	MaxSequences int // on one rank
+	// SequencesGiven means that MaxSequences was set.
+	SequencesGiven bool
 
 	MemoryShare   float64
 	MemoryShareOf ShareOf
@@ -40,7 +42,8 @@ type Profile struct {
 	// keep everything.
 	WindowShare float64
 	StateRatio  float64 // 0 where states are not set aside
-	BlockTokens int     // a sequence takes whole blocks
+	Recurrent   Recurrent
+	BlockTokens int // a sequence takes whole blocks
 	KVFormat    dtype.Format
 	StateFormat dtype.Format // of recurrent states
 	// Reserve 0 takes blocks as needed and preempts, 1 reserves to completion.
@@ -140,6 +143,16 @@ type Graph struct {
 type BatchWait struct {
 	Steps int
 	Ratio float64
+}
+
+// Recurrent is how an engine keeps the states of recurrent layers for its prefix cache.
+type Recurrent struct {
+	// Slots are the states of a running sequence, those that the cache keeps and writes included; 0 does not bound the
+	// sequences by their states.
+	Slots      int
+	Overlapped bool     // host work overlaps with the GPU nevertheless
+	Drafts     bool     // there is a prefix cache while drafting too
+	Uncached   []string // families without a prefix cache
 }
 
 // AttentionDP is how data-parallel attention changes the schedule.

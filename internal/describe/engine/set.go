@@ -67,7 +67,7 @@ func (p *Profile) keep(key string) {
 	case "graph.max_batch":
 		p.Graph.Given = true
 	case "max_sequences":
-		p.MTP.Sequences = 0
+		p.MTP.Sequences, p.SequencesGiven = 0, true
 	case "host.exposed":
 		p.Alone = 1
 	}

@@ -22,7 +22,7 @@ func TestWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := *p
-	want.TokenBudget, want.MaxSequences, want.MemoryShare, want.KVFormat = 2048, 64, 0.8, dtype.FP8
+	want.TokenBudget, want.MaxSequences, want.SequencesGiven, want.MemoryShare, want.KVFormat = 2048, 64, true, 0.8, dtype.FP8
 	want.BatchWait, want.Exposed, want.Alone, want.Policy, want.ChunkedPrefill = BatchWait{20, 0.9}, 0, 1, InFlight, false
 	want.MemoryShareOf, want.Workspace, want.MTP.Tokens, want.Reserve = OfFree, 3*units.GiB, 2, 1
 	want.Hosts = p.clone().Hosts
@@ -83,7 +83,7 @@ func adjustable(p *Profile) []Setting {
 func TestSettings(t *testing.T) {
 	every(t, func(t *testing.T, p *Profile) {
 		p = p.clone()
-		p.Tiers, p.ShareRule, p.Graph.Given = nil, nil, true // With drops what it replaces
+		p.Tiers, p.ShareRule, p.Graph.Given, p.SequencesGiven = nil, nil, true, true // With drops what it replaces
 		maps.DeleteFunc(p.Hosts, func(generation string, _ *Terms) bool { return generation != Generic })
 		seen := map[string]bool{}
 		var assignments []string

@@ -12,6 +12,7 @@ func (p *Profile) identity() []setting {
 		{"known", rule{}, "", &p.Known},
 		{"source", rule{}, "", &p.Source},
 		{"fuses_shared", rule{}, "", &p.SharedFusion},
+		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
 	}
 }
 
@@ -42,6 +43,9 @@ func (p *Profile) settings() []setting {
 		{"index_rows", atLeast(0), "sequences of max_context whose index keys have a workspace (sparse attention)", &p.IndexRows},
 		{"window_share", shareFrom(0), "share of the KV cache that sliding-window layers keep beyond the window", &p.WindowShare},
 		{"state_ratio", atLeast(0), "memory for recurrent states, per byte of KV cache", &p.StateRatio},
+		{"recurrent.slots", atLeast(0), "recurrent states kept for a running sequence with prefix_caching, which bounds sequences; 0 is no bound", &p.Recurrent.Slots},
+		{"recurrent.overlapped", rule{}, "overlap host work of models with recurrent layers too, with prefix_caching", &p.Recurrent.Overlapped},
+		{"recurrent.drafts", rule{}, "keep a prefix cache of models with recurrent layers while drafting too", &p.Recurrent.Drafts},
 		{"block_tokens", atLeast(1), "tokens in a KV block", &p.BlockTokens},
 		{"kv_format", rule{}, "number format of the KV cache; auto is the checkpoint's", &p.KVFormat},
 		{"state_format", rule{}, "number format of recurrent states; auto is the model's", &p.StateFormat},
@@ -168,7 +172,13 @@ func (r *ShareRule) settings() []setting {
 		{"per_token", atLeast(0), "", mib(&r.PerToken)},
 		{"per_graph", atLeast(0), "", mib(&r.PerGraph)},
 		{"per_device", atLeast(0), "", mib(&r.PerDevice)},
+		{"per_rank_graph", atLeast(0), "", mib(&r.PerRankGraph)},
+		{"per_rank_large", atLeast(0), "", mib(&r.PerRankLarge)},
+		{"large_graph", atLeast(0), "", &r.LargeGraph},
 		{"least", atLeast(0), "", mib(&r.Least)},
 		{"least_above", atLeast(0), "", mib(&r.LeastAbove)},
+		{"drafts", atLeast(0), "", mib(&r.Drafts)},
+		{"vision", shareFrom(0), "", &r.Vision},
+		{"sides", rule{}, "", &r.Sides},
 	}
 }

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
 // Tier is a set of defaults for some devices or models; a zero changes nothing.
@@ -34,35 +36,93 @@ const mostPeers = 8
 
 // ShareRule derives MemoryShare from the memory the engine reserves for activations
 // and graphs: Fixed + PerToken·TokenBudget + PerGraph·Graph.MaxBatch +
-// PerDevice·devices, and no less than Least where the device has more than
-// LeastAbove.
+// PerDevice·devices, with data-parallel attention PerRankGraph·Graph.MaxBatch·ranks, and
+// PerRankLarge more where MaxBatch is above LargeGraph; no less than Least where the device has more than
+// LeastAbove; and Drafts on top. With Sides a worker for prompts alone has no graphs, and one that only decodes counts the tokens
+// of a decode step, 2048 at least. A model that sees images has Vision of the share that is left.
 type ShareRule struct {
 	Fixed, PerToken, PerGraph, PerDevice units.Bytes
+	PerRankGraph, PerRankLarge           units.Bytes
+	LargeGraph                           int
 	Least, LeastAbove                    units.Bytes
+	Drafts                               units.Bytes
+	Vision                               float64 // 0 is 1
+	Sides                                bool
 }
 
-// On returns the profile with the defaults the engine chooses for a family of models on a
-// device when a replica takes so many of them (TP × DP × PP). The first tier that fits
+// Use is what an engine serves, as far as its defaults follow from it.
+type Use struct {
+	Devices int          // of a replica
+	Ranks   int          // data-parallel ranks that share experts
+	Model   *model.Model // nil is unknown
+	Drafts  int          // tokens drafted in a step
+	Side    Side
+}
+
+// Side is the part of requests that a worker computes.
+type Side int
+
+// The sides.
+const (
+	Both Side = iota
+	Prompts
+	Decodes
+)
+
+// Serving is the use of a model by a replica of so many devices and data-parallel ranks. Ranks of a dense model
+// are engines of their own.
+func Serving(m *model.Model, devices, ranks, drafts int) Use {
+	u := Use{Devices: devices, Ranks: max(1, ranks), Model: m, Drafts: drafts}
+	if !m.HasExperts() {
+		u.Devices, u.Ranks = max(1, devices/u.Ranks), 1
+	}
+	return u
+}
+
+func (u *Use) family() string {
+	if u.Model == nil {
+		return ""
+	}
+	return u.Model.Family
+}
+
+// recurrent reports a model with recurrent layers.
+func (u *Use) recurrent() bool { return u.Model != nil && Classify(u.Model) == Linear }
+
+// On returns the profile with the defaults the engine chooses for a use on a device. The first tier that fits
 // counts. Values replaced by With stay.
-func (p *Profile) On(d *device.Profile, devices int, family string) *Profile {
-	q := *p
+func (p *Profile) On(d *device.Profile, u Use) *Profile {
+	q, devices := *p, u.Devices
 	for _, t := range p.Tiers {
-		if t.fits(d, family) {
+		if t.fits(d, u.family()) {
 			t.apply(&q, devices)
 			break
 		}
+	}
+	if u.recurrent() {
+		q.Recurrent.apply(&q, &u)
 	}
 	if n := q.Graph.PerSequence; n > 0 && !q.Graph.Given {
 		q.Graph.MaxBatch = min(q.Graph.MaxBatch, n*q.MaxSequences)
 	}
 	if r := q.ShareRule; r != nil && d.Memory > 0 {
-		q.MemoryShare = r.share(&q, d.Memory, devices)
+		q.MemoryShare = r.share(&q, d.Memory, &u)
 	}
 	if devices > 1 {
 		q.Workspace += q.Communication + q.PerPeer*units.Bytes(min(devices, mostPeers))
 	}
 	q.Tiers, q.ShareRule, q.Communication, q.PerPeer = nil, nil, 0, 0
 	return &q
+}
+
+// apply is what follows for a model with recurrent layers.
+func (r *Recurrent) apply(p *Profile, u *Use) {
+	if u.Drafts > 0 && !r.Drafts || slices.Contains(r.Uncached, u.family()) {
+		p.PrefixCaching = false
+	}
+	if p.PrefixCaching && r.Slots > 0 && !r.Overlapped {
+		p.Exposed = 1
+	}
 }
 
 func (t *Tier) fits(d *device.Profile, family string) bool {
@@ -94,12 +154,46 @@ func (t *Tier) apply(p *Profile, devices int) {
 }
 
 // share is the rule's share, to three digits as the engines round it.
-func (r *ShareRule) share(p *Profile, memory units.Bytes, devices int) float64 {
-	aside := r.Fixed + r.PerToken*units.Bytes(p.TokenBudget) + r.PerGraph*units.Bytes(p.Graph.MaxBatch) +
-		r.PerDevice*units.Bytes(devices)
+func (r *ShareRule) share(p *Profile, memory units.Bytes, u *Use) float64 {
+	tokens, batch := p.TokenBudget, units.Bytes(p.Graph.MaxBatch)
+	switch {
+	case r.Sides && u.Side == Prompts:
+		batch = 0
+	case r.Sides && u.Side == Decodes:
+		const least = 2048
+		n := p.Graph.MaxBatch
+		if p.SequencesGiven {
+			n = p.MaxSequences * max(1, u.Ranks)
+		}
+		tokens = max(least, n*(1+u.Drafts))
+	}
+	aside := r.Fixed + r.PerToken*units.Bytes(tokens) + r.PerGraph*batch + r.PerDevice*units.Bytes(u.Devices)
+	if u.Ranks > 1 {
+		each := r.PerRankGraph
+		if p.Graph.MaxBatch > r.LargeGraph {
+			each += r.PerRankLarge
+		}
+		aside += each * batch * units.Bytes(u.Ranks)
+	}
 	if memory > r.LeastAbove {
 		aside = max(aside, r.Least)
 	}
+	if u.Drafts > 0 {
+		aside += r.Drafts
+	}
 	const digits = 1000
-	return max(math.Round(float64((memory-aside)/memory)*digits)/digits, 1./digits)
+	share := math.Round(float64((memory-aside)/memory)*digits) / digits
+	if r.Vision > 0 && u.Model != nil && u.Model.Vision != nil {
+		share *= r.Vision * towerShare(u.Model.Vision)
+	}
+	return max(share, 1./digits)
+}
+
+// towerShare is how SGLang corrects the share that models with images have: by a tenth for each time that their tower
+// is larger than that of CLIP ViT-L, from 0.8 to 1.05. It knows a tower by num_hidden_layers and hidden_size, and one without
+// them as that (server_args.py, adjust_mem_fraction_for_vlm).
+func towerShare(v *model.Vision) float64 {
+	const layers, width, least, most = 24, 1024, 0.8, 1.05
+	size := float64(cmp.Or(v.PlainLayers, layers)) * math.Pow(float64(cmp.Or(v.PlainHidden, width)), 2) / (layers * width * width)
+	return min(max(1-0.1*(size-1), least), most)
 }

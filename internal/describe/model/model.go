@@ -256,6 +256,9 @@ type Vision struct {
 	Positions int
 	// Bias marks biases on the tower's linear layers.
 	Bias bool
+	// PlainLayers and PlainHidden are what config.json says under num_hidden_layers and hidden_size, 0 under other names:
+	// an engine reads no others.
+	PlainLayers, PlainHidden int
 }
 
 // Quantization is the checkpoint's own storage per part of the model.

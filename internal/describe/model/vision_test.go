@@ -45,14 +45,14 @@ func TestVisionTokens(t *testing.T) {
 func TestVisionShape(t *testing.T) {
 	want := &Vision{
 		Layers: 32, Hidden: 1280, Intermediate: 3420, Heads: 16, Patch: 14, TemporalPatch: 2, Merge: 2,
-		Out: 3584, Window: 112, FullLayers: 4, Bias: true,
+		Out: 3584, Window: 112, FullLayers: 4, Bias: true, PlainHidden: 1280,
 	}
 	if got := lookup(t, "Qwen/Qwen2.5-VL-7B-Instruct").Vision; *got != *want {
 		t.Errorf("want %+v\ngot  %+v", want, got)
 	}
 	want = &Vision{
 		Layers: 27, Hidden: 1152, Intermediate: 4304, Heads: 16, Patch: 16, TemporalPatch: 2, Merge: 2,
-		Out: 4096, Ungated: true, DeepStack: 3, Positions: 2304, Bias: true,
+		Out: 4096, Ungated: true, DeepStack: 3, Positions: 2304, Bias: true, PlainHidden: 1152,
 	}
 	if got := lookup(t, "Qwen/Qwen3-VL-8B-Instruct").Vision; *got != *want {
 		t.Errorf("want %+v\ngot  %+v", want, got)

@@ -38,6 +38,8 @@ type tower struct {
 	FullBlocks []int `json:"fullatt_block_indexes"`    // its layers without window
 	DeepStack  []int `json:"deepstack_visual_indexes"` // Qwen3-VL
 
+	plainLayers, plainHidden int // see Vision
+
 	Embed int     `json:"embed_dim"` // Qwen2-VL: the tower's width; hidden_size is the language model's
 	Ratio float64 `json:"mlp_ratio"`
 
@@ -210,7 +212,7 @@ func (r *reader) tower() *tower {
 		return nil
 	}
 	var kind tower
-	text, _, err := respelled(r.outer.VisionConfig, towerSpellings)
+	text, said, err := respelled(r.outer.VisionConfig, towerSpellings)
 	if err == nil {
 		err = json.Unmarshal(text, &kind)
 	}
@@ -221,6 +223,12 @@ func (r *reader) tower() *tower {
 	if err != nil {
 		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
 		return nil
+	}
+	if said["num_hidden_layers"] == "num_hidden_layers" {
+		t.plainLayers = t.Layers
+	}
+	if said["hidden_size"] == "hidden_size" {
+		t.plainHidden = t.Hidden
 	}
 	return &t
 }
@@ -248,6 +256,7 @@ func (t *tower) vision(merge, out int) *Vision {
 		Layers: t.Layers, Hidden: t.Hidden, Intermediate: t.Intermediate, Heads: t.Heads,
 		Patch: int(t.Patch), TemporalPatch: 1, Merge: merge, Out: out,
 		Ungated: true, Bias: true, Positions: t.Positions,
+		PlainLayers: t.plainLayers, PlainHidden: t.plainHidden,
 	}
 	switch {
 	case t.Type == "pixtral": // rotary positions, gated, no biases

@@ -99,7 +99,7 @@ func showEngine(env *Env, name string, r *enginesRequest) error {
 		if err != nil {
 			return asked(err)
 		}
-		p = p.On(d, r.devices, "")
+		p = p.On(d, engine.Use{Devices: r.devices})
 	}
 	if r.json {
 		return env.JSON(engine.WithPresets{Profile: p})

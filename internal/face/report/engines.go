@@ -155,10 +155,21 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
 		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB free, plus %g per token of token_budget, %g per sequence of graph.max_batch\n"+
 			"and %g per device of the replica", mib(r.Fixed), mib(r.PerToken), mib(r.PerGraph), mib(r.PerDevice))
+		if r.PerRankGraph > 0 {
+			fmt.Fprintf(w, ", and with data-parallel attention %g per sequence of graph.max_batch and rank, %g above %d sequences",
+				mib(r.PerRankGraph), mib(r.PerRankGraph+r.PerRankLarge), r.LargeGraph)
+		}
 		if r.Least > 0 {
 			fmt.Fprintf(w, "; at least %g MiB on devices above %g GiB", mib(r.Least), r.LeastAbove.GiB())
 		}
-		fmt.Fprint(w, ".\n\n")
+		if r.Drafts > 0 {
+			fmt.Fprintf(w, "; while drafting %g more", mib(r.Drafts))
+		}
+		fmt.Fprint(w, ".\n")
+		if r.Vision > 0 {
+			fmt.Fprintf(w, "A model that sees images gets %g of that share, corrected by the size of its tower.\n", r.Vision)
+		}
+		fmt.Fprintln(w)
 	}
 }
 

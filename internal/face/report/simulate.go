@@ -134,6 +134,9 @@ func engineUse(w io.Writer, r *simulate.Response) {
 		m.Memory, m.Share, m.ShareOf, m.Weights, m.Activation, m.Workspace, m.KV, m.PerToken)
 	if m.States > 0 {
 		fmt.Fprintf(w, ", recurrent states %s", m.States)
+		if m.Sequences > 0 {
+			fmt.Fprintf(w, " for %d sequences", m.Sequences)
+		}
 	}
 	fmt.Fprintln(w)
 	if r.Result.Decode != nil {

@@ -82,6 +82,7 @@ func (x *run) loaded(ctx context.Context, load trial.Load, r *search.Result) (Op
 	out := x.found(&all, &r.Best)
 	out.Least, out.Spare = r.Least, x.how.Spare
 	full := load
+	full.Ran = r.Ran
 	full.Requests = copies * parallel.Fullest(load.Requests, copies)
 	got, err := x.show(ctx, r.Candidate, r.Best.Batch, full)
 	if err != nil {

@@ -173,7 +173,7 @@ func (x *inspection) captures(p, first *deployment.Served) []variation {
 
 // usual is the engine of a pool with its default settings.
 func (x *inspection) usual(p *deployment.Served) *engine.Profile {
-	return x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family)
+	return x.stage.Engine.On(p.Device, engine.Serving(p.Spec.Model, p.Spec.Layout.Devices, p.Spec.Layout.DP, p.Spec.MTP))
 }
 
 // promptGraphs is the limit of captured tokens in published launch scripts that raise it

@@ -369,7 +369,7 @@ func capacityOf(d *deployment.Resolved, f *replica.Fleet, tokens int) Capacity {
 	m := &r.Memory
 	c := Capacity{Memory: *m, Ranks: max(1, p.Spec.Layout.DP) * p.Replicas}
 	c.Free = max(0, m.Memory-m.Weights-m.Activation-m.Workspace-m.KV-m.States)
-	c.Tokens, c.Limit, c.Held = m.Tokens*c.Ranks, p.Engine.MaxSequences*c.Ranks, r.Holds(tokens)*c.Ranks
+	c.Tokens, c.Limit, c.Held = m.Tokens*c.Ranks, r.MaxSequences()*c.Ranks, r.Holds(tokens)*c.Ranks
 	c.Safe = min(c.Limit, c.Held)
 	return c
 }

@@ -63,7 +63,7 @@ type Stage struct {
 
 // Captured are the graphs that the engine captures for a number of sequences.
 func (s *Stage) Captured() engine.Graph {
-	return s.Engine.On(s.Device, 1, s.Model.Family).Graph
+	return s.Engine.On(s.Device, engine.Use{Devices: 1, Model: s.Model}).Graph
 }
 
 // Stage resolves the names of a deployment and its sources, cached by the memo.

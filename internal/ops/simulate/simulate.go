@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -138,25 +139,52 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 		}
 		return nil, session.BadInput(err)
 	}
-	serves := resolved.Generates()
+	return respond(s, r, &simulated{resolved, fleet, client, result, meters}), nil
+}
+
+// Of is the response of a request whose simulation a search has done, with meters.
+func Of(w *session.Session, s *session.Stage, r *Request, done *search.Ran) (*Response, error) {
+	resolved, fleet, err := s.Fleet(&r.Deployment)
+	if err != nil {
+		return nil, err
+	}
+	client, err := Client(w, s, &r.Traffic)
+	if err != nil {
+		return nil, err
+	}
+	return respond(s, r, &simulated{resolved, fleet, client, done.Result, done.Meters}), nil
+}
+
+// simulated is a simulation that has ended; meters are nil where it had none.
+type simulated struct {
+	resolved *deployment.Resolved
+	fleet    *replica.Fleet
+	client   sim.Client
+	result   *sim.Result
+	meters   *replica.Meters
+}
+
+// respond is the response of a simulation.
+func respond(s *session.Stage, r *Request, x *simulated) *Response {
+	serves := x.resolved.Generates()
 	label := func(p *deployment.Served) string { return p.Spec.Layout.Label(s.Model.HasExperts()) }
 	out := &Response{
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
-		Layout: label(serves), Memory: fleet.Generates().Memory, Budget: resolved.Pools[0].Engine.TokenBudget, Result: *result,
-		Tier:    s.Prices.Tier(s.Device, resolved.Pricing),
-		Notes:   append([]string{}, slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client), r.onSampling(result))...),
-		Assumed: resolved.Assumed,
+		Layout: label(serves), Memory: x.fleet.Generates().Memory, Budget: x.resolved.Pools[0].Engine.TokenBudget, Result: *x.result,
+		Tier:    s.Prices.Tier(s.Device, x.resolved.Pricing),
+		Notes:   append([]string{}, slices.Concat(s.Model.Notes, x.resolved.Notes, r.onLength(s, x.client), r.onSampling(x.result))...),
+		Assumed: x.resolved.Assumed,
 	}
-	if resolved.Disaggregated() {
-		out.PrefillLayout = label(&resolved.Pools[0])
+	if x.resolved.Disaggregated() {
+		out.PrefillLayout = label(&x.resolved.Pools[0])
 	}
-	out.About = r.About(s, resolved, result, out.Tier)
+	out.About = r.About(s, x.resolved, x.result, out.Tier)
 	out.expect(s.Overlay.Expect(out.About))
 	out.present()
-	if metered {
-		out.Energy = EnergyOf(meters, result, resolved)
+	if x.meters != nil {
+		out.Energy = EnergyOf(x.meters, x.result, x.resolved)
 	}
-	return out, nil
+	return out
 }
 
 // Check reports the errors in a request and its names.

@@ -150,7 +150,7 @@ func (s *Subject) Bench() *search.Bench {
 			if err != nil {
 				return search.Built{}, err
 			}
-			return search.Built{Config: f.Config(nil), Memory: f.Generates().Memory}, nil
+			return search.Built{Config: f.Config(nil), Memory: f.Generates().Memory, Meter: f.Meter}, nil
 		},
 		Closed: func(n int) sim.Client { return s.client(simulate.Traffic{Concurrency: n}) },
 		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate / s.turns()}) },
@@ -394,6 +394,8 @@ func (s *Subject) own(c search.Candidate) *deployment.Resolved {
 type Load struct {
 	Requests int
 	Rate     float64
+	// Ran is the simulation of one copy with its part of the rate, where a search has done it.
+	Ran *search.Ran
 }
 
 // Show simulates a candidate that is shown, with its energy. Of many copies some are
@@ -417,7 +419,11 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	q.Complete()
 	quiet := *s.World
 	quiet.Progress = nil
-	out, err := simulate.Metered(ctx, &quiet, s.Stage, &q)
+	run := func() (*simulate.Response, error) { return simulate.Metered(ctx, &quiet, s.Stage, &q) }
+	if l.Ran != nil && of == 1 {
+		run = func() (*simulate.Response, error) { return simulate.Of(&quiet, s.Stage, &q, l.Ran) }
+	}
+	out, err := run()
 	if err != nil || of == copies {
 		return out, err
 	}

@@ -41,7 +41,7 @@ func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) float
 			at.Batch = load(p)
 		}
 		var settings []string
-		for _, drawn := range s.For(e.On(own.Device, l.Devices, own.Model.Family), at) {
+		for _, drawn := range s.For(e.On(own.Device, own.use(p, &l, p.MTP)), at) {
 			out = append(out, Assumption{p.Role, drawn})
 			if drawn.Value != "" {
 				settings = append(settings, drawn.Key+"="+drawn.Value)

@@ -231,8 +231,8 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Engine = e.On(b.Device, l.Devices, b.Model.Family)
-		out.Spec.MTP = cmp.Or(p.MTP, out.Engine.MTP.Tokens)
+		out.Spec.MTP = cmp.Or(p.MTP, e.MTP.Tokens)
+		out.Engine = e.On(b.Device, b.use(p, l, out.Spec.MTP))
 		if n := out.Engine.MTP.Sequences; n > 0 && out.Spec.MTP > 0 {
 			out.Engine.MaxSequences = min(out.Engine.MaxSequences, max(1, n/max(1, l.DP)))
 		}
@@ -254,6 +254,19 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 	}
 	out.AcceptedPerStep = AcceptedPerStep(out.Spec.MTP, rates)
 	return out, b.checkDrafts(p, out.Spec.MTP)
+}
+
+// use is what the engine of a pool serves.
+func (b *Base) use(p *Pool, l *parallel.Layout, drafts int) engine.Use {
+	u := engine.Serving(b.Model, l.Devices, l.DP, drafts)
+	switch p.Role {
+	case Prefill:
+		u.Side = engine.Prompts
+	case Decode:
+		u.Side = engine.Decodes
+	case Both:
+	}
+	return u
 }
 
 // MaxMTP is the most draft tokens the Ascend command line accepts.

@@ -116,5 +116,5 @@ func capacity(t *testing.T, c map[string]string) engine.Budget {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return budget(memory.New(&s), g, d, e.On(d, tp, s.Model.Family))
+	return budget(memory.New(&s), g, d, e.On(d, engine.Use{Devices: tp, Model: s.Model}))
 }

@@ -45,7 +45,7 @@ func TestPaceIsTheReplicas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e = e.On(d, 8, spec.Model.Family)
+			e = e.On(d, engine.Use{Devices: 8, Model: spec.Model})
 			r, err := replica.New(&deployment.Served{Spec: spec, Device: d, Engine: e, Replicas: 1}, prices)
 			if err != nil {
 				t.Fatal(err)

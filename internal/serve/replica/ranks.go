@@ -50,7 +50,9 @@ func (r *ranks) fullest(requests int) (int, float64) {
 func (r *ranks) Step(b sim.Batch) units.Seconds { return r.one.Step(r.fullestBatch(&b)) }
 
 // Launch implements sim.Launcher.
-func (r *ranks) Launch(b sim.Batch) sim.Launch { return r.one.Launch(r.fullestBatch(&b)) }
+func (r *ranks) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
+	return r.one.Launch(r.fullestBatch(&b))
+}
 
 // Through implements sim.Pipeline.
 func (r *ranks) Through(b sim.Batch) (took, stage units.Seconds) {

@@ -73,7 +73,7 @@ func vllm(t *testing.T, system string, devices int) *engine.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.On(d, devices, "")
+	return e.On(d, engine.Use{Devices: devices})
 }
 
 // near allows for the rounding of sums, and for host work that is hidden in some

@@ -91,7 +91,7 @@ func budget(m *memory.Model, g *graph.Graph, d *device.Profile, e *engine.Profil
 	s := g.Spec()
 	return e.Budget(engine.Needs{
 		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(rankTokens(s, e), e.MaxSequences, e.LogitsCopies),
-		PerToken: m.BytesPerToken(e.WindowShare), Recurrent: engine.Classify(s.Model) == engine.Linear,
+		PerToken: m.BytesPerToken(e.WindowShare), State: m.State(), Drafts: s.MTP,
 		Kernels: kernels(g), IndexKey: m.IndexKey(), Context: s.Model.MaxPosition,
 	})
 }
@@ -162,7 +162,7 @@ func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
 // (managers/scheduler.py, pp_max_micro_batch_size), and TensorRT-LLM has as many in each
 // (pyexecutor/model_engine.py, get_max_num_sequences).
 func (r *Replica) sequences() (all, batch int) {
-	n, stages := r.engine.MaxSequences, r.pace.stages
+	n, stages := r.MaxSequences(), r.pace.stages
 	switch {
 	case stages == 1 || r.engine.Policy == engine.DecodeFirst:
 		return n, 0
@@ -170,6 +170,15 @@ func (r *Replica) sequences() (all, batch int) {
 		return n * stages, n
 	}
 	return n, max(1, n/stages)
+}
+
+// MaxSequences are the most of a data-parallel rank: the engine's limit, or as many as have room for their recurrent states.
+func (r *Replica) MaxSequences() int {
+	n := r.engine.MaxSequences
+	if held := r.Memory.Sequences; held > 0 {
+		n = min(n, held)
+	}
+	return n
 }
 
 // inStep is how many data-parallel ranks step together: those that share experts.
@@ -226,10 +235,11 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 }
 
 // Launch implements sim.Launcher.
-func (r *Replica) Launch(b sim.Batch) sim.Launch {
+func (r *Replica) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
-	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+	alone, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+	return alone, r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
 // Through implements sim.Pipeline.

@@ -47,7 +47,7 @@ func buildDrafts(t testing.TB, id, system, engineName string, l parallel.Layout,
 	if err != nil {
 		t.Fatal(err)
 	}
-	on := *e.On(d, l.Devices, s.Model.Family)
+	on := *e.On(d, engine.Serving(s.Model, l.Devices, l.DP, s.MTP))
 	if change != nil {
 		change(&on)
 	}
@@ -134,7 +134,7 @@ func buildPriced(t *testing.T, id string, l parallel.Layout, mtp int, prices cos
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: e.On(d, l.Devices, s.Model.Family), Replicas: 1}, prices)
+	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: e.On(d, engine.Serving(s.Model, l.Devices, l.DP, s.MTP)), Replicas: 1}, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -37,6 +38,7 @@ type Bench struct {
 
 	mu      sync.Mutex
 	trials  map[trialOf]*Trial
+	built   map[builtOf]Built
 	workers map[workerOf]*worker
 	refused map[Candidate]error // units that cannot be built, and why
 }
@@ -45,6 +47,14 @@ type Bench struct {
 type Built struct {
 	Config sim.Config
 	Memory engine.Budget // of a device that generates
+	// Meter adds meters to a simulation; nil is none.
+	Meter func(*sim.Config) *replica.Meters
+}
+
+// Ran is a simulation that has ended, with its meters.
+type Ran struct {
+	Result *sim.Result
+	Meters *replica.Meters
 }
 
 // Load is what comes to all copies of a candidate: so many requests in flight, or per
@@ -70,6 +80,7 @@ type Trial struct {
 	Overloaded          bool // requests come faster than they are served, or sessions than they end
 	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
 	swayed              bool // limits had a say in when the run ended
+	ran                 *Ran // a run at a rate that ended as one that is shown does
 }
 
 // Aim is what a trial is for.
@@ -100,6 +111,38 @@ type trialOf struct {
 	batch     int
 	precision Precision
 	judge     Judge
+}
+
+// builtOf is a candidate whose ranks run at most batch requests at a time.
+type builtOf struct {
+	Candidate
+
+	batch int
+}
+
+// maxBuilt bounds the candidates that are kept ready: those of the trials under way. A few kilobytes each.
+const maxBuilt = 1 << 8
+
+// build makes a candidate ready, once for the trials of all its loads.
+func (b *Bench) build(c Candidate, batch int) (Built, error) {
+	key := builtOf{c, batch}
+	b.mu.Lock()
+	out, ok := b.built[key]
+	b.mu.Unlock()
+	if ok {
+		return out, nil
+	}
+	out, err := b.Build(c, batch)
+	if err != nil {
+		return out, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.built == nil || len(b.built) >= maxBuilt {
+		b.built = map[builtOf]Built{}
+	}
+	b.built[key] = out
+	return out, nil
 }
 
 // maxTrials bounds what a bench remembers: a few hundred bytes each.
@@ -157,7 +200,7 @@ func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
 }
 
 func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial, error) {
-	built, err := b.Build(of.Candidate, of.batch)
+	built, err := b.build(of.Candidate, of.batch)
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +212,14 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 	}
 	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, rule
 	config.Limits, config.Together = b.Together, b.Together.Any()
+	var meters *replica.Meters
+	if of.Rate > 0 && of.precision == Carried && built.Meter != nil {
+		config.Limits = of.judge.Limits
+		if config.Decode != nil { // others may simulate the same candidate
+			config.Decode = new(*config.Decode)
+		}
+		meters = built.Meter(&config)
+	}
 	r, err := sim.Run(ctx, &config)
 	if err != nil {
 		return nil, err
@@ -180,6 +231,9 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 		swayed: r.Sampling.Swayed,
+	}
+	if meters != nil && !out.swayed {
+		out.ran = &Ran{r, meters}
 	}
 	if r.RequestRate > 0 {
 		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered

@@ -20,6 +20,7 @@ type worker struct {
 	link   sim.Link // of caches from workers for prefill
 	ranks  int      // data-parallel, each with a batch of its own
 	stages int
+	room   float64 // tokens that caches have room for at most: those of a batch of one leave the most; 0 is no bound
 
 	once  sync.Once
 	known prompts
@@ -72,16 +73,21 @@ func (b *Bench) workersOf(c *Candidate) (prefill, generates *worker, err error) 
 		b.refused[unit] = err
 		return nil, nil, err
 	}
+	small, err := b.Build(unit, 1)
+	if err != nil {
+		b.refused[unit] = err
+		return nil, nil, err
+	}
 	config := built.Config
 	if c.X == 0 {
-		b.workers[second] = b.worker(&c.Layout, config.Workers, sim.Link{})
+		b.workers[second] = b.worker(&c.Layout, config.Workers, &small.Config.Workers, sim.Link{})
 		return nil, b.workers[second], nil
 	}
 	if prefill == nil {
-		b.workers[first] = b.worker(&c.Prefill, config.Workers, sim.Link{})
+		b.workers[first] = b.worker(&c.Prefill, config.Workers, &small.Config.Workers, sim.Link{})
 	}
 	if generates == nil {
-		b.workers[second] = b.worker(&c.Layout, *config.Decode, config.Link)
+		b.workers[second] = b.worker(&c.Layout, *config.Decode, small.Config.Decode, config.Link)
 	}
 	return b.workers[first], b.workers[second], nil
 }
@@ -97,8 +103,13 @@ func (b *Bench) largest(c Candidate) (Built, error) {
 	}
 }
 
-func (b *Bench) worker(l *parallel.Layout, p sim.Pool, link sim.Link) *worker {
-	return &worker{bench: b, pool: p, link: link, ranks: max(1, l.DP), stages: max(1, l.PP), times: map[int]float64{}, shares: map[int]float64{}}
+// worker is one of a layout, with the same for small batches.
+func (b *Bench) worker(l *parallel.Layout, p sim.Pool, small *sim.Pool, link sim.Link) *worker {
+	blocks := max(p.Engine.Blocks, small.Engine.Blocks) * max(1, p.Replicas)
+	return &worker{
+		bench: b, pool: p, link: link, ranks: max(1, l.DP), stages: max(1, l.PP), room: float64(blocks) * float64(p.Engine.BlockTokens),
+		times: map[int]float64{}, shares: map[int]float64{},
+	}
 }
 
 // token is the least time of a token at a batch per rank. A step is taken to last as long
@@ -324,8 +335,9 @@ func (s *bounds) little(requests int) float64 {
 }
 
 // decodes is the most requests per second that so many in the batches of workers that
-// generate may bring.
+// generate may bring, as far as their caches have room.
 func (s *bounds) decodes(requests int) float64 {
+	requests = min(requests, s.cached())
 	if requests == 0 {
 		return 0
 	}
@@ -345,7 +357,7 @@ func (s *bounds) fewer(requests int) float64 {
 
 // share is the least time that a request takes of a worker that does both.
 func (s *bounds) share(requests int) float64 {
-	return s.generates.share(parallel.Fullest(requests, s.y*s.generates.ranks))
+	return s.generates.share(parallel.Fullest(min(requests, s.cached()), s.y*s.generates.ranks))
 }
 
 // latency is the least mean latency of requests: so many are in flight, and each takes its
@@ -412,6 +424,16 @@ func (s *bounds) full(largest int) int {
 		context = s.Input + s.Output
 	}
 	return min(max(1, s.holds(context)), largest)
+}
+
+// cached is the most requests in batches on average: each has its prompt and, over its time, half of its output in the cache.
+// Varied lengths may be such that long outputs have short prompts.
+func (s *bounds) cached() int {
+	if s.generates.room == 0 || s.Varied {
+		return math.MaxInt
+	}
+	tokens := float64(max(1, s.Input-s.Prefix)) + s.generated()/2
+	return int(math.Ceil(slack * float64(s.y) * s.generates.room / tokens))
 }
 
 // holds is how many requests of a length the cache of a rank that generates has room for;

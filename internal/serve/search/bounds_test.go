@@ -33,6 +33,9 @@ func TestBoundsHold(t *testing.T) {
 		if e := &p.Engine; e.Policy == sim.InFlight {
 			e.TokenBudget = max(e.TokenBudget, input+batch) // prompts are not split
 		}
+		if e := &p.Engine; rapid.Bool().Draw(t, "small cache") {
+			e.Blocks = ((input+s.Output)/e.BlockTokens + 2) * rapid.IntRange(1, batch).Draw(t, "requests in the cache")
+		}
 		n := rapid.IntRange(1, batch).Draw(t, "requests")
 		client := sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output})
 		client.Prefix = s.Prefix
@@ -40,7 +43,7 @@ func TestBoundsHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := bounds{Bench: s, generates: s.worker(&parallel.Layout{Devices: 1, TP: 1, DP: 1}, p, sim.Link{}), y: 1}
+		one := bounds{Bench: s, generates: s.worker(&parallel.Layout{Devices: 1, TP: 1, DP: 1}, p, &p, sim.Link{}), y: 1}
 		if most := one.throughput(n); got.OutputRate > most*(1+1e-9) {
 			t.Fatalf("%g tokens/s, bound %g", got.OutputRate, most)
 		}
@@ -57,7 +60,7 @@ func TestBoundsHold(t *testing.T) {
 }
 
 // TestBoundsOfPairsHold: no simulation of workers for prefill and for decode carries more
-// than its bound says, also where batches above some size are slow.
+// than its bound says, also where batches above some size are slow or caches are small.
 func TestBoundsOfPairsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := func(name string, high float64) units.Seconds {
@@ -74,8 +77,10 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		})
 		s := &Bench{Input: rapid.IntRange(1, 3000).Draw(t, "input"), Output: rapid.IntRange(2, 200).Draw(t, "output")}
 		pool := func(name string) sim.Pool {
+			blocks := (s.Input+s.Output)/16 + 2 // of a request
 			return sim.Pool{Replicas: rapid.IntRange(1, 3).Draw(t, name), Stepper: step, Engine: sim.Engine{
-				MaxSequences: 64, TokenBudget: rapid.IntRange(64, 8192).Draw(t, name+" budget"), BlockTokens: 16, Blocks: 1 << 20,
+				MaxSequences: 64, TokenBudget: rapid.IntRange(64, 8192).Draw(t, name+" budget"), BlockTokens: 16,
+				Blocks: blocks * rapid.IntRange(1, 64).Draw(t, name+" blocks"),
 			}}
 		}
 		p, d := pool("prefill"), pool("decode")
@@ -89,8 +94,8 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		b := bounds{Bench: s, x: p.Replicas, y: d.Replicas}
 		p.Replicas, d.Replicas = 1, 1
 		one := &parallel.Layout{Devices: 1, TP: 1, DP: 1}
-		b.prefill, b.generates = s.worker(one, p, sim.Link{}), s.worker(one, d, sim.Link{})
-		if most := b.throughput(n); got.OutputRate > most*(1+1e-9) {
+		b.prefill, b.generates = s.worker(one, p, &p, sim.Link{}), s.worker(one, d, &d, sim.Link{})
+		if most := min(b.throughput(n), b.decodes(n)*float64(s.Output)); got.OutputRate > most*(1+1e-9) {
 			t.Fatalf("%g tokens/s, bound %g", got.OutputRate, most)
 		}
 	})

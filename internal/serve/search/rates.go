@@ -26,26 +26,27 @@ type rates struct {
 // equal questions about a unit have equal trials.
 const rung = 1.02
 
-// below is the largest rate that is tried up to some rate, as a power of a rung.
-func below(rate float64) int { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
+// below is the largest rate that is tried up to some rate, as a power of a rung; rated is the rate of such a power.
+func below(rate float64) int  { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
+func rated(power int) float64 { return math.Pow(rung, float64(power)) }
 
 // served is how much more than what was found a copy may carry: trials are short, and short of the rate by chance.
 const served = 1.05
 
 // capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It
-// gives up when that is below the least.
+// gives up when that is below the least. A rate above the capacity is soon seen to miss the limits, one that meets
+// them takes long: so the highest is tried first.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
-	rate := func(k int) float64 { return math.Pow(rung, float64(k)) }
-	const (
-		first = 8    // rungs below the bound, to begin with: a sixth less
-		idle  = 0.01 // requests in flight are none
-	)
+	const idle = 0.01 // requests in flight are none
 	high := below(bound) + 1
-	last := below(min(bound, idle/x.bounds.alone()))
-	low := last - 1
-	for k, stride := high-1-first, 4; low+1 < high; {
+	low := below(min(bound, idle/x.bounds.alone())) - 1
+	k := high - 1
+	if x.Bench.Sessions.Turns > 0 { // takes long to tell, and bounds are far
+		k -= 8
+	}
+	for stride := 4; low+1 < high; {
 		k = max(k, low+1)
-		o, v, err := x.at(ctx, rate(k), 1)
+		o, v, err := x.at(ctx, rated(k), 1)
 		if err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 			high = k
 			x.r.Binds, x.r.First = v, o
 			// Nothing above it is tried any more, whatever the least is: the capacity is below it.
-			if rate(high)*served < x.least {
+			if rated(high)*served < x.least {
 				x.r.Dropped, x.r.OK = true, false
 				return nil
 			}
@@ -81,7 +82,7 @@ func (x *rates) reaches(ctx context.Context, bound float64) (bool, error) {
 	if least == 0 || least > bound {
 		return least == 0, nil
 	}
-	_, v, err := x.at(ctx, math.Pow(rung, float64(below(least))), 1)
+	_, v, err := x.at(ctx, rated(below(least)), 1)
 	return v == Fits, err
 }
 

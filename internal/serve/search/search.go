@@ -60,6 +60,8 @@ type Result struct {
 	// copies that a load needs by it; of a search for the fewest devices.
 	Capacity formulas.Outcome
 	Least    int
+	// Ran is the simulation of one copy with its part of a rate, as it is shown; nil where it was not done.
+	Ran *Ran
 	// Dropped says that the candidate is surely below the floor, and nothing else is
 	// known of it.
 	Dropped bool
@@ -104,6 +106,7 @@ type Search struct {
 	failed   []queued // explored, and found to miss the limits
 	results  []placed
 	best     map[any]float64 // scores of the groups
+	row      *float64        // that of the last row; nil where it is not known
 	first    map[any]int     // places of those that have them
 	places   int             // in the enumeration so far
 
@@ -130,7 +133,7 @@ type placed struct {
 }
 
 // branches is a heap: the highest bound first, of equal ones the first.
-type branches []queued
+type branches []*queued
 
 type queued struct {
 	Branch
@@ -145,7 +148,7 @@ func (b branches) Swap(i, j int) { b[i], b[j] = b[j], b[i] }
 func (b branches) Less(i, j int) bool {
 	return b[i].Bound > b[j].Bound || b[i].Bound == b[j].Bound && b[i].place < b[j].place
 }
-func (b *branches) Push(x any) { *b = append(*b, x.(queued)) } //nolint:forcetypeassert // heap's own
+func (b *branches) Push(x any) { *b = append(*b, x.(*queued)) } //nolint:forcetypeassert // heap's own
 func (b *branches) Pop() any {
 	old := *b
 	x := old[len(old)-1]
@@ -155,7 +158,7 @@ func (b *branches) Pop() any {
 
 // push puts a branch into the queue.
 func (s *Search) push(x queued) {
-	heap.Push(&s.queue, x)
+	heap.Push(&s.queue, &x)
 	if x.explored {
 		s.explored++
 	}
@@ -163,11 +166,11 @@ func (s *Search) push(x queued) {
 
 // pop takes the branch with the highest bound out of the queue.
 func (s *Search) pop() queued {
-	x, _ := heap.Pop(&s.queue).(queued)
+	x, _ := heap.Pop(&s.queue).(*queued)
 	if x.explored {
 		s.explored--
 	}
-	return x
+	return *x
 }
 
 // all says that candidates are not compared.
@@ -212,7 +215,7 @@ func Candidates(ctx context.Context, e Evaluator, all []Candidate) []Branch {
 func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 	s.best, s.first = map[any]float64{}, map[any]int{}
 	for i := range space {
-		s.queue = append(s.queue, queued{Branch: space[i], place: i})
+		s.queue = append(s.queue, &queued{Branch: space[i], place: i})
 	}
 	heap.Init(&s.queue)
 	s.places = len(space)
@@ -365,7 +368,7 @@ func (s *Search) take(r *Result, place int) {
 	if r.OK {
 		g := s.group(&r.Candidate)
 		if old, ok := s.best[g]; !ok || r.Score > old || r.Score == old && place < s.first[g] {
-			s.best[g], s.first[g] = r.Score, place
+			s.best[g], s.first[g], s.row = r.Score, place, nil
 		}
 	}
 }
@@ -377,7 +380,7 @@ func (s *Search) floor(c *Candidate, hoped bool) float64 {
 	if hoped {
 		best = maps.Clone(best)
 		for i := range s.queue {
-			if x := &s.queue[i]; x.explored {
+			if x := s.queue[i]; x.explored {
 				g := s.group(&x.Candidate)
 				if old, ok := best[g]; !ok || x.Bound > old {
 					best[g] = x.Bound
@@ -389,9 +392,14 @@ func (s *Search) floor(c *Candidate, hoped bool) float64 {
 	if s.Beat != nil {
 		out = *s.Beat
 	}
-	if s.Rows > 0 && len(best) >= s.Rows {
+	if row := s.row; row != nil && !hoped {
+		out = max(out, *row)
+	} else if s.Rows > 0 && len(best) >= s.Rows {
 		scores := slices.Sorted(maps.Values(best))
-		out = max(out, scores[len(scores)-s.Rows])
+		last := scores[len(scores)-s.Rows]
+		if out = max(out, last); !hoped {
+			s.row = &last
+		}
 	}
 	if c != nil {
 		if own, ok := best[s.group(c)]; ok {

@@ -328,11 +328,7 @@ func (s *Simulated) batches(c *Candidate, b *bounds) batched {
 	defer s.mu.Unlock()
 	out, ok := s.pairs[one]
 	if !ok {
-		alone := *b
-		alone.x, alone.y = 1, 1
-		out.requests = sort.Search(s.most(&one)*one.UnitRanks(), func(i int) bool { return s.within(&one, &alone, i+1, 1, 1) != Fits })
-		e := s.errors(&one, max(1, out.requests), &Trial{})
-		out.latest = s.Judge.latest(e)
+		out = s.alone(one, *b)
 		if s.pairs == nil {
 			s.pairs = map[Candidate]batched{}
 		}
@@ -341,6 +337,15 @@ func (s *Simulated) batches(c *Candidate, b *bounds) batched {
 	if out.requests > 0 { // one worker may have one more
 		out.requests = (out.requests+1)*c.Y - 1
 	}
+	return out
+}
+
+// alone is the most requests in the batches of one worker that may meet the limits.
+func (s *Simulated) alone(one Candidate, b bounds) (out batched) {
+	b.x, b.y = 1, 1
+	out.requests = sort.Search(s.most(&one)*one.UnitRanks(), func(i int) bool { return s.within(&one, &b, i+1, 1, 1) != Fits })
+	e := s.errors(&one, max(1, out.requests), &Trial{})
+	out.latest = s.Judge.latest(e)
 	return out
 }
 

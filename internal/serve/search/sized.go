@@ -201,7 +201,7 @@ func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 		if s.devices(&unit, n) > s.MaxDevices || n > 2*r.Least+tries {
 			break
 		}
-		if r.Dropped = s.score(s.devices(&unit, n), r.Capacity.Throughput/float64(unit.UnitDevices())) < floor; r.Dropped {
+		if r.Dropped = s.below(r, n, floor); r.Dropped {
 			return nil
 		}
 		// The capacity has a sampling error, and short trials do not show a load that fills the cache in the end: what is taken meets
@@ -212,11 +212,21 @@ func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 			return err
 		}
 		if o, v := x.precise(t, float64(n)); s.carried(r, o, v, n) {
+			r.Ran = t.ran
+			return nil
+		}
+		if r.Dropped = s.below(r, n+1, floor); r.Dropped {
 			return nil
 		}
 	}
 	r.Reason = s.Judge.Reason(r.Binds, &r.First)
 	return nil
+}
+
+// below says that so many copies of the unit of a result, which each carry no more than its capacity, have a score below a floor.
+func (s *Sized) below(r *Result, copies int, floor float64) bool {
+	unit := r.Candidate
+	return s.score(s.devices(&unit, copies), r.Capacity.Throughput/float64(unit.UnitDevices())) < floor
 }
 
 // rates looks for the capacity of the unit of a result, up to a bound; it is nil where a single request surely misses the limits.
@@ -265,7 +275,7 @@ func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
 // leaves room for a cache.
 func (s *Sized) roomiest(unit *Candidate, requests int) (int, error) {
 	for batch := unit.Batch(requests); ; batch /= 2 {
-		_, err := s.Bench.Build(*unit, batch)
+		_, err := s.Bench.build(*unit, batch)
 		if batch <= 1 || !errors.Is(err, replica.ErrNoCache) {
 			return batch, err
 		}

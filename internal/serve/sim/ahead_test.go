@@ -22,8 +22,8 @@ func (launched) Decode(_ int, _, _ float64, steps int) units.Seconds {
 	return 0.005 * units.Seconds(steps)
 }
 
-func (l launched) Launch(sim.Batch) sim.Launch {
-	return sim.Launch{Device: 0.01, Host: units.Seconds(l), Rest: 0.002}
+func (l launched) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
+	return l.Step(b), sim.Launch{Device: 0.01, Host: units.Seconds(l), Rest: 0.002}
 }
 
 // TestLaunchAhead: a step with prompts waits for its launches only as far as these outlast the step before and its own kernels,

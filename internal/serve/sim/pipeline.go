@@ -83,10 +83,11 @@ func (r *replica) lands(version uint32) bool {
 // all of it.
 func (p *Pool) Through(b Batch) (took, next units.Seconds) {
 	if p.Engine.Stages < 2 {
-		took = p.Stepper.Step(b)
 		if l := p.launcher(); l != nil && b.PrefillTokens > 0 {
-			return took, min(took, l.Launch(b).Device)
+			alone, behind := l.Launch(b)
+			return alone, min(alone, behind.Device)
 		}
+		took = p.Stepper.Step(b)
 		return took, took
 	}
 	pipe := newPipeline(p.Stepper, p.Engine.Stages)

@@ -215,9 +215,11 @@ func (r *replica) mixed(p *plan) units.Seconds {
 	b := r.shape
 	known := &r.priced[b.PrefillRequests%len(r.priced)]
 	if b != known.batch {
-		known.batch, known.took = b, r.stepper.Step(b)
+		known.batch = b
 		if r.launcher != nil {
-			known.launch = r.launcher.Launch(b)
+			known.took, known.launch = r.launcher.Launch(b)
+		} else {
+			known.took = r.stepper.Step(b)
 		}
 	}
 	if r.launcher == nil {

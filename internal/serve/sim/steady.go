@@ -205,6 +205,9 @@ func (s *simulation) look() {
 	case t.flooded || n >= s.around() && s.floods():
 		s.judged()
 		s.stop(Overloaded)
+	case s.grows(n):
+		s.judged()
+		s.stop(Decided)
 	case n >= s.stretch():
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
@@ -233,7 +236,7 @@ func (s *simulation) warmed(n int) bool {
 	return s.now >= t.started && !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation))
 }
 
-// late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
+// late reports that requests miss a limit before their mean is known: nearly all of those that ended last do. They wait less
 // when an open loop begins, with nothing in flight, than later on, and those of a closed loop generate faster while its clients
 // start; how long these wait at first shows nothing. Sessions find nothing in the cache at first, and have to have had a few turns.
 func (s *simulation) late() bool {
@@ -271,6 +274,14 @@ func (s *simulation) late() bool {
 	return t.rule.Misses(last) && (s.talks != nil || t.lasts(last))
 }
 
+// grows reports that in a window of so many requests of an open loop the queue grows, if too slowly for [simulation.floods]: the
+// last of them miss a limit by far. Groups of such a window differ so much that their mean never is precise enough to tell. A
+// shorter window may be a busy time of a load that is carried.
+func (s *simulation) grows(n int) bool {
+	const long = 4000
+	return n >= long && s.load.window == 0 && s.talks == nil && s.late()
+}
+
 // cold reports that prompts find less in the caches than they will.
 func (s *simulation) cold() bool {
 	const turns = 8
@@ -281,10 +292,10 @@ func (s *simulation) cold() bool {
 	return s.talks != nil && (s.load.window > 0 || t.done < turns*(len(s.talks.open)-len(s.talks.free)))
 }
 
-// lasts reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and where precise
-// figures are wanted, the last ones by far.
+// lasts reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and in a window
+// or where precise figures are wanted, the last ones by far.
 func (t *steady) lasts(last Times) bool {
-	if t.rule.Figures {
+	if t.rule.Figures || t.phase == measuring {
 		const far = 2
 		last = Times{last.TTFT / far, last.TPOT / far, last.Latency / far, last.Stretch / far}
 	}

@@ -37,9 +37,9 @@ type Pipeline interface {
 // Launcher is a step model that knows what a host does while the device is busy.
 type Launcher interface {
 	Stepper
-	// Launch is a step with prefill whose launches begin while the device is busy with the
-	// step before. No part of it exceeds what Step says of the same batch.
-	Launch(b Batch) Launch
+	// Launch is the time of a step with prefill as Step has it, and the step whose launches begin while the device is busy
+	// with the one before. No part of it exceeds that time.
+	Launch(b Batch) (alone units.Seconds, behind Launch)
 }
 
 // Launch is a step in its two queues. On a device that is busy the step ends Device after

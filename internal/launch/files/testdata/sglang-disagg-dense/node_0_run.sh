@@ -23,7 +23,7 @@ python3 -m dynamo.sglang \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -41,7 +41,7 @@ python3 -m dynamo.sglang \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -59,7 +59,7 @@ python3 -m dynamo.sglang \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -77,7 +77,7 @@ python3 -m dynamo.sglang \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -95,7 +95,7 @@ python3 -m dynamo.sglang \
   --context-length 3768 \
   --max-running-requests 64 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.901 \
+  --mem-fraction-static 0.929 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 2 4 8 16 24 32 40 48 56 64 \
   --disaggregation-mode decode \

@@ -27,7 +27,7 @@ python3 -m dynamo.sglang \
   --context-length 3768 \
   --max-running-requests 8 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.897 \
+  --mem-fraction-static 0.904 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \

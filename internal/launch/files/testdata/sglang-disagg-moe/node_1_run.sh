@@ -25,7 +25,7 @@ python3 -m dynamo.sglang \
   --context-length 3768 \
   --max-running-requests 1024 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.89 \
+  --mem-fraction-static 0.699 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 2 4 8 16 24 32 40 48 56 64 \
   --disaggregation-mode decode \

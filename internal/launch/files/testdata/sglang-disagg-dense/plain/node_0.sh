@@ -15,7 +15,7 @@ python3 -m sglang.launch_server \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -34,7 +34,7 @@ python3 -m sglang.launch_server \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -53,7 +53,7 @@ python3 -m sglang.launch_server \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -72,7 +72,7 @@ python3 -m sglang.launch_server \
   --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.907 \
+  --mem-fraction-static 0.91 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
@@ -91,7 +91,7 @@ python3 -m sglang.launch_server \
   --context-length 3768 \
   --max-running-requests 64 \
   --chunked-prefill-size 8192 \
-  --mem-fraction-static 0.901 \
+  --mem-fraction-static 0.929 \
   --kv-cache-dtype auto \
   --cuda-graph-bs-decode 1 2 4 8 16 24 32 40 48 56 64 \
   --disaggregation-mode decode \
