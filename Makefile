@@ -12,6 +12,8 @@ TIMEOUT   ?= 18m
 # Test binaries without debug information link in half the time; vet is part of make check. With trimmed paths, make build and the
 # test of "go install" find the standard library and the modules compiled already.
 QUICK     := -vet=off -trimpath -ldflags='-s -w'
+# Compilers and tests collect garbage a quarter as often: a sixth to a third less work for twice the memory, some hundred megabytes.
+TESTED    := CGO_ENABLED=0 GOGC=400
 BENCH     ?= .
 COUNT     ?= 1
 # Mutation testing: how many changes of each package, which packages, and whose tests are to notice.
@@ -32,8 +34,8 @@ build: ## a static binary, bin/plimsoll, without debug information
 
 .PHONY: test
 test: ## every test, and those of the tools
-	CGO_ENABLED=0 go test $(QUICK) -timeout $(TIMEOUT) ./...
-	CGO_ENABLED=0 go -C tools test $(QUICK) -count 1 ./... # what they read of this module is unknown to the cache
+	$(TESTED) go test $(QUICK) -timeout $(TIMEOUT) ./...
+	$(TESTED) go -C tools test $(QUICK) -count 1 ./... # what they read of this module is unknown to the cache
 
 .PHONY: race
 race: ## the TestConcurrent tests under the race detector, if there is a C compiler

@@ -41,6 +41,7 @@ func TestLiveChinese(t *testing.T) {
 	if got := eval[string](p, `location.search`); !strings.Contains(got, "lang=zh") {
 		t.Errorf("the address forgets the language: %s", got)
 	}
+	p.await(`!document.querySelector('.old') && !document.body.classList.contains('stale')`)
 	p.findings("Chinese")
 	p.shoot("live-chinese", false)
 
