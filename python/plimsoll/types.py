@@ -45,8 +45,10 @@ __all__ = [
     "InFlight",
     "Interval",
     "Judged",
+    "KVFlow",
     "Layout",
     "Limits",
+    "LinkFacts",
     "LintLintRequest",
     "LintLintRequestLimits",
     "LintPool",
@@ -271,8 +273,12 @@ class Contender(TypedDict):
     in_words: str
     # judged is the times that limits apply to; those that follow are means and 95th percentiles.
     judged: Judged
+    # links are the levels of the system's interconnect, the outermost first. kv_flow is missing where no KV caches are sent.
+    kv_flow: NotRequired[Union[KVFlow, None]]
     kv_tokens: int
     kv_use_peak: float
+    # links are the levels of the system's interconnect, the outermost first. kv_flow is missing where no KV caches are sent.
+    links: NotRequired[Optional[List[LinkFacts]]]
     # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
     load: NotRequired[Optional[float]]
     meets_limits: bool
@@ -601,6 +607,16 @@ class Judged(TypedDict):
     ttft_ms: Range
 
 
+class KVFlow(TypedDict):
+    """KVFlow is the KV caches that go from prefill to decode workers, over the outermost links."""
+
+    # of all requests, at the rate of the contender
+    gb_per_s: float
+    link: str
+    # of a prompt of mean length
+    mb_per_request: float
+
+
 class Layout(TypedDict):
     """Layout is how a model is split over devices. Attention is sharded over TP and replicated over DP; experts are distributed over EP (whole experts) and sharded over MoETP, and replicated over MoEDP; PP splits the layers; DCP the context of a decode step inside a TP group."""
 
@@ -621,6 +637,17 @@ class Limits(TypedDict):
     latency_ms: NotRequired[Optional[float]]
     tpot_ms: Optional[float]
     ttft_ms: Optional[float]
+
+
+class LinkFacts(TypedDict):
+    """LinkFacts is one level of the interconnect."""
+
+    bandwidth_gb_s: float
+    efficiency: float
+    latency_us: float
+    name: str
+    size: int
+    topology: str
 
 
 class LintLintRequest(TypedDict):

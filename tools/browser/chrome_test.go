@@ -134,11 +134,19 @@ func eval[T any](p *tab, expression string) (out T) {
 	return out
 }
 
-// await waits until an expression is true.
+// await waits until an expression is true. A page that is loaded again may be gone while it is asked.
 func (p *tab) await(expression string) {
 	p.Helper()
-	if err := chromedp.Run(p.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(time.Minute))); err != nil {
-		p.Fatalf("%s: %v", expression, err)
+	const tries = 5
+	for i := 1; ; i++ {
+		err := chromedp.Run(p.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(time.Minute)))
+		if err == nil {
+			return
+		}
+		if i == tries || !strings.Contains(err.Error(), "-32000") {
+			p.Fatalf("%s: %v", expression, err)
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 

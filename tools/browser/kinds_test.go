@@ -54,6 +54,7 @@ func TestLiveKinds(t *testing.T) {
 	if !eval[bool](p, `document.querySelector('#talks').checkVisibility()`) {
 		t.Error("the page does not say that rates are of sessions")
 	}
+	p.await(`!document.querySelector('.old') && !document.body.classList.contains('stale')`)
 	p.shoot("live-kinds", true)
 	p.findings("kinds")
 

@@ -30,6 +30,7 @@ func TestLivePins(t *testing.T) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
+	p.await(`!document.querySelector('.old') && !document.body.classList.contains('stale')`)
 	p.shoot("live-pins", false)
 	p.findings("pins")
 	p.do(chromedp.Reload())

@@ -66,7 +66,7 @@ func fitted(generation string) (source, bool) {
 func (s source) constants() Constants {
 	c := shipped()[s.kernels]
 	if s.links != s.kernels {
-		c.Comm = shipped()[s.links].Comm
+		c.Comm, c.Peer = shipped()[s.links].Comm, shipped()[s.links].Peer
 	}
 	return c
 }
@@ -130,7 +130,14 @@ func (c *Constants) atPower(p *device.Profile) {
 func Fingerprint(p *device.Profile) string {
 	c, _ := Nearest(p.Generation)
 	h := sha256.New()
-	fmt.Fprintln(h, c.Measured, p.Matrix, p.Vector, p.Bandwidth, p.Links, p.Node)
+	fmt.Fprintf(h, "%v %v %v %v [", c.Measured, p.Matrix, p.Vector, p.Bandwidth)
+	for i, l := range p.Links { // the kernels were measured through the host, whatever the transport
+		if i > 0 {
+			fmt.Fprint(h, " ")
+		}
+		fmt.Fprintf(h, "{%v %v %v %v %v %v}", l.Name, l.Size, l.Bandwidth, l.Latency, l.Efficiency, l.Topology)
+	}
+	fmt.Fprintf(h, "] %v\n", p.Node)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -60,7 +60,7 @@ func TestNearestRelatives(t *testing.T) {
 	} {
 		got, ok := calibrated.Nearest(generation)
 		expected := own[want.kernels]
-		expected.Comm = own[want.links].Comm
+		expected.Comm, expected.Peer = own[want.links].Comm, own[want.links].Peer
 		if !ok || got != expected {
 			t.Errorf("%s: not the kernels of %s and the links of %s", generation, want.kernels, want.links)
 		}

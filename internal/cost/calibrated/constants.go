@@ -53,6 +53,8 @@ type Constants struct {
 	// INT4 are experts with 4-bit integers under 16-bit inputs where they have slower kernels than Experts.W4A16; without a
 	// launch they have not. No table is of them.
 	INT4 Form `yaml:"int4"`
+	// Peer is how many times as fast collectives over PCIe are with peer access, where the tables were measured without; 0 is 1.
+	Peer float64 `yaml:"peer"`
 }
 
 // Measured are the numbers of forms that kernel tables may have measured.
@@ -192,6 +194,9 @@ func Write(w io.Writer, comment string, all map[string]Constants) error {
 		fmt.Fprintf(&b, "  elementwise: {launch: %s, memory: %s}\n", short(c.Elementwise.Launch), short(c.Elementwise.Memory))
 		if c.INT4.Launch > 0 {
 			fmt.Fprintf(&b, "  int4: %s\n", flow(expertParameters(&c.INT4)))
+		}
+		if c.Peer > 0 {
+			fmt.Fprintf(&b, "  peer: %s\n", short(c.Peer))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -172,7 +172,7 @@ func (m *Model) plain(o *op.Op) cost.Estimate {
 func (m *Model) communicate(o *op.Op) cost.Estimate {
 	c := &m.c.Comm
 	n := float64(o.Group.Size)
-	bandwidth, inner := m.floor.Link(o.Group)
+	bandwidth, inner, peer := m.floor.Link(o.Group)
 	form, wire := &c.Ring, float64(o.Payload)*(1/bandwidth)*o.Comm.Wire(n)
 	switch o.Comm {
 	case op.AllReduce:
@@ -183,6 +183,9 @@ func (m *Model) communicate(o *op.Op) cost.Estimate {
 	}
 	e := m.floor.Cost(o)
 	busy := wire / form.Efficiency
+	if peer && m.c.Peer > 0 {
+		busy /= m.c.Peer
+	}
 	if !inner {
 		busy = float64(e.Comm) / c.Apart
 	}

@@ -2,6 +2,7 @@ package calibrated_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -472,6 +473,36 @@ func TestBounds(t *testing.T) {
 			if want, ok := bounds[p.Name]; !ok || want != [2]float64{p.Low, p.High} {
 				t.Errorf("%s %s: from %g to %g, want %v", f.Name, p.Name, p.Low, p.High, want)
 			}
+		}
+	}
+}
+
+// TestPeerAccess: collectives over PCIe are as many times faster with peer access as the constants say; latencies and links of
+// other generations stay.
+func TestPeerAccess(t *testing.T) {
+	price := func(d *device.Profile, transport device.Transport) cost.Estimate {
+		q := *d
+		q.Links = slices.Clone(d.Links)
+		q.Links[len(q.Links)-1].Transport = transport
+		m, ok := calibrated.New(&q)
+		if !ok {
+			t.Fatalf("%s has no constants", d.Name)
+		}
+		return m.Cost(&op.Op{Kind: op.Collective, Comm: op.AllReduce, Payload: 64 * units.MiB, Group: parallel.Group{Size: 4, Stride: 1}})
+	}
+	for name, want := range map[string]float64{"l40s": 3, "rtx_3090": 3, "h100_sxm": 1} {
+		d, err := device.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, peer := price(d, device.ThroughHost), price(d, device.Peer)
+		if got := float64(host.Comm / peer.Comm); math.Abs(got-want) > 0.01 || host.Fixed != peer.Fixed {
+			t.Errorf("%s: %g times as fast, want %g", name, got, want)
+		}
+	}
+	for name, want := range map[string]device.Transport{"l40s": device.Peer, "rtx_4090": device.ThroughHost} {
+		if d, err := device.Lookup(name); err != nil || d.Links[len(d.Links)-1].Transport != want {
+			t.Errorf("%s: want links by %s (%v)", name, want, err)
 		}
 	}
 }

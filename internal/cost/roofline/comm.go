@@ -18,6 +18,7 @@ type level struct {
 	sheet     float64 // … and of the data sheet
 	latency   float64
 	mesh      bool
+	peer      bool
 }
 
 // levels prepares a profile's links, outermost first.
@@ -32,6 +33,7 @@ func levels(p *device.Profile) []level {
 			sheet:     float64(l.Bandwidth),
 			latency:   float64(l.Latency),
 			mesh:      l.Topology == device.FullMesh,
+			peer:      l.Transport == device.Peer,
 		}
 		inside *= int32(l.Size)
 		out[i].ranks = float64(inside)
@@ -69,14 +71,14 @@ func (m *Model) link(g parallel.Group) (bandwidth, latency float64) {
 	return l.share(l.bandwidth, g), l.latency
 }
 
-// Link returns the data sheet's bandwidth between the members of a group, and
-// whether the innermost links alone join them.
-func (m *Model) Link(g parallel.Group) (bandwidth float64, inner bool) {
+// Link returns the data sheet's bandwidth between the members of a group,
+// whether the innermost links alone join them, and whether these have peer access.
+func (m *Model) Link(g parallel.Group) (bandwidth float64, inner, peer bool) {
 	l := m.spanned(g)
 	if l == nil {
-		return math.Inf(1), true
+		return math.Inf(1), true, false
 	}
-	return l.share(l.sheet, g), l == &m.levels[len(m.levels)-1]
+	return l.share(l.sheet, g), l == &m.levels[len(m.levels)-1], l.peer
 }
 
 // communicate costs a collective: the better of two algorithms, never faster

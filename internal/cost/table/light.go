@@ -70,7 +70,7 @@ func NewLimit(p *device.Profile) *Limit {
 func (l *Limit) Of(o *op.Op) units.Seconds {
 	at := l.light
 	if o.Kind == op.Collective {
-		bandwidth, _ := l.links.Link(o.Group)
+		bandwidth, _, _ := l.links.Link(o.Group)
 		at.link = 1 / bandwidth
 	}
 	return units.Seconds(at.of(o))

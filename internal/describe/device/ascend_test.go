@@ -24,43 +24,43 @@ type ascendRow struct {
 // The grids of the TensorCast profiles, outermost first.
 func gridTest() []Link {
 	return []Link{
-		{"inter-node", 256, 50e9, 10e-6, 0.7, Clos},
-		{"mesh", 8, 196e9, 1.3e-6, 0.7, FullMesh},
+		{"inter-node", 256, 50e9, 10e-6, 0.7, Clos, ThroughHost},
+		{"mesh", 8, 196e9, 1.3e-6, 0.7, FullMesh, ThroughHost},
 	}
 }
 
 func gridA2() []Link {
 	return []Link{
-		{"roce", 128, 25e9, 1.5e-6, 0.7, Clos},
-		{"hccs", 8, 196e9, 0.5e-6, 0.7, FullMesh},
+		{"roce", 128, 25e9, 1.5e-6, 0.7, Clos, ThroughHost},
+		{"hccs", 8, 196e9, 0.5e-6, 0.7, FullMesh, ThroughHost},
 	}
 }
 
 func gridA2PCIe() []Link {
-	return []Link{{"pcie", 8, 64e9, 0.2e-6, 0.7, Clos}}
+	return []Link{{"pcie", 8, 64e9, 0.2e-6, 0.7, Clos, ThroughHost}}
 }
 
 func gridA3() []Link {
 	return []Link{
-		{"clos-2", 48, 196e9, 5.5e-6, 0.7, Clos},
-		{"clos-1", 8, 196e9, 0.5e-6, 0.7, Clos},
-		{"sio", 2, 224e9, 0.2e-6, 0.7, Clos},
+		{"clos-2", 48, 196e9, 5.5e-6, 0.7, Clos, ThroughHost},
+		{"clos-1", 8, 196e9, 0.5e-6, 0.7, Clos, ThroughHost},
+		{"sio", 2, 224e9, 0.2e-6, 0.7, Clos, ThroughHost},
 	}
 }
 
 func gridA3RoCE() []Link {
 	return []Link{
-		{"roce", 2, 24.5e9, 5.5e-6, 0.7, Clos},
-		{"clos-1", 8, 196e9, 0.5e-6, 0.7, Clos},
-		{"sio", 2, 224e9, 0.2e-6, 0.7, Clos},
+		{"roce", 2, 24.5e9, 5.5e-6, 0.7, Clos, ThroughHost},
+		{"clos-1", 8, 196e9, 0.5e-6, 0.7, Clos, ThroughHost},
+		{"sio", 2, 224e9, 0.2e-6, 0.7, Clos, ThroughHost},
 	}
 }
 
 func gridPCIe2UB4() []Link {
 	return []Link{
-		{"pcie-2", 2, 24e9, 4.5e-6, 0.525, Clos},
-		{"pcie-1", 2, 32e9, 3.0e-6, 0.56, Clos},
-		{"ub", 4, 159e9, 1.5e-6, 0.85, FullMesh},
+		{"pcie-2", 2, 24e9, 4.5e-6, 0.525, Clos, ThroughHost},
+		{"pcie-1", 2, 32e9, 3.0e-6, 0.56, Clos, ThroughHost},
+		{"ub", 4, 159e9, 1.5e-6, 0.85, FullMesh, ThroughHost},
 	}
 }
 

@@ -40,7 +40,7 @@ func (r *reader) links(dst *[]Link) func(string, *yaml.Node) {
 
 // link reads one level, over the level of the base that has its name.
 func (r *reader) link(path string, n *yaml.Node, base []Link) Link {
-	l := Link{Efficiency: defaultLink, Topology: Clos}
+	l := Link{Efficiency: defaultLink, Topology: Clos, Transport: ThroughHost}
 	inherits := false
 	for _, b := range base {
 		if b.Name == nameOf(n) {
@@ -54,6 +54,7 @@ func (r *reader) link(path string, n *yaml.Node, base []Link) Link {
 		field("latency_us", scaledTo(r, &l.Latency, -6, atLeast0(maxMicroseconds))),
 		field("efficiency", scaledTo(r, &l.Efficiency, 0, strictyaml.Share())),
 		field("topology", word(r, &l.Topology, Clos, FullMesh)),
+		field("transport", word(r, &l.Transport, ThroughHost, Peer)),
 	)
 	r.Require(path, n, seen, "name")
 	if !inherits {

@@ -37,8 +37,8 @@ func render(p *Profile) string {
 		num(float64(p.Fixed.Matrix), -6), num(float64(p.Fixed.Vector), -6), num(float64(p.Fixed.Communication), -6))
 	b.WriteString("links: [\n")
 	for _, l := range p.Links {
-		fmt.Fprintf(&b, "  {name: %s, size: %d, bandwidth_gb_s: %s, latency_us: %s, efficiency: %s, topology: %s},\n",
-			l.Name, l.Size, num(float64(l.Bandwidth), 9), num(float64(l.Latency), -6), num(l.Efficiency, 0), l.Topology)
+		fmt.Fprintf(&b, "  {name: %s, size: %d, bandwidth_gb_s: %s, latency_us: %s, efficiency: %s, topology: %s, transport: %s},\n",
+			l.Name, l.Size, num(float64(l.Bandwidth), 9), num(float64(l.Latency), -6), num(l.Efficiency, 0), l.Topology, l.Transport)
 	}
 	fmt.Fprintf(&b, "]\nnode: %d\nrack: %d\npower_w: %s\nthrottle: %s\nprice: {usd_per_hour: %s, source: %q, class: %s, date: \"2026\", region: here}\n",
 		p.Node, p.Rack, num(p.Power, 0), num(p.Throttle, 0), num(p.Price.USDPerHour, 0), p.Price.Source, p.Price.Class)
@@ -82,6 +82,7 @@ func anyProfile(t *rapid.T) *Profile {
 			Latency:    units.Seconds(seconds.Draw(t, "latency")),
 			Efficiency: share.Draw(t, "link efficiency"),
 			Topology:   rapid.SampledFrom([]Topology{Clos, FullMesh}).Draw(t, "topology"),
+			Transport:  rapid.SampledFrom([]Transport{ThroughHost, Peer}).Draw(t, "transport"),
 		}
 		p.Node = p.Links[i].Size
 	}

@@ -51,7 +51,7 @@ func TestParseFillsInDefaults(t *testing.T) {
 	linked := minimal + "links:\n  - {name: a, size: 4, bandwidth_gb_s: 10, latency_us: 3}\n" +
 		"  - {name: b, size: 2, bandwidth_gb_s: 50, latency_us: 0.2}\n"
 	got := parse(t, linked)
-	links := []Link{{"a", 4, 10e9, 3e-6, 0.8, Clos}, {"b", 2, 50e9, 2e-7, 0.8, Clos}}
+	links := []Link{{"a", 4, 10e9, 3e-6, 0.8, Clos, ThroughHost}, {"b", 2, 50e9, 2e-7, 0.8, Clos, ThroughHost}}
 	if diff := cmp.Diff(links, got.Links); diff != "" || got.Node != 2 {
 		t.Errorf("node %d, links (-want +got)\n%s", got.Node, diff)
 	}

@@ -125,7 +125,20 @@ type Link struct {
 	Latency    units.Seconds
 	Efficiency float64
 	Topology   Topology
+	Transport  Transport
 }
+
+// Transport is how data crosses links that may need the host: PCIe.
+type Transport string
+
+// The transports. Others than PCIe are always Peer, and what is said of them changes nothing.
+const (
+	// ThroughHost copies through the host's memory: where the driver denies peer access, as that of GeForce cards does, or the
+	// host is a virtual machine.
+	ThroughHost Transport = "host"
+	// Peer reads and writes the other device's memory.
+	Peer Transport = "peer"
+)
 
 // Topology of a level: through switches, or a full mesh of direct links whose
 // bandwidth a smaller group can only use in part.

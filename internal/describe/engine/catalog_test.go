@@ -221,3 +221,21 @@ func TestNewest(t *testing.T) {
 		}
 	}
 }
+
+// TestLookupsAreApart: who changes a profile changes it for nobody else, though its file is read once.
+func TestLookupsAreApart(t *testing.T) {
+	for _, name := range Names() {
+		a, b := lookup(t, name), lookup(t, name)
+		a.Options["x"] = "y"
+		for _, terms := range a.Hosts {
+			*terms = Terms{}
+		}
+		a.Hosts["x"], a.TokenBudget = &Terms{}, -1
+		for i := range a.Tiers {
+			a.Tiers[i] = Tier{}
+		}
+		if d := cmp.Diff(b, lookup(t, name), cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
+			t.Errorf("%s (-before +after):\n%s", name, d)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -64,10 +65,9 @@ func (c *quantConfig) fromQuark() {
 	c.Groups = map[string]quantGroup{}
 	for _, pattern := range slices.Sorted(maps.Keys(c.ByLayer)) {
 		layer := c.ByLayer[pattern]
-		g := layer.group(pattern)
-		name := "layers " + g.spelled()
-		g.Targets = append(c.Groups[name].Targets, pattern)
-		c.Groups[name] = g
+		format, _ := json.Marshal(layer) // plain values
+		name := "layers " + string(format)
+		c.Groups[name] = layer.group(slices.Concat(c.Groups[name].Targets, []string{pattern})...)
 	}
 	if c.Global != nil {
 		c.Groups["others"] = c.Global.group("Linear") // after "layers": the first that covers a part counts
@@ -78,15 +78,4 @@ func (c *quantConfig) fromQuark() {
 			c.KVAlgo = map[string]string{"float": "FP8", "int": "INT8"}[t.Type]
 		}
 	}
-}
-
-// spelled is a group's format.
-func (g *quantGroup) spelled() string {
-	out := ""
-	for _, t := range []*quantTensor{g.Weights, g.Input} {
-		if t != nil {
-			out += strings.Join([]string{t.Type, strings.Repeat("x", t.Bits), strings.Repeat("g", min(t.Group, 256)), string(t.Dynamic)}, " ")
-		}
-	}
-	return out
 }

@@ -26,8 +26,8 @@ type Row struct {
 	Measured string
 	// Nightly says that the engine was a build of that day, newer than its version.
 	Nightly bool
-	Model    string
-	System   string
+	Model   string
+	System  string
 	// Precision is fp8, fp4, int4 or empty for the checkpoint's own.
 	Precision string
 	// Checkpoint is the name of the weights, "" where the row does not say: its number formats by part are those of the row.

@@ -255,8 +255,23 @@ func planPicture(w io.Writer, p *plan.Response) {
 	if n := len(nodes) - most; n > 0 {
 		fmt.Fprintf(w, "  %s more\n", units.Counted(n, "node"))
 	}
-	if len(best.Run.Pools) > 1 {
-		fmt.Fprintln(w, "  requests → router → prefill ─ KV cache → decode → tokens")
+	planLinks(w, best, len(nodes))
+}
+
+// planLinks prints the links between GPUs and nodes, and the way of a request.
+func planLinks(w io.Writer, c *plan.Contender, nodes int) {
+	if l := c.Within(); l != nil {
+		fmt.Fprintf(w, "  in a node %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
+	}
+	if l := c.Between(nodes); l != nil {
+		fmt.Fprintf(w, "  between nodes %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
+	}
+	if len(c.Run.Pools) < 2 {
+		return
+	}
+	fmt.Fprintln(w, "  requests → router → prefill ═ KV cache ⇒ decode → tokens")
+	if f := c.KVFlow; f != nil {
+		fmt.Fprintf(w, "  KV cache %s MB per request, %s GB/s, %s\n", units.Figure(f.PerRequest), units.Figure(f.PerSecond), f.Link)
 	}
 }
 

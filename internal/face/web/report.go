@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 	plain "text/template"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
@@ -33,12 +34,19 @@ func Report(w io.Writer, p *plan.Response) error {
 		return fmt.Errorf("reading the script of a report: %w", err)
 	}
 	v.Style, v.Script = template.CSS(style), template.JS(script) // ours
-	t, err := template.New("report.html").Funcs(functions()).ParseFS(templates, "templates/*.html")
+	t, err := pages()
 	if err != nil {
 		return fmt.Errorf("reading the templates of a report: %w", err)
 	}
 	return t.Execute(w, v)
 }
+
+// pages are the templates of a report.
+//
+//nolint:gochecknoglobals // read once per process
+var pages = sync.OnceValues(func() (*template.Template, error) {
+	return template.New("report.html").Funcs(functions()).ParseFS(templates, "templates/*.html")
+})
 
 // Markdown writes a plan as a short text: answer, contenders, changes, workload and data.
 func Markdown(w io.Writer, p *plan.Response) error {

@@ -67,14 +67,27 @@ type Text struct {
 	Other    string
 }
 
-// translate is a message of a check in the language.
+// translate is a message of a check in the language. One that begins with the name of what it is about is translated behind it.
 func (t *Text) translate(message string) string {
-	for _, m := range t.Messages {
-		if re := regexp.MustCompile(m[0]); re.MatchString(message) {
-			return re.ReplaceAllString(message, m[1])
+	if out, ok := t.message(message); ok {
+		return out
+	}
+	if name, rest, ok := strings.Cut(message, ": "); ok {
+		if out, ok := t.message(rest); ok {
+			return name + "：" + out
 		}
 	}
 	return fmt.Sprintf(t.Other, message)
+}
+
+// message is a translation of Messages.
+func (t *Text) message(message string) (string, bool) {
+	for _, m := range t.Messages {
+		if re := regexp.MustCompile(m[0]); re.MatchString(message) {
+			return re.ReplaceAllString(message, m[1]), true
+		}
+	}
+	return "", false
 }
 
 // translated is an error in the language, nil for none.

@@ -26,6 +26,7 @@ func TestRefuses(t *testing.T) {
 		{"trtllm", "Qwen/Qwen3-32B", "mi300x", 8, both(1, tp(1)), "cannot generate files for trtllm on mi300x (amd)"},
 		{"generic", "Qwen/Qwen3-32B", "h200_sxm", 8, both(1, tp(1)), "cannot generate files for the engine generic"},
 		{"atom", "Qwen/Qwen3-32B", "mi355x", 8, both(1, tp(1)), "cannot generate files for the engine atom"},
+		{"atom-vllm", "Qwen/Qwen3-32B", "mi355x", 8, both(1, tp(1)), "its command line is that of vllm, in ATOM's image (rocm/atom-dev:vllm-latest)"},
 	} {
 		p := planned(t, c.engine, "", c.model, c.system, []int{c.batch}, c.pool)
 		_, _, err := files.Write(p)

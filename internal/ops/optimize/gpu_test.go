@@ -22,22 +22,23 @@ func gpuRequest(model, device string, devices int) optimize.Request {
 // TestMoreDevicesNeverLose: a larger number of devices carries at least as much.
 func TestMoreDevicesNeverLose(t *testing.T) {
 	t.Parallel()
-	for _, model := range []string{"Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-8B"} {
-		for _, limits := range []workload.Limits{{TPOT: 15 * units.Millisecond}, {}} {
-			before := 0.0
-			for _, n := range []int{1, 2, 3, 8, 9, 17} { // whole nodes and one more
-				q := gpuRequest(model, "h200_sxm", n)
-				q.Limits, q.BatchRange = limits, []int{8}
-				r, err := optimize.Run(t.Context(), new(session.Session), q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				best := r.Devices[0].Searches[0].Rows[0].Best.Throughput
-				if best < before*(1-1e-9) {
-					t.Errorf("%s, %+v: %g tokens/s on %d devices, %g on fewer", model, limits, best, n, before)
-				}
-				before = best
+	for _, c := range []struct {
+		model  string
+		limits workload.Limits
+	}{{"Qwen/Qwen3-30B-A3B", workload.Limits{TPOT: 15 * units.Millisecond}}, {"Qwen/Qwen3-8B", workload.Limits{}}} {
+		before := 0.0
+		for _, n := range []int{1, 2, 3, 8, 9, 17} { // whole nodes and one more
+			q := gpuRequest(c.model, "h200_sxm", n)
+			q.Limits, q.BatchRange = c.limits, []int{8}
+			r, err := optimize.Run(t.Context(), new(session.Session), q)
+			if err != nil {
+				t.Fatal(err)
 			}
+			best := r.Devices[0].Searches[0].Rows[0].Best.Throughput
+			if best < before*(1-1e-9) {
+				t.Errorf("%+v: %g tokens/s on %d devices, %g on fewer", c, best, n, before)
+			}
+			before = best
 		}
 	}
 }

@@ -21,8 +21,9 @@ func newContender(c *Found) Contender {
 		TTFT: simulate.RangeOf(c.TTFTMean.Ms(), c.Means.TTFT), TPOT: simulate.RangeOrNull(c.TPOTMean.Ms(), c.Means.TPOT), Latency: c.LatencyMean.Ms(),
 		TTFT95: simulate.RangeOf(c.TTFT95.Ms(), c.P95.TTFT), TPOT95: simulate.RangeOrNull(c.TPOT95.Ms(), c.P95.TPOT), BoundBy: string(c.Binds),
 		Memory: c.MemoryBudget, KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: c.Tier, Basis: x.Basis,
-		Frontier: append([]experiment.Speed{}, c.Frontier...), Run: c.Deployment, Energy: c.Energy, Found: *c,
+		Frontier: append([]experiment.Speed{}, c.Frontier...), Run: c.Deployment, Energy: c.Energy, Links: c.Links, Found: *c,
 	}
+	out.KVFlow = out.flow(e.Input)
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
 		out.GoodShare, out.Goodput = &c.Good, new(c.Good*c.RequestRate)

@@ -31,8 +31,6 @@ func smallPlan() Request {
 }
 
 // remembers is a session that all tests share but those that compare plans with other ways to ask.
-//
-//nolint:gochecknoglobals // a cache
 var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
 
 // mustPlan is a plan of the session that tests share.

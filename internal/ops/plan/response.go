@@ -137,7 +137,10 @@ type Contender struct {
 	Nearest     *session.Limits    `json:"nearest_limits,omitempty"`
 	Frontier    []experiment.Speed `json:"frontier"`
 
-	Run deployment.Deployment `json:"deployment"`
+	// Links are the levels of the system's interconnect, the outermost first. KVFlow is missing where no KV caches are sent.
+	Links  []device.LinkFacts    `json:"links,omitempty"`
+	KVFlow *KVFlow               `json:"kv_flow,omitempty"`
+	Run    deployment.Deployment `json:"deployment"`
 
 	Found Found `json:"-"`
 }

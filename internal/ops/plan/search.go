@@ -34,7 +34,8 @@ type Found struct {
 	Experts  bool
 	Tier     device.Tier
 	Cost     money.Cost
-	NodeGPUs int          // of a server
+	NodeGPUs int // of a server
+	Links    []device.LinkFacts
 	Price    device.Price // of a device; Apart says that it is of another class than that of the comparison
 	Apart    bool
 	Frontier []experiment.Speed
@@ -382,7 +383,7 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 	default:
 		return out, session.BadInput(fmt.Errorf("no deployment of %s fits on %d devices", e.Model, r.Experiment.Devices))
 	}
-	out.Experiment.System, out.NodeGPUs = d.Name, d.Node
+	out.Experiment.System, out.NodeGPUs, out.Links = d.Name, d.Node, d.Facts().Links
 	out.chosen()
 	if err := p.meter(ctx, &out); err != nil {
 		return out, err

@@ -94,6 +94,12 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 		kernels, host := 1e3*steps*float64(s.Engine.Kernels), 1e3*steps*float64(s.Engine.Host)
 		out.Parts = append(out.Parts, Portion{"kernels of " + name, kernels}, Portion{"host work of " + name, host})
 		rest -= kernels + host
+		if of == OfTPOT && r.Drafting != nil {
+			tokens := r.Drafting.perStep()
+			saved := (kernels + host) * (1/tokens - 1)
+			out.Parts = append(out.Parts, Portion{fmt.Sprintf("drafts that are kept: a step gives %s tokens", units.Figure(tokens)), saved})
+			rest -= saved
+		}
 		out.Sentence = fmt.Sprintf("A %s step of %s with %s new and %s cached tokens each takes %s ms: %s.", phase, units.Counted(s.Requests, "request"),
 			units.Thousands(s.Query), units.Thousands(s.Cached), units.Figure(1e3*float64(s.Engine.Time)), boundsInWords(&s.Bounds))
 	}
@@ -125,9 +131,6 @@ func (r *Response) whyEach(c *Contender) Reason {
 	if len(c.Run.Pools) > 1 {
 		above = "steps with more requests or longer contexts"
 	}
-	if c.Found.Experiment.MTP > 0 {
-		below = "drafts that are accepted: a step gives more than one token"
-	}
 	return r.timed(OfTPOT, "decode", *c.Judged.TPOT, *c.TPOT, 1, above, below)
 }
 
@@ -142,7 +145,7 @@ func (r *Response) whyThroughput(c *Contender) Reason {
 	out.Sentence = fmt.Sprintf("%s in flight, each of which takes %s ms for %s tokens, are %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Latency), tokens, on)
 	if m := c.Capacity; m != nil {
 		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens are %s.", units.Figure(c.RequestRate.Value), tokens, on)
-		out.Error = fmt.Sprintf("The load is given. What the deployment carries is not: %s", errorInWords(m.RequestRate, "requests/s", c.Basis))
+		out.Error = "The load is given. What the deployment carries is not: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
 	}
 	if limits := limitedBy(c.BoundBy); limits != "" {
 		out.Sentence += " " + limits

@@ -24,6 +24,7 @@ func TestWhy(t *testing.T) {
 		"long": func(r *Request) {
 			r.Workloads, r.Limits = []session.Workload{{Input: 20000, Output: 50}}, workload.Limits{TTFT: 9000 * units.Millisecond}
 		},
+		"drafts":    func(r *Request) { r.Draft = "ngram:2" },
 		"one token": func(r *Request) { r.Workloads[0].Output = 1 },
 	} {
 		r := smallPlan()

@@ -174,6 +174,7 @@ func TestConversions(t *testing.T) {
 		{"Qwen/Qwen3-30B-A3B", "fp4", "", "bf16", "nvfp4", "fp8"},
 		{"Qwen/Qwen3-32B", "fp4", "", "nvfp4", "nvfp4", "fp8"},
 		{"Qwen/Qwen3-30B-A3B", "int4", "fp8", "bf16", "w4a16 int4", "fp8"},
+		{"Qwen/Qwen3-32B", "int4", "", "w4a16 int4", "bf16", "bf16"},
 		{"openai/gpt-oss-120b", "fp4", "", "bf16", "mxfp4 w4a16", "bf16"},
 		{"Qwen/Qwen3-30B-A3B-FP8", "fp8", "", "fp8 block", "fp8 block", "bf16"},
 		{"deepseek-ai/DeepSeek-V4-Pro", "fp4", "fp8", "fp8 block", "mxfp4", "fp8"},

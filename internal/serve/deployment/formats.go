@@ -227,7 +227,7 @@ func (f *Formats) actions(d *device.Profile) graph.Actions {
 
 // convert applies a published conversion, as its publishers make them: 8 bits
 // everywhere, 4 bits everywhere in a dense model, and in the feed-forward parts of
-// a mixture, whose attention stays wide. Converted checkpoints ask for a cache in
+// a mixture, whose attention stays wide; integers of 4 bits in its experts alone. Converted checkpoints ask for a cache in
 // fp8, as NVIDIA's do.
 func (f *Formats) convert(m *model.Model, q *graph.Quant) {
 	if m.Quant.Method == "mxfp4" {
@@ -258,6 +258,11 @@ func (f *Formats) convert(m *model.Model, q *graph.Quant) {
 			q.Attention = wide
 		}
 	case "int4":
+		if !experts { // as AWQ and GPTQ
+			s := dtype.Scheme{Weight: dtype.INT4, Activation: q.Base, Group: 128, Scale: dtype.BF16}
+			q.Attention, q.Dense = s, s
+			return
+		}
 		q.Experts = dtype.Scheme{Weight: dtype.INT4, Activation: q.Base, Group: 32, Scale: dtype.BF16}
 	}
 }

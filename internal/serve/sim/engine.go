@@ -162,7 +162,7 @@ func (e *Engine) check(name string) error {
 	refuse(!(e.Reserve >= 0 && e.Reserve <= 1), "reserve must be between 0 and 1, got %g", e.Reserve)
 	refuse(e.AcceptedPerStep != 0 && !(e.AcceptedPerStep >= 1 && e.AcceptedPerStep <= 1024),
 		"accepted tokens per step must be at least 1, got %g", e.AcceptedPerStep)
-	refuse(e.ReceiveInterval < 0 || e.BatchWaitSteps < 0 || e.RankWaitSteps < 0 || e.RankStallSteps < 0 || e.RankFill < 0 || e.VerifiedPerStep < 0,
+	refuse(min(e.ReceiveInterval, e.BatchWaitSteps, e.RankWaitSteps, e.RankStallSteps, e.VerifiedPerStep) < 0 || e.RankFill < 0,
 		"receive interval, waits and verified tokens must not be negative")
 	refuse(!sound(e.APIFixed) || !sound(e.APIPerToken) || !sound(e.First),
 		"API times must not be negative")

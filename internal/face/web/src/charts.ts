@@ -5,7 +5,7 @@ import { Overlay, type Palette } from "./draw";
 import { label } from "./number";
 import { chartCSV, chartPNG, saveText } from "./saving";
 import { Tip } from "./tip";
-import { say } from "./words";
+import { said, say } from "./words";
 
 // Drawn charts, to be drawn again in other colours and taken away, and those that wait to be drawn.
 let drawn: uPlot[] = [];
@@ -129,7 +129,7 @@ function options(chart: Chart, box: HTMLElement, palette: Palette, overlay: Over
   const font = `12px ${palette("--sans")}`;
   const axis = (a: Chart["x"], side: number): uPlot.Axis => ({
     side: side as uPlot.Axis.Side, font, labelFont: font, stroke: palette("--soft"), size: side === 3 ? 52 : 30, gap: 4,
-    label: side === 3 ? undefined : a.title, labelSize: 18,
+    label: side === 3 ? undefined : say(a.title), labelSize: 18,
     grid: { stroke: palette("--faint"), width: 1 }, ticks: { show: false },
     values: (_u, splits) => splits.map((v) => (v == null ? "" : label(a, v))),
     ...(a.log ? { splits: () => logTicks(a), filter: (_u: uPlot, s: number[]) => s } : {}),
@@ -200,7 +200,7 @@ function keyboard(u: uPlot, chart: Chart, tip: Tip): void {
   root.tabIndex = 0;
   root.setAttribute("role", "application");
   root.setAttribute("aria-roledescription", "chart");
-  root.setAttribute("aria-label", `${chart.about} Arrow keys read values, plus and minus zoom, Escape resets${chart.series.some((s) => s.opens) ? ", Enter opens the details" : ""}.`);
+  root.setAttribute("aria-label", `${said(chart.about)} ${say("Arrow keys read values, plus and minus zoom, Escape resets.")}${chart.series.some((s) => s.opens) ? " " + say("Enter opens the details.") : ""}`);
   let at = -1;
   root.addEventListener("blur", () => { at = -1; tip.hide(); });
   root.addEventListener("keydown", (e) => {

@@ -1,4 +1,5 @@
 import { redraw } from "./charts";
+import { say } from "./words";
 
 // What both pages do: colours, copying, saving, printing, and words for parts of bars.
 
@@ -42,7 +43,7 @@ async function copy(button: HTMLElement, text: string): Promise<void> {
   }
   const before = button.dataset.before ?? button.innerHTML;
   button.dataset.before = before;
-  button.textContent = "Copied";
+  button.textContent = say("Copied");
   setTimeout(() => { button.innerHTML = before; }, 1500);
 }
 
@@ -57,7 +58,7 @@ function theme(): void {
     now = order.includes(t) ? t : "system";
     if (now === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = now;
-    if (button) { button.textContent = `Colours: ${now}`; button.setAttribute("aria-label", `Colours: ${now}`); }
+    if (button) { button.textContent = say(`Colours: ${now}`); button.setAttribute("aria-label", say(`Colours: ${now}`)); }
     try { localStorage.setItem("plimsoll-colours", now); } catch { /* as above */ }
     redraw();
   };

@@ -2,6 +2,7 @@ import type { Preset } from "./kinds";
 import { Mix } from "./mix";
 import { Slide } from "./slide";
 import type { Own, State } from "./state";
+import { say } from "./words";
 
 interface Named { id?: string; name?: string; title?: string; vendor?: string; price?: { usd_per_hour?: number } }
 
@@ -37,7 +38,7 @@ export class Form {
     delete this.own.config;
     wrong.textContent = "";
     if (text)
-      try { this.own.config = JSON.parse(text) as unknown; } catch (e) { wrong.textContent = `not JSON: ${String(e)}`; return; }
+      try { this.own.config = JSON.parse(text) as unknown; } catch (e) { wrong.textContent = say("not JSON: {0}", String(e)); return; }
     this.changed();
   }
 
@@ -45,7 +46,7 @@ export class Form {
     const file = this.field("trace").files?.[0], wrong = this.root.querySelector("#trace-wrong")!;
     delete this.own.trace;
     wrong.textContent = "";
-    if (file && file.size > 1_000_000) { wrong.textContent = `${file.name} has ${file.size} bytes, at most 1,000,000 are sent`; return; }
+    if (file && file.size > 1_000_000) { wrong.textContent = say("{0} has {1} bytes, at most 1,000,000 are sent", file.name, file.size); return; }
     if (file) this.own.trace = await file.text();
     this.changed();
   }
@@ -101,7 +102,7 @@ export class Form {
     this.offer(this.field("preset").value);
     this.follow();
     this.root.querySelector("#models")!.replaceChildren(...models.map((m) => new Option(m.id ?? m.name ?? "")));
-    this.fill("systems", [{ name: "all", title: "all with a known engine" }, ...devices]);
+    this.fill("systems", [{ name: "all", title: say("all with a known engine") }, ...devices]);
     this.fill("engines", list<Named>(engines, "engines"));
     this.filter();
   }
@@ -110,7 +111,7 @@ export class Form {
   private offer(chosen: string): void {
     const select = this.root.querySelector<HTMLSelectElement>("#preset")!;
     const names = [...new Set([...this.presets.map((p) => p.name), chosen])].filter(Boolean);
-    select.replaceChildren(new Option("custom lengths", ""), ...names.map((n) => new Option(n)));
+    select.replaceChildren(new Option(say("custom lengths"), ""), ...names.map((n) => new Option(n)));
     select.value = chosen;
   }
 

@@ -1,3 +1,5 @@
+import { say } from "./words";
+
 // Long questions. What takes longer than a moment goes on as a job of the server: it survives a reload, shows its progress and
 // the answer so far, and stops when the question changes or the button is pressed.
 
@@ -51,8 +53,8 @@ export async function answer(body: string, signal: AbortSignal, so: (report: str
 
 // words say how far an answer got that was not finished.
 export function words(s: Status): string {
-  const p = s.progress, some = s.left.slice(0, 3).join(", ") + (s.left.length > 3 ? ` and ${s.left.length - 3} more` : "");
-  return [p?.of ? `${p.done} of ${p.of} ${p.what}` : "", s.left.length ? `left: ${some}` : ""].filter(Boolean).join("; ");
+  const p = s.progress, some = s.left.slice(0, 3).join(", ") + (s.left.length > 3 ? say(" and {0} more", s.left.length - 3) : "");
+  return [p?.of ? say("{0} of {1} {2}", p.done, p.of, say(p.what)) : "", s.left.length ? say("left: {0}", some) : ""].filter(Boolean).join("; ");
 }
 
 function post(path: string, body: string, signal: AbortSignal): Promise<Response> {
@@ -90,5 +92,5 @@ function display(s: Status | null, cancel?: () => void): void {
   if (!s) return;
   const bar = place.querySelector("progress")!, p = s.progress;
   if (p?.of) { bar.max = p.of; bar.value = p.done; } else bar.removeAttribute("value");
-  place.querySelector("span")!.textContent = s.state === "waiting" ? "waiting for other jobs" : p ? (p.of ? `${p.task}: ${p.done} of ${p.of} ${p.what}` : p.task) : "starting";
+  place.querySelector("span")!.textContent = s.state === "waiting" ? say("waiting for other jobs") : p ? (p.of ? `${say(p.task)}: ${say("{0} of {1} {2}", p.done, p.of, say(p.what))}` : say(p.task)) : say("starting");
 }

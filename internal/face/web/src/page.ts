@@ -8,7 +8,7 @@ import { Pins } from "./pins";
 import { clear, show } from "./problem";
 import { command, read, request, stateOf, write } from "./state";
 import { tables } from "./tables";
-import { load as loadWords, say as word, translate } from "./words";
+import { language, load as loadWords, say as word, translate } from "./words";
 
 // Idle time before a request is sent, in milliseconds.
 const rest = 60;
@@ -146,7 +146,7 @@ function put(report: string, whole: boolean): void {
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
   if (record.command && whole) tell(record.command);
-  announce.textContent = record.answer?.sentence ?? "";
+  announce.textContent = language === "en" ? record.answer?.sentence ?? "" : answer.querySelector("#sentence")?.textContent ?? "";
 }
 
 // openPlan asks the question of a saved plan again.

@@ -1,3 +1,5 @@
+import { say } from "./words";
+
 // Errors of the API, shown beside the fields they concern.
 
 interface Problem { title?: string; detail?: string; fields?: string[] }
@@ -31,7 +33,7 @@ export async function show(answer: Response): Promise<string> {
     place.textContent = [place.textContent, message].filter(Boolean).join("; ");
     document.getElementById(id)?.setAttribute("aria-invalid", "true");
   }
-  return p.detail || p.title || `The server answered ${answer.status}.`;
+  return p.detail || p.title || say("The server answered {0}.", answer.status);
 }
 
 // messages are the lines of the detail by the fields they name; all of it if none does.

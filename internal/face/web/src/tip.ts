@@ -1,7 +1,7 @@
 import type uPlot from "./uplot/uPlot.esm.js";
 import type { Chart } from "./chart";
 import { label, number } from "./number";
-import { say } from "./words";
+import { said, say } from "./words";
 
 // Tip says what is under the cursor of a chart.
 export class Tip {
@@ -32,11 +32,11 @@ export class Tip {
     if (!rows.length) return this.hide();
     const same = rows.every((r) => r.x === rows[0]!.x);
     const head = document.createElement("i");
-    head.textContent = `${this.chart.x.title}: ${label(this.chart.x, same ? rows[0]!.x : at)}`;
+    head.textContent = `${say(this.chart.x.title)}: ${label(this.chart.x, same ? rows[0]!.x : at)}`;
     this.box.replaceChildren(head, ...rows.map((r) => {
       const row = document.createElement("div"), value = document.createElement("b");
       value.textContent = r.text;
-      row.append(value, ` ${r.name}${same ? "" : ` at ${number(r.x)}`}`);
+      row.append(value, ` ${said(r.name)}${same ? "" : ` at ${number(r.x)}`}`);
       return row;
     }));
     const nearest = rows.reduce((a, b) => (b.away < a.away ? b : a)); // the point that is meant says what it is

@@ -37,8 +37,14 @@ export async function load(): Promise<void> {
 function use(all: Record<string, string>): void {
   table = all;
   patterns = Object.keys(all).filter((k) => /\{\d\}/.test(k)).sort((a, b) => b.length - a.length).map((k) => [
-    new RegExp("^" + k.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\d)\}/g, (_, i: string) => `(?<v${i}>.+?)`) + "$", "s"), all[k]!,
+    new RegExp("^" + k.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\d)\}/g, (_, i: string) => `(?<v${i}>${value(k)})`) + "$"), all[k]!,
   ]);
+}
+
+// value is what a value of a pattern may be: within a sentence, and one word where the pattern itself says little.
+function value(pattern: string): string {
+  const letters = pattern.replace(/\{\d\}|[^a-z]/gi, "").length;
+  return letters < 3 || (letters < 6 && pattern.startsWith("{")) ? "\\S+?" : "(?:(?!\\. [A-Z]).)+?";
 }
 
 // say is a text of the page in its language.
@@ -46,18 +52,26 @@ export function say(text: string, ...values: (string | number)[]): string {
   return (table[text] ?? text).replace(/\{(\d)\}/g, (_, i: string) => String(values[Number(i)] ?? ""));
 }
 
-// said is a text that is already English with its values in it. What has no translation stays.
-function said(text: string): string {
+// said is a text that is already English, with its values in it. What has no translation stays.
+export function said(text: string): string {
   const plain = text.replace(/\s+/g, " ").trim();
-  if (!plain) return text;
-  let out = table[plain];
-  for (const [pattern, words] of out === undefined ? patterns : []) {
-    const found = pattern.exec(plain)?.groups;
-    if (!found) continue;
-    out = words.replace(/\{(\d)\}/g, (_, i: string) => { const v = found[`v${i}`] ?? ""; return table[v] ?? v; });
-    break;
+  if (!plain || language === "en") return text;
+  let out = phrase(plain);
+  if (out === undefined) { // sentence by sentence
+    const parts = plain.split(/(?<=\.) (?=[A-Z0-9])/), known = parts.map(phrase);
+    if (known.some((k) => k !== undefined)) out = parts.map((p, i) => known[i] ?? p + " ").join("").trim();
   }
   return out === undefined ? text : text.replace(/^(\s*)[^]*?(\s*)$/, (_, a: string, b: string) => a + out + b);
+}
+
+// phrase is the translation of a text, or of one with values in it.
+function phrase(plain: string): string | undefined {
+  if (table[plain] !== undefined) return table[plain];
+  for (const [pattern, words] of patterns) {
+    const found = pattern.exec(plain)?.groups;
+    if (found) return words.replace(/\{(\d)\}/g, (_, i: string) => { const v = found[`v${i}`] ?? ""; return v.length < 80 ? phrase(v) ?? v : v; });
+  }
+  return undefined;
 }
 
 const attributes = ["aria-label", "placeholder", "title", "data-tip"];

@@ -1,0 +1,35 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// TestLinks: nodes of a rack are connected by the rack's links, more nodes by the outer ones; caches go to every device of a decode worker.
+func TestLinks(t *testing.T) {
+	c := Contender{
+		NodeGPUs: 4, Links: []device.LinkFacts{{Name: "outer", Size: 8}, {Name: "rack", Size: 72}}, RequestRate: Range{Value: 10},
+		Memory: engine.Budget{PerToken: units.InKiB(64 * units.KiB)},
+		Run:    deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: parallel.Layout{TP: 4}}}},
+	}
+	for nodes, want := range map[int]string{2: "rack", 18: "rack", 19: "outer", 1000: "outer"} {
+		if got := c.Between(nodes); got == nil || got.Name != want {
+			t.Errorf("%d nodes: %v, want %s", nodes, got, want)
+		}
+	}
+	if c.Between(1) != nil {
+		t.Error("one node needs no link")
+	}
+	if f := c.flow(1000); f == nil || f.PerRequest != 4*65.536 || f.PerSecond != 4*0.65536 || f.Link != "outer" {
+		t.Errorf("flow: %+v", f)
+	}
+	c.Run.Pools = c.Run.Pools[:1]
+	if c.flow(1000) != nil {
+		t.Error("caches that go nowhere")
+	}
+}
