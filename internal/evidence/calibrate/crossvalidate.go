@@ -58,6 +58,8 @@ func kind(word string) func(*measured.Prepared) string {
 		return func(p *measured.Prepared) string { return p.Row.Precision }
 	case "size":
 		return func(p *measured.Prepared) string { return p.Subject.Size }
+	case "source":
+		return func(p *measured.Prepared) string { return p.Row.Provenance() }
 	case "system":
 		return func(p *measured.Prepared) string { return p.Row.System }
 	}
@@ -65,7 +67,7 @@ func kind(word string) func(*measured.Prepared) string {
 }
 
 // Kinds are the words [Validation.LeaveOut] may be.
-func Kinds() []string { return []string{"engine", lengths, "model", "precision", "size", "system"} }
+func Kinds() []string { return []string{"engine", lengths, "model", "precision", "size", "source", "system"} }
 
 // lengths is the kind that leaves other rows of a cell in a fit.
 const lengths = "lengths"

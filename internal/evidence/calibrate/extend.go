@@ -89,7 +89,7 @@ func newExtension(base *calibration.Overlay, rows []measured.Prepared) *extensio
 // system has an unknown for every parameter of the groups that are lacking, on top of some
 // that are not.
 func (x *extension) system(groups calibration.Groups, lambda float64, of func(*calibration.Subject, int) []calibration.Group) *system {
-	known := calibration.Overlay{Groups: groups}
+	known := calibration.Overlay{Groups: groups, Memory: x.base.Memory}
 	s := newSystem(x.rows, known.Sum, func(s *calibration.Subject, parameter int) []calibration.Group {
 		return slices.DeleteFunc(of(s, parameter), func(g calibration.Group) bool { _, ok := x.base.Groups[g.Name]; return ok })
 	})

@@ -29,7 +29,7 @@ const (
 
 // independent is how many rows weigh as one against the prior, since the rows of
 // one benchmark campaign are not independent of each other.
-const independent = 3
+const independent = 5
 
 // independentUnseen is the same for predictions about models without rows.
 const independentUnseen = 600
@@ -127,6 +127,7 @@ type system struct {
 	// fixed is the multipliers of each row that are not fitted.
 	fixed  []calibration.Logs
 	lambda float64
+	memory *memory // nil without one
 	// start is a solution with all rows, from which those with fewer are found sooner.
 	start []float64
 }
@@ -159,10 +160,12 @@ func newSystem(rows []measured.Prepared, fixed func(calibration.Subject) calibra
 	return s
 }
 
-// fittedSystem has the unknowns of every group, or, on top of a base, of cells only.
+// fittedSystem has the unknowns of every group and deployment, or, on top of a base, of cells only.
 func fittedSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
 	if base == nil {
-		return newSystem(rows, nothing, (*calibration.Subject).Groups)
+		s := newSystem(rows, nothing, shared(rows))
+		s.remember(rows)
+		return s
 	}
 	return newSystem(rows, base.Sum, (*calibration.Subject).OwnCell)
 }
@@ -192,8 +195,11 @@ func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
 	known := slices.DeleteFunc(slices.Clone(all), func(e equation) bool { return !counts(e.row) })
 	for range reweightings {
 		a := make([]float64, n*n)
-		for i := range n {
+		for i := range s.multipliers() {
 			a[i*n+i] = s.lambda / (s.widths[i] * s.widths[i])
+		}
+		if s.memory != nil {
+			s.memory.prior(a, n, s.lambda)
 		}
 		b := make([]float64, n)
 		for _, e := range known {
@@ -337,6 +343,9 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 			const most = 0.5 // beyond, the linearization says little
 			x[i] += math.Max(-most, math.Min(most, next[i]-x[i]))
 		}
+		if base == nil && i == iterations-1 {
+			x = f.prune(near, x)
+		}
 		f.Overlay = f.overlay(x)
 	}
 	if base == nil {
@@ -389,15 +398,19 @@ func (f *Fit) overlay(x []float64) *calibration.Overlay {
 	o := &calibration.Overlay{Groups: calibration.Groups{}}
 	if f.base != nil {
 		maps.Copy(o.Groups, f.base.Groups)
+		o.Memory = f.base.Memory
 		o.Unseen, o.Cells, o.Families = f.base.Unseen, f.base.Cells, f.base.Families
 	}
 	f.system.groups(x, o.Groups)
+	if m := f.system.memory; m != nil {
+		o.Memory = m.overlay(x)
+	}
 	return o
 }
 
 // groups puts values of the unknowns into groups, and returns those.
 func (s *system) groups(x []float64, into calibration.Groups) calibration.Groups {
-	for i, u := range s.unknowns {
+	for i, u := range s.unknowns[:s.multipliers()] {
 		z, ok := into[u.group]
 		if !ok {
 			z = &calibration.Logs{}

@@ -73,7 +73,7 @@ func TestWiderWithLessKnown(t *testing.T) {
 }
 
 // TestSingleSteps: single passes were measured on an H200; everything else is less
-// sure, generations without a measured deployment still less, data sheets least.
+// sure, generations without a measured deployment still less, then AMD's, and data sheets least.
 func TestSingleSteps(t *testing.T) {
 	t.Parallel()
 	o := calibration.Shipped()
@@ -81,8 +81,8 @@ func TestSingleSteps(t *testing.T) {
 	for _, s := range []calibration.Case{
 		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 1},
 		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 8},
-		{Tier: device.Transferred, Vendor: device.AMD, Subject: calibration.Subject{Generation: "cdna3", Class: engine.Dense}, Devices: 8},
 		{Tier: device.Transferred, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "ampere", Class: engine.Dense}, Devices: 8},
+		{Tier: device.Transferred, Vendor: device.AMD, Subject: calibration.Subject{Generation: "cdna3", Class: engine.Dense}, Devices: 8},
 		{Tier: device.Datasheet, Vendor: device.Ascend, Subject: calibration.Subject{Generation: "ascend-a3", Class: engine.Dense}, Devices: 8},
 	} {
 		s.Method, s.Decode, s.Concurrency = calibration.SingleStep, true, 8

@@ -47,13 +47,16 @@ func (o *Overlay) Expect(s *Case) Expected {
 	if s.Method == SingleStep {
 		s.singleStep(&out)
 	}
+	if s.Method == Simulated {
+		out.Basis += o.Memory.Tell(&s.Subject)
+	}
 	if s.Tables {
 		out.Basis += "; predicted without kernel tables"
 	}
 	if s.Method == Formulas && s.Disaggregated {
 		out.Basis += "; those were simulated: these formulas were not compared with disaggregated deployments"
 	}
-	if why := slices.Concat(o.transfer(s, &out), o.guess(s, &out), o.extrapolate(s, &out), s.drafts(&out), o.widenOutside(s, &out)); len(why) > 0 {
+	if why := slices.Concat(o.transfer(s, &out), o.guess(s, &out), o.extrapolate(s, &out), s.drafts(&out), o.drift(s, &out), o.widenOutside(s, &out)); len(why) > 0 {
 		out.Basis += widened + strings.Join(why, furthermore)
 	}
 	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
@@ -116,7 +119,7 @@ const (
 // why. Where the engine was fitted to deployments on such devices, their errors hold that
 // already.
 func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
-	if _, fitted := o.Groups[s.Generation]; fitted && s.vendor() == amd && s.Tier == device.Transferred {
+	if s.vendor() == amd && s.Tier == device.Transferred && o.fittedOn(s) {
 		return nil
 	}
 	if o.compared(s) { // which widenOutside adds
@@ -147,6 +150,16 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 		add(otherVendor, reason)
 	}
 	return why
+}
+
+// fittedOn reports whether the fit used rows of the case's device generation.
+func (o *Overlay) fittedOn(s *Case) bool {
+	for row := range o.Families {
+		if strings.HasSuffix(row, separator+s.family()) {
+			return true
+		}
+	}
+	return false
 }
 
 // unknown are the standard deviations to add for TTFT and TPOT where a row does not

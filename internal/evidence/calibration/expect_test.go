@@ -452,16 +452,6 @@ func TestEveryGroup(t *testing.T) {
 			t.Errorf("%s of %s: %g", parameter, group, got)
 		}
 	}
-	// All kernels, but attention of prompts.
-	s.Weights, s.Size, s.Release = "fp8", "15 to 80 B", "0.5.9"
-	for _, group := range []string{"sglang · disagg · hopper · latent · 15 to 80 B · fp8", "sglang · hopper · latent · release 0.5.9"} {
-		u := only(group, "kernels", 2).Multipliers(s)
-		for _, part := range []step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise, step.Attention} {
-			if prefill := part != step.Attention; math.Abs(u.Decode[part]-2) > 1e-9 || (math.Abs(u.Prefill[part]-2) < 1e-9) != prefill {
-				t.Errorf("%s, %d: %g and %g", group, part, u.Decode[part], u.Prefill[part])
-			}
-		}
-	}
 	o := only("sglang · hopper · attention fp8", "prefill_attention", 2)
 	if a, b := o.Multipliers(s).Prefill[step.Attention], o.Multipliers(dense).Prefill[step.Attention]; a != 1 || math.Abs(b-2) > 1e-9 {
 		t.Errorf("attention that is not latent: %g, %g", a, b)

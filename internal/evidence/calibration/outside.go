@@ -52,13 +52,16 @@ func (o *Overlay) outside(s *Case) (x Outside, ok bool) {
 }
 
 // Familiar reports whether a source is one of the fit's. Their recipes are known, so their rows err by less than those of others.
-func (o *Overlay) Familiar(source string) bool {
-	for _, words := range o.Sources {
+func (o *Overlay) Familiar(source string) bool { return o.SourceNamed(source) != "" }
+
+// SourceNamed is the name of the fit's source that a row is from, "" of none.
+func (o *Overlay) SourceNamed(source string) string {
+	for name, words := range o.Sources {
 		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(source, w) }) {
-			return true
+			return name
 		}
 	}
-	return false
+	return ""
 }
 
 // widenOutside widens the errors of such a case, and says why.

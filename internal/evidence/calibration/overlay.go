@@ -20,6 +20,8 @@ type Overlay struct {
 	// Unseen, if any, replaces Groups for predictions about other cells. It is
 	// shrunk more strongly towards one: a fit knows less about cells without rows.
 	Unseen Groups
+	// Memory is what measured deployments tell beyond the groups; nil is nothing.
+	Memory *Memory
 	// Cells are the models of the fit's rows with their weights (checkpoint), by engine and
 	// system; disaggregated deployments have their own keys.
 	Cells map[string][]string

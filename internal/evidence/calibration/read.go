@@ -3,6 +3,7 @@ package calibration
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -58,6 +59,11 @@ func (r *reader) sections(root *yaml.Node) {
 		field("source", func(_ string, n *yaml.Node) { o.Source = n.Value }),
 		field("multipliers", func(_ string, n *yaml.Node) { o.Groups = entries(r, n, readLogs) }),
 		field("unseen", func(_ string, n *yaml.Node) { o.Unseen = entries(r, n, readLogs) }),
+		field("memory", func(_ string, n *yaml.Node) {
+			if points := entries(r, n, readRemembered); len(points) > 0 {
+				o.Memory = NewMemory(slices.Collect(maps.Values(points)))
+			}
+		}),
 		field("cells", func(_ string, n *yaml.Node) { o.Cells = entries(r, n, readModels) }),
 		field("families", func(_ string, n *yaml.Node) { o.Families = entries(r, n, readModels) }),
 		field("residuals", func(_ string, n *yaml.Node) { o.Residuals = entries(r, n, readResiduals) }),

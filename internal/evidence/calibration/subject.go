@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,6 +28,8 @@ type Subject struct {
 	Drafts bool
 	// Size is the class of the number of parameters.
 	Size string
+	// Layout is how a replica is cut.
+	Layout string
 	// Release is the engine's version, in three numbers, or the name of a build that is no
 	// release; "" for the newest that is known.
 	Release string
@@ -37,6 +40,11 @@ func SubjectOf(s *graph.Spec, engineName string, d *device.Profile) Subject {
 	out := Subject{
 		Engine: engineName, Generation: d.Generation, System: d.Name, Model: s.Model.ID,
 		Class: engine.Classify(s.Model), Size: size(s.Model.Parameters().Total()), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(), Drafts: s.MTP > 0,
+	}
+	l := &s.Layout
+	out.Layout = fmt.Sprintf("TP %d DP %d", l.TP, l.DP)
+	if l.EP > 1 {
+		out.Layout += " EP"
 	}
 	most := s.Quant.Attention
 	if s.Model.HasExperts() {

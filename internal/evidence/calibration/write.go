@@ -28,6 +28,11 @@ func (o *Overlay) Write(w io.Writer) error {
 		}
 		writeSection(&b, s.title, lines)
 	}
+	remembered := map[string]string{}
+	for _, p := range o.Memory.Points() {
+		remembered[p.Subject.Deployment()] = p.text()
+	}
+	writeSection(&b, "memory", remembered)
 	writeModels(&b, "cells", o.Cells)
 	writeModels(&b, "families", o.Families)
 	if r := o.Reach; r != (Reach{}) {

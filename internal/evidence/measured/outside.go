@@ -18,6 +18,17 @@ func (r *Row) Laboratory() string {
 	return strings.TrimSpace(name)
 }
 
+// Provenance names whose row it is: a source of the shipped fit by its name there, others by their laboratory.
+func (r *Row) Provenance() string {
+	if name := calibration.Shipped().SourceNamed(r.Source); name != "" {
+		return name
+	}
+	if name := r.Laboratory(); name != "" {
+		return name
+	}
+	return "a source without a name"
+}
+
 // OutsideGroup is how far rows of sources outside the fit err beyond the intervals of familiar ones, at loads of one range.
 type OutsideGroup struct {
 	Load string `json:"load"`

@@ -114,7 +114,7 @@ func TestPropose(t *testing.T) {
 	}
 	x, _ := Propose(t.Context(), remembers, r)
 	best := found.Contenders[0]
-	if want := best.Engine + " agg: " + best.Deployment; x.Options[0].Name != want || math.Abs(x.Options[0].Tokens.Value/best.TokensPerGPU.Value-1) > 0.02 {
+	if want := best.Engine + " agg: " + best.Deployment; x.Options[0].Name != want || math.Abs(x.Options[0].Tokens.Value/best.TokensPerGPU.Value-1) > 0.03 {
 		t.Errorf("the best is %s with %.0f, the plan's %s with %.0f", x.Options[0].Name, x.Options[0].Tokens.Value, want, best.TokensPerGPU.Value)
 	}
 }
@@ -141,6 +141,7 @@ func TestSameAgain(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	r := question(2, "vllm", "sglang")
+	r.Minutes = 40 // enough for several runs of each engine: a fit is tested on one that it has not seen
 	x, err := Propose(t.Context(), remembers, r)
 	if err != nil {
 		t.Fatal(err)

@@ -214,7 +214,7 @@ func (r *Response) InStep() bool {
 func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *sim.Result, tier device.Tier) *calibration.Case {
 	serves := d.Generates()
 	out := session.About(&serves.Spec, s.Device, d.Pricing, tier)
-	out.Engine, out.Disaggregated = serves.Engine.Name, d.Disaggregated()
+	out.Subject = calibration.SubjectOfDeployment(d)
 	out.Input, out.KVPeak = r.Input, result.KVPeak()
 	inFlight := float64(r.Concurrency)
 	if r.Concurrency == 0 || s.Kinds != nil && s.Kinds.Sessions != nil { // on average, by Little's law

@@ -294,7 +294,8 @@ func (s *Subject) expect(c *search.Candidate, key *expected) *calibration.Expect
 	}
 	serves := r.Generates()
 	about := session.About(&serves.Spec, s.Stage.Device, r.Pricing, s.Stage.Prices.Tier(s.Stage.Device, r.Pricing))
-	about.Engine, about.Disaggregated, about.Input, about.KVPeak = serves.Engine.Name, c.X > 0, key.input, key.kvPeak
+	about.Subject = calibration.SubjectOfDeployment(r)
+	about.Disaggregated, about.Input, about.KVPeak = c.X > 0, key.input, key.kvPeak
 	l := &serves.Spec.Layout
 	about.On(l.Devices, key.requests, l.DP, s.Stage.Model.HasExperts())
 	return new(s.Stage.Overlay.Expect(&about).At(s.Statistic.At()))

@@ -137,9 +137,9 @@ type Base struct {
 }
 
 // older is a release before the newest that is known, "" for that one, which is what
-// deployments without a version have.
+// deployments without a version have. Candidates of a release count as it.
 func older(e *engine.Profile, release string) string {
-	if e == nil || e.Known != "" && version.Check(release) == nil && version.Compare(release, e.Known) >= 0 {
+	if e == nil || e.Known != "" && version.Check(release) == nil && version.Compare(version.Release(release), version.Release(e.Known)) >= 0 {
 		return ""
 	}
 	return release

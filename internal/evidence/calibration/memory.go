@@ -1,0 +1,259 @@
+package calibration
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+)
+
+// Memory is what measured deployments tell beyond the groups: how much longer their kernels took than the groups say, and those
+// of their prompts beside that. What a prediction takes of it fades with its distance to them ([Nearness]): it is the mean of a
+// Gaussian process with that covariance through the remembered values.
+type Memory struct {
+	points []Remembered
+	// weights are the covariances' inverse times the values: of kernels, and of prompts.
+	weights [2][]float64
+}
+
+// Remembered is a measured deployment that a memory keeps.
+type Remembered struct {
+	Subject Subject // without what does not count in a distance
+	// Kernels and Prompts are logarithms of multipliers.
+	Kernels, Prompts float64
+	Rows             int
+	Source           string // whose rows
+}
+
+// How much of what is remembered of a deployment holds for another that differs in one thing; what differs in several has
+// the product. Chosen where rows were held out by configuration, by model and by system (docs/lab-notebook.md): of engines,
+// releases and layouts nearly nothing carries over, of another device of the generation nearly all.
+const (
+	otherEngine     = 0.1
+	otherDevice     = 0.9 // of the same generation or its variants
+	otherGeneration = 0.5 // on top
+	otherModel      = 0.5 // of the same class and size
+	otherClass      = 0.3 // on top, or another size
+	otherWeights    = 0.5
+	otherMode       = 0.5 // disaggregated or not
+	otherRelease    = 0.6
+	otherLayout     = 0.6
+)
+
+// Nearness is the share of what is remembered of one deployment that holds for another.
+func Nearness(a, b *Subject) float64 {
+	near := 1.0
+	differ := func(differs bool, share float64) {
+		if differs {
+			near *= share
+		}
+	}
+	differ(a.Engine != b.Engine, otherEngine)
+	differ(a.System != b.System, otherDevice)
+	differ(a.family() != b.family(), otherGeneration)
+	differ(a.Model != b.Model, otherModel)
+	differ(a.Model != b.Model && (a.Class != b.Class || a.Size != b.Size), otherClass)
+	differ(a.Weights != b.Weights, otherWeights)
+	differ(a.Disaggregated != b.Disaggregated, otherMode)
+	differ(a.Release != b.Release, otherRelease)
+	differ(a.layout() != b.layout(), otherLayout)
+	return near
+}
+
+// layout is that of an aggregated deployment: the pools of others have two.
+func (s *Subject) layout() string {
+	if s.Disaggregated {
+		return disaggregated
+	}
+	return s.Layout
+}
+
+// nugget keeps covariances of deployments that are alike invertible; a thousandth of their variance.
+const nugget = 1e-3
+
+// NewMemory remembers deployments.
+func NewMemory(points []Remembered) *Memory {
+	m := &Memory{points: slices.Clone(points)}
+	slices.SortFunc(m.points, func(a, b Remembered) int { return strings.Compare(a.Subject.Deployment(), b.Subject.Deployment()) })
+	n := len(m.points)
+	a := Covariances(n, func(i int) *Subject { return &m.points[i].Subject })
+	for k := range m.weights {
+		m.weights[k] = make([]float64, n)
+		for i := range m.points {
+			m.weights[k][i] = []float64{m.points[i].Kernels, m.points[i].Prompts}[k]
+		}
+	}
+	m.divide(a, n)
+	return m
+}
+
+// Covariances are those of n deployments, in units of their variance.
+func Covariances(n int, of func(int) *Subject) []float64 {
+	a := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			a[i*n+j] = Nearness(of(i), of(j))
+		}
+		a[i*n+i] += nugget
+	}
+	return a
+}
+
+// divide solves for the weights, which hold the values, by a Cholesky factorization in place.
+func (m *Memory) divide(a []float64, n int) {
+	for i := range n {
+		for j := range i + 1 {
+			sum := a[i*n+j]
+			for k := range j {
+				sum -= a[i*n+k] * a[j*n+k]
+			}
+			if i == j {
+				a[i*n+i] = math.Sqrt(sum)
+			} else {
+				a[i*n+j] = sum / a[j*n+j]
+			}
+		}
+	}
+	for _, w := range m.weights {
+		for i := range n {
+			for k := range i {
+				w[i] -= a[i*n+k] * w[k]
+			}
+			w[i] /= a[i*n+i]
+		}
+		for i := n - 1; i >= 0; i-- {
+			for k := i + 1; k < n; k++ {
+				w[i] -= a[k*n+i] * w[k]
+			}
+			w[i] /= a[i*n+i]
+		}
+	}
+}
+
+// Points are the remembered deployments, in the order of their names.
+func (m *Memory) Points() []Remembered {
+	if m == nil {
+		return nil
+	}
+	return m.points
+}
+
+// Recall is what a memory says of a subject: logarithms of multipliers.
+func (m *Memory) Recall(s *Subject) (ofKernels, ofPrompts float64) {
+	if m == nil {
+		return 0, 0
+	}
+	for i := range m.points {
+		near := Nearness(s, &m.points[i].Subject)
+		ofKernels += near * m.weights[0][i]
+		ofPrompts += near * m.weights[1][i]
+	}
+	return ofKernels, ofPrompts
+}
+
+// neighbour is the nearness from which a remembered deployment is named as one.
+const neighbour = 0.3
+
+// Tell says in words what a memory changes in a prediction, from how many neighbours and from whom; "" for less than half a percent.
+func (m *Memory) Tell(s *Subject) string {
+	kernelTimes, promptTimes := m.Recall(s)
+	if math.Abs(kernelTimes) < 0.005 && math.Abs(promptTimes) < 0.005 {
+		return ""
+	}
+	near, rows, best := 0, 0, 0.0
+	var nearest *Subject
+	var sources []string
+	for i := range m.points {
+		p := &m.points[i]
+		x := Nearness(s, &p.Subject)
+		if x > best {
+			best, nearest = x, &p.Subject
+		}
+		if x >= neighbour {
+			near++
+			rows += p.Rows
+			sources = append(sources, p.Source)
+		}
+	}
+	out := fmt.Sprintf("; of memory: kernels ×%.2f, prompts ×%.2f", math.Exp(kernelTimes), math.Exp(promptTimes))
+	if near == 0 {
+		return out + ", far from all that was measured"
+	}
+	slices.Sort(sources)
+	return out + fmt.Sprintf(", from %d remembered deployments near it with %d rows (%s), nearest %s", near, rows, strings.Join(slices.Compact(sources), ", "), nearest.inShort())
+}
+
+// inShort names a remembered deployment for a reader.
+func (s *Subject) inShort() string {
+	return fmt.Sprintf("%s of %s on %s under %s %s", s.layout(), s.checkpoint(), s.System, s.Engine, cmp.Or(s.Release, "without a version"))
+}
+
+// fields is how many words the name of a deployment has.
+const fields = 8
+
+// nothing stands for an empty word in the name of a deployment.
+const nothing = "-"
+
+// Deployment names what counts in a distance.
+func (s *Subject) Deployment() string {
+	words := []string{s.Engine, s.System, s.family(), s.checkpoint(), string(s.Class), s.Size, s.layout(), s.Release}
+	for i, w := range words {
+		words[i] = cmp.Or(w, nothing)
+	}
+	return strings.Join(words, separator)
+}
+
+// Remembers is the subject as far as it counts in a distance.
+func (s *Subject) Remembers() Subject {
+	out, err := deploymentNamed(s.Deployment())
+	if err != nil { // which Deployment has written
+		panic("calibration: " + err.Error())
+	}
+	return out
+}
+
+// deploymentNamed reads the name of a deployment.
+func deploymentNamed(name string) (s Subject, err error) {
+	words := strings.Split(name, separator)
+	if len(words) != fields {
+		return s, fmt.Errorf("want the %d words of a deployment: engine, system, generation, checkpoint, class, size, layout and release, \"%s\" where there is none", fields, nothing)
+	}
+	for i, w := range words {
+		if w == nothing {
+			words[i] = ""
+		}
+	}
+	s.Engine, s.System, s.Generation = words[0], words[1], words[2]
+	s.Model = modelOf(words[3])
+	s.Weights = strings.TrimSuffix(strings.TrimPrefix(words[3][len(s.Model):], withWeights), ")")
+	s.Size, s.Layout, s.Release = words[5], words[6], words[7]
+	s.Class = engine.Class(words[4])
+	if s.Layout == disaggregated {
+		s.Layout, s.Disaggregated = "", true
+	}
+	return s, nil
+}
+
+// text is the line of a file.
+func (p *Remembered) text() string {
+	return fmt.Sprintf("kernels %.3f, prompts %.3f, %d rows of %s", math.Exp(p.Kernels), math.Exp(p.Prompts), p.Rows, p.Source)
+}
+
+// readRemembered reads a line of a file.
+func readRemembered(name, text string) (p Remembered, err error) {
+	if p.Subject, err = deploymentNamed(name); err != nil {
+		return p, err
+	}
+	var kernelTimes, promptTimes float64
+	before, source, _ := strings.Cut(text, " rows of ")
+	n, err := fmt.Sscanf(before, "kernels %g, prompts %g, %d", &kernelTimes, &promptTimes, &p.Rows)
+	const least, most = 0.01, 100
+	if err != nil || n != 3 || source == "" || !(min(kernelTimes, promptTimes) > least && max(kernelTimes, promptTimes) < most) {
+		return p, fmt.Errorf(`want "kernels 1.04, prompts 0.97, 12 rows of SOURCE", multipliers between %g and %d`, least, most)
+	}
+	p.Kernels, p.Prompts, p.Source = math.Log(kernelTimes), math.Log(promptTimes), source
+	return p, nil
+}
