@@ -138,7 +138,7 @@ func (d *floor) flow(c *plan.Contender) {
 	to("way", arrow, "")
 	box(pool(0))
 	to("way kv", 70, cache)
-	box(pool(len(c.Run.Pools)-1))
+	box(pool(len(c.Run.Pools) - 1))
 	to("way", arrow, "")
 	box("tokens")
 	d.top, d.width = high+24, max(d.width, x)

@@ -94,6 +94,31 @@ func TestPlanAgrees(t *testing.T) {
 	}
 }
 
+// TestRateAgrees: what a contender shows at a rate is what a simulation of one of its copies with its part of the rate gives, energy
+// and goodput included.
+func TestRateAgrees(t *testing.T) {
+	r := smallPlan()
+	r.Devices, r.Rate = 0, 5
+	p := planned(t, &session.Session{}, r)
+	for i := range p.Contenders {
+		c := &p.Contenders[i].Found
+		e := c.Experiment
+		s, err := simulate.Run(t.Context(), &session.Session{}, simulate.Request{
+			Deployment: some(&c.Option, 1), Limits: e.Limits, Traffic: simulate.Traffic{Rate: r.Rate / float64(c.Copies), Input: e.Input, Output: e.Output},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := &s.Result
+		if off := math.Abs(got.OutputRate*float64(c.Copies)/c.Throughput - 1); off > 1e-12 || got.TTFT.P95 != c.TTFT95 || got.TPOT.Mean != c.TPOTMean {
+			t.Errorf("%s %s: plan TTFT %v, TPOT %v, simulate %v, %v", e.Engine.Name, e.Mode, c.TTFT95, c.TPOTMean, got.TTFT.P95, got.TPOT.Mean)
+		}
+		if !cmp.Equal(s.Energy, c.Energy) {
+			t.Errorf("%s %s: plan %+v, simulate %+v", e.Engine.Name, e.Mode, c.Energy, s.Energy)
+		}
+	}
+}
+
 // TestPlanChanges: every change is what its own request answers.
 func TestPlanChanges(t *testing.T) {
 	r := smallPlan()

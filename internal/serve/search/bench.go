@@ -224,6 +224,15 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 	if err != nil {
 		return nil, err
 	}
+	out := b.figures(of, &built, r)
+	if meters != nil && !out.swayed {
+		out.ran = &Ran{r, meters}
+	}
+	return out, nil
+}
+
+// figures are those of a simulation that has ended.
+func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
 		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
@@ -232,16 +241,13 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 		swayed: r.Sampling.Swayed,
 	}
-	if meters != nil && !out.swayed {
-		out.ran = &Ran{r, meters}
-	}
 	if r.RequestRate > 0 {
 		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered
 	}
 	if r.Decode != nil {
 		out.Preempted = out.Preempted || r.Decode.Preemptions > 0
 	}
-	return out, nil
+	return out
 }
 
 // outcome is a trial as rows show it, at a percentile, of so many times the copies that

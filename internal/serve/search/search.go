@@ -392,14 +392,11 @@ func (s *Search) floor(c *Candidate, hoped bool) float64 {
 	if s.Beat != nil {
 		out = *s.Beat
 	}
-	if row := s.row; row != nil && !hoped {
-		out = max(out, *row)
-	} else if s.Rows > 0 && len(best) >= s.Rows {
-		scores := slices.Sorted(maps.Values(best))
-		last := scores[len(scores)-s.Rows]
-		if out = max(out, last); !hoped {
-			s.row = &last
-		}
+	switch {
+	case !hoped:
+		out = max(out, s.lastRow())
+	case s.Rows > 0 && len(best) >= s.Rows:
+		out = max(out, last(best, s.Rows))
 	}
 	if c != nil {
 		if own, ok := best[s.group(c)]; ok {
@@ -413,4 +410,21 @@ func (s *Search) floor(c *Candidate, hoped bool) float64 {
 		out /= together
 	}
 	return out
+}
+
+// lastRow is the score of the last row, remembered or new; -Inf where rows are missing.
+func (s *Search) lastRow() float64 {
+	if s.Rows == 0 || len(s.best) < s.Rows {
+		return math.Inf(-1)
+	}
+	if s.row == nil {
+		s.row = new(last(s.best, s.Rows))
+	}
+	return *s.row
+}
+
+// last is the last of so many of the highest scores.
+func last(scores map[any]float64, rows int) float64 {
+	sorted := slices.Sorted(maps.Values(scores))
+	return sorted[len(sorted)-rows]
 }

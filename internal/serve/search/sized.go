@@ -204,23 +204,29 @@ func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 		if r.Dropped = s.below(r, n, floor); r.Dropped {
 			return nil
 		}
-		// The capacity has a sampling error, and short trials do not show a load that fills the cache in the end: what is taken meets
-		// the limits in a run as precise as it is shown. Where it does not, a copy carries less than its share.
 		bound = s.Rate / float64(n)
-		t, err := x.run(ctx, bound, Carried)
-		if err != nil {
+		if done, err := s.confirmed(ctx, x, n, floor); done || err != nil {
 			return err
-		}
-		if o, v := x.precise(t, float64(n)); s.carried(r, o, v, n) {
-			r.Ran = t.ran
-			return nil
-		}
-		if r.Dropped = s.below(r, n+1, floor); r.Dropped {
-			return nil
 		}
 	}
 	r.Reason = s.Judge.Reason(r.Binds, &r.First)
 	return nil
+}
+
+// confirmed takes so many copies, or drops the unit where more would have a score below the floor. The capacity has a sampling error,
+// and short trials do not show a load that fills the cache in the end: what is taken meets the limits in a run as precise as it
+// is shown. Where it does not, a copy carries less than its share.
+func (s *Sized) confirmed(ctx context.Context, x *rates, copies int, floor float64) (bool, error) {
+	t, err := x.run(ctx, s.Rate/float64(copies), Carried)
+	if err != nil {
+		return false, err
+	}
+	if o, v := x.precise(t, float64(copies)); s.carried(x.r, o, v, copies) {
+		x.r.Ran = t.ran
+		return true, nil
+	}
+	x.r.Dropped = s.below(x.r, copies+1, floor)
+	return x.r.Dropped, nil
 }
 
 // below says that so many copies of the unit of a result, which each carry no more than its capacity, have a score below a floor.

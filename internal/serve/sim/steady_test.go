@@ -254,6 +254,25 @@ func TestOverload(t *testing.T) {
 	}
 }
 
+// TestGrowingQueue: a load a little above what is carried misses a limit long before the queue is too long for chance; one a little
+// below has all the requests that its precision needs.
+func TestGrowingQueue(t *testing.T) {
+	t.Parallel()
+	c := chat(1)
+	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, Steady{}).RequestRate
+	at := func(times float64, misses func(Times) bool) *Result {
+		return lasting(t, chat(times*most), 1, Steady{Misses: misses, Figures: true})
+	}
+	late := func(x Times) bool { return x.TTFT > 2 }
+	over, whole := at(1.03, late), at(1.03, nil)
+	if over.Sampling.Ended != Decided || over.TTFT.Mean < 2 || 2*over.Finished > whole.Finished {
+		t.Errorf("above: %s after %d requests, TTFT %v; %d without a limit", over.Sampling.Ended, over.Finished, over.TTFT.Mean, whole.Finished)
+	}
+	if limited, free := at(0.9, late), at(0.9, nil); limited.Finished != free.Finished || limited.TTFT != free.TTFT {
+		t.Errorf("below: %d requests, TTFT %v; %d, %v without a limit", limited.Finished, limited.TTFT.Mean, free.Finished, free.TTFT.Mean)
+	}
+}
+
 // TestNothingFits: a load of requests that are all refused ends.
 func TestNothingFits(t *testing.T) {
 	t.Parallel()
