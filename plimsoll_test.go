@@ -36,7 +36,7 @@ func TestMistakes(t *testing.T) {
 		{d: plimsoll.Deployment{Model: "Qwen/Qwen3-32C"}, w: eight, text: "Qwen/Qwen3-32B", fields: []string{"deployment.model"}},
 		{d: plimsoll.Deployment{Model: "./mine"}, w: eight, text: "directories cannot be read", fields: []string{"deployment.model"}},
 		{d: plimsoll.Deployment{Model: qwen, System: "h200_smx"}, w: eight, text: "nearest: h200_sxm", fields: []string{"deployment.system"}},
-		{d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Name: "vlm"}}, w: eight, text: "nearest: vllm"},
+		{d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Name: "vlm"}}, w: eight, text: "nearest: vllm", fields: []string{"deployment.engine.name"}},
 		{d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Settings: []string{"token_bugdet=1"}}}, w: eight, text: "nearest: token_budget"},
 		{
 			d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{KV: "fp9"}}, w: eight,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -62,8 +63,21 @@ func (v *Values) Arguments(by Program, servedName string) [][]string {
 	switch {
 	case by == DynamoWorker && v.Engine == VLLM && v.Role != deployment.Both:
 		out = append(out, v.roleFlags())
-	case by == OwnServer && v.Engine == SGLang: // vLLM always has metrics, SGLang only if asked; autoscalers and dashboards need them
-		out = append(out, []string{"--enable-metrics"})
+	case by == OwnServer:
+		out = append(out, v.serverFlags()...)
+	}
+	return out
+}
+
+// serverFlags are further flags of an engine's own server. vLLM always has metrics, SGLang only if asked; autoscalers and dashboards need
+// them. On Ascend's devices SGLang's guide names the attention.
+func (v *Values) serverFlags() [][]string {
+	if v.Engine != SGLang {
+		return nil
+	}
+	out := [][]string{{"--enable-metrics"}}
+	if v.Device.Vendor == device.Ascend {
+		out = append(out, []string{"--attention-backend", "ascend"})
 	}
 	return out
 }

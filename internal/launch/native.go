@@ -113,7 +113,7 @@ func (v *Values) nativeVLLM(t *native) error {
 			t.ExpertParallel = true
 		}
 	}
-	t.Checkpoint = OnTheFly(v.Checkpoint)
+	t.Checkpoint = v.quantization()
 	t.Graphs = scaled(v.Graphs, 1+v.MTP)
 	if v.MTP > 0 {
 		x := speculative{Method: cmp.Or(v.Drafter, draft.MTP), Model: v.Head, Tokens: v.MTP}
@@ -165,6 +165,18 @@ func OnTheFly(checkpoint string) string {
 	return ""
 }
 
+// slim are the words of --quantization for checkpoints of ModelSlim: vllm-ascend's (its utils.py, ASCEND_QUANTIZATION_METHOD) and
+// SGLang's.
+func slim() map[string]string { return map[string]string{VLLM: "ascend", SGLang: "modelslim"} }
+
+// quantization is what the engine is told of the weights, "" where it finds out.
+func (v *Values) quantization() string {
+	if v.Slim != "" {
+		return slim()[v.Engine]
+	}
+	return OnTheFly(v.Checkpoint)
+}
+
 // scaled multiplies sizes.
 func scaled(sizes []int, by int) []int {
 	out := make([]int, len(sizes))
@@ -203,7 +215,7 @@ func (v *Values) nativeSGLang(t *native) error {
 	if v.KV == "fp8" {
 		t.KV = "fp8_e4m3"
 	}
-	t.Checkpoint = OnTheFly(v.Checkpoint)
+	t.Checkpoint = v.quantization()
 	if v.MTP > 0 {
 		v.draftsSGLang(t)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -84,10 +85,9 @@ func (n *note) pool(r deployment.Role) notedPool {
 }
 
 // formats are the number formats that an engine will use, where a comment says some. An engine
-// reads its flags and the checkpoint, never a comment; only MindIE's configuration does not
-// tell how its weights were quantized.
+// reads its flags and the checkpoint, never a comment; only Ascend's do not tell how their weights were quantized.
 func (l *Launch) formats(said *deployment.Formats) deployment.Formats {
-	if l.Engine == MindIE {
+	if word := l.set.Checkpoint; l.Engine == MindIE || word != "" && word == slim()[l.Engine] || word == "" && said.Linear == dtype.Disabled {
 		return *said
 	}
 	runs := deployment.Formats{Checkpoint: OnTheFly(l.set.Checkpoint)} // other words name the format of the checkpoint
@@ -104,9 +104,12 @@ func (l *Launch) contradicts(said *deployment.Formats) []Problem {
 		out = append(out, Problem{Kind: WrongComment, File: l.File, Flag: strings.TrimSpace(mark), Text: fmt.Sprintf(format, args...)})
 	}
 	runs := l.formats(said)
+	if runs == *said {
+		return nil
+	}
 	var weights []string
 	for _, f := range []string{said.GEMM, said.MoE, string(said.Linear), string(said.NonExpert)} {
-		if f != "" && l.Engine != MindIE && !slices.Contains(weights, f) {
+		if f != "" && !slices.Contains(weights, f) {
 			weights = append(weights, f)
 		}
 	}

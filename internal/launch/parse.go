@@ -308,11 +308,15 @@ func (l *Launch) compilation(flag string, values []string) {
 		return
 	}
 	var x struct {
-		Sizes []int `json:"cudagraph_capture_sizes"`
-		Most  int   `json:"max_cudagraph_capture_size"`
+		Sizes []int  `json:"cudagraph_capture_sizes"`
+		Most  int    `json:"max_cudagraph_capture_size"`
+		Mode  string `json:"cudagraph_mode"`
 	}
 	if json.Unmarshal([]byte(strings.Join(values, " ")), &x) != nil {
 		return
+	}
+	if x.Mode == "FULL_DECODE_ONLY" { // vllm/config/compilation.py, CUDAGraphMode: steps with prompts replay none
+		l.given["graph.eager_prefill"], l.extras["graph.eager_prefill"] = true, "true"
 	}
 	switch {
 	case len(x.Sizes) > 0 && !l.given["graph.sizes"]:

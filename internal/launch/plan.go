@@ -14,6 +14,12 @@ const (
 	MindIE = "mindie"
 )
 
+// The ports of engines to Ascend's devices, which read the same flags.
+const (
+	vllmAscend = "vllm-ascend"
+	sglangNPU  = "sglang-npu"
+)
+
 // Plan is a deployment to run, with the results of a search for it.
 type Plan struct {
 	Deployment deployment.Deployment
@@ -91,7 +97,7 @@ func Engines(v device.Vendor) []string {
 	case device.AMD:
 		return []string{VLLM, SGLang}
 	case device.Ascend:
-		return []string{MindIE}
+		return []string{MindIE, vllmAscend, sglangNPU}
 	default:
 		return nil
 	}

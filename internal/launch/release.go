@@ -87,6 +87,9 @@ const (
 	VLLMImage   = "vllm/vllm-openai"
 	VLLMROCm    = VLLMImage + "-rocm"
 	SGLangImage = "lmsysorg/sglang"
+	// Images of the ports to Ascend's devices: a suffix or part of the tag names the chip.
+	VLLMAscend  = "quay.io/ascend/vllm-ascend"
+	SGLangNPU   = "quay.io/ascend/sglang"
 	TRTLLMImage = "nvcr.io/nvidia/tensorrt-llm/release"
 )
 
@@ -109,8 +112,11 @@ func imageReleases(image string) (release, dynamo string) {
 			return r.Carries[e], r.Version
 		}
 	}
+	if i := strings.LastIndex(tag, "-v"); i >= 0 && of(SGLangNPU) { // "cann9.0.0-a3-v0.5.16"
+		tag = tag[i+1:]
+	}
 	release, _, _ = strings.Cut(strings.TrimPrefix(tag, "v"), "-") // "v0.5.9-rocm700-mi30x"
-	if !slices.ContainsFunc([]string{VLLMImage, VLLMROCm, SGLangImage, TRTLLMImage}, of) || version.Check(release) != nil {
+	if !slices.ContainsFunc([]string{VLLMImage, VLLMROCm, VLLMAscend, SGLangImage, SGLangNPU, TRTLLMImage}, of) || version.Check(release) != nil {
 		return "", ""
 	}
 	return release, ""

@@ -22,13 +22,15 @@ import (
 // writes these and nothing else.
 type Values struct {
 	Role    deployment.Role
-	Engine  string // its name
+	Engine  string // the program; Port is its port to these devices
 	Version string
 	Model   string
 	// Checkpoint is a conversion of the model that the engine makes while loading:
 	// "fp8"; "" is none.
 	Checkpoint string
-	Stored     units.Bytes // of the model on disk
+	// Slim is how ModelSlim, Ascend's tool, must have quantized the checkpoint; "" where it need not.
+	Slim   string
+	Stored units.Bytes // of the model on disk
 
 	// Layout is complete; Experts says whether the model has any.
 	Layout  parallel.Layout
@@ -63,6 +65,9 @@ type Values struct {
 	profile *engine.Profile
 }
 
+// Port is the engine itself: a port of the program, or the program's own name.
+func (v *Values) Port() string { return v.profile.Name }
+
 // Values derives the settings of the engines of each pool.
 func (p *Plan) Values() ([]Values, error) {
 	if p.Resolved == nil || len(p.Resolved.Pools) != len(p.Deployment.Pools) {
@@ -88,7 +93,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		return Values{Role: s.Role}, errors.New("files need an engine; the deployment has none")
 	}
 	v := Values{
-		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, engine.Upto(e.Name, e.Known)),
+		Role: s.Role, Engine: e.Server(), Version: cmp.Or(p.Deployment.Engine.Version, engine.Upto(e.Name, e.Known)),
 		Model: p.loads(i), Checkpoint: p.Deployment.Formats.Checkpoint, Stored: stored(p.Resolved.Model), Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
@@ -96,6 +101,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP,
 		Workers: s.Replicas * p.Units(), profile: e,
 	}
+	v.Slim = slimmed(s)
 	if asked.Formats != (deployment.Formats{}) {
 		v.Checkpoint = asked.Formats.Checkpoint
 	}
@@ -122,6 +128,14 @@ func (p *Plan) pool(i int) (Values, error) {
 		return v, fmt.Errorf("requests of %d tokens are longer than the maximum of %d of %s", p.longest(), most, p.Resolved.Model.Name())
 	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(max(p.Prompt, p.Input)))
+}
+
+// slimmed is how ModelSlim must have quantized the checkpoint of a pool on Ascend's devices, "" where it need not.
+func slimmed(s *deployment.Served) string {
+	if a := s.Spec.Quant.Attention; s.Device.Vendor == device.Ascend && a.Quantized() {
+		return string(a.Action)
+	}
+	return ""
 }
 
 // loads is the checkpoint of a pool.

@@ -40,6 +40,7 @@ __all__ = [
     "EstimateStep",
     "Finding",
     "Formats",
+    "Guide",
     "HostCache",
     "Improvement",
     "InFlight",
@@ -269,6 +270,8 @@ class Contender(TypedDict):
     # of a server of the system
     gpus_per_node: int
     gpus_used: int
+    # guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+    guide: NotRequired[Union[Guide, None]]
     # "4 replicas of TP 8"
     in_words: str
     # judged is the times that limits apply to; those that follow are means and 95th percentiles.
@@ -550,6 +553,15 @@ class Formats(TypedDict):
     mxfp4_group: NotRequired[int]
     # linear, non_expert and attention are quantization actions of the Ascend tools.
     non_expert: NotRequired[str]
+
+
+class Guide(TypedDict):
+    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and deployments were measured far below it."""
+
+    # output tokens of all replicas
+    tokens_per_second: float
+    tpot_ms: float
+    ttft_ms: float
 
 
 class HostCache(TypedDict):
@@ -1172,6 +1184,8 @@ class SimulateResponse(TypedDict):
     finished: int
     good_share: float
     goodput_per_s: float
+    # guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+    guide: NotRequired[Union[Guide, None]]
     # prefix_cached_share is the prompt tokens found in the prefix cache, host_cached_share those of them found in the host cache.
     host_cached_share: NotRequired[float]
     # evicted_blocks are KV blocks taken out of prefix caches for others. host_loading_s is the time to load blocks from the host cache, host_spared_s the time to compute them.

@@ -188,7 +188,7 @@ func TestMistakes(t *testing.T) {
 		{base + "  free_gpu_memory_fraction: 1.5\n", "f:6: a.free_gpu_memory_fraction: must be above 0 and up to 1, got 1.5"},
 		{base + "  engine_settings: [token_bugdet=1]\n", "f:6: a.engine_settings: engine setting \"token_bugdet=1\": unknown key; nearest: token_budget"},
 		{base + "  engine_settings: [token_budget]\n", "f:6: a.engine_settings: must be a list of KEY=VALUE, got the text token_budget"},
-		{base + "  backend_name: vlm\n", "f:6: a.backend_name: unknown engine \"vlm\"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, atom, atom-vllm, atom-sglang, generic)"},
+		{base + "  backend_name: vlm\n", "f:6: a.backend_name: unknown engine \"vlm\"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, vllm-ascend, sglang-npu, atom, atom-vllm, atom-sglang, generic)"},
 		{base + "  backend_name: vllm\n  backend_version: 0.1\n", "f:7: a.backend_version: engine vllm: version 0.1 is too old; the oldest supported version is 0.8"},
 		{strings.Replace(base, "h200_sxm", "h200_smx", 1), "f:4: a.system_name: unknown device \"h200_smx\"; nearest: h200_sxm"},
 		{strings.Replace(base, "agg", "afd", 1), "f:2: a.serving_mode: must be one of agg, disagg, got afd"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
 //go:embed profiles/*.yaml
@@ -30,6 +31,8 @@ var catalog = [...]entry{
 	{"sglang", []string{"sgl"}, ""},
 	{"trtllm", []string{"tensorrt-llm", "trt-llm"}, ""},
 	{"mindie", []string{"mindie-llm", "ascend"}, ""},
+	{"vllm-ascend", []string{"vllm-npu"}, "vllm"},
+	{"sglang-npu", []string{"sglang-ascend"}, "sglang"},
 	{"atom", []string{"rocm-atom"}, ""},
 	{"atom-vllm", []string{"vllm-atom"}, "vllm"},
 	{"atom-sglang", []string{"sglang-atom"}, "sglang"},
@@ -76,6 +79,11 @@ func LookupVersion(name, release string) (*Profile, error) {
 	}
 	return nil, fmt.Errorf("engine %s: version %s is too old; the oldest supported version is %s",
 		all[0].Name, release, all[len(all)-1].Versions.Since)
+}
+
+// LookupOn returns the profile of the engine that runs under a name on a vendor's devices; see Port.
+func LookupOn(v device.Vendor, name, release string) (*Profile, error) {
+	return LookupVersion(Port(name, v), release)
 }
 
 // Newer is a note if a release is newer than the newest known one, otherwise "".

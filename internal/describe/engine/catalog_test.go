@@ -36,7 +36,7 @@ func every(t *testing.T, do func(t *testing.T, p *Profile)) {
 }
 
 func TestNames(t *testing.T) {
-	if diff := cmp.Diff([]string{"vllm", "sglang", "trtllm", "mindie", "atom", "atom-vllm", "atom-sglang", "generic"}, Names()); diff != "" {
+	if diff := cmp.Diff([]string{"vllm", "sglang", "trtllm", "mindie", "vllm-ascend", "sglang-npu", "atom", "atom-vllm", "atom-sglang", "generic"}, Names()); diff != "" {
 		t.Error(diff)
 	}
 	for _, e := range catalog {
@@ -79,6 +79,9 @@ func TestDefaults(t *testing.T) {
 
 		"atom-vllm":   {DecodeFirst, true, 8192, 1024, 0.92, OfTotal, 16, 0, 512, true},
 		"atom-sglang": {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 1, 0.3, 256, true},
+		// The platform does not know its memory, and blocks have 128 tokens (vllm-ascend's platform.py); page_size 128.
+		"vllm-ascend": {DecodeFirst, true, 2048, 256, 0.92, OfTotal, 128, 0, 512, true},
+		"sglang-npu":  {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 128, 0.3, 256, true},
 	}
 	got := map[string]defaults{}
 	for _, name := range Names() {
@@ -176,7 +179,7 @@ func TestReleases(t *testing.T) {
 
 func TestLookupRefuses(t *testing.T) {
 	for _, c := range []struct{ name, version, want string }{
-		{"vlm", "", `unknown engine "vlm"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, atom, atom-vllm, atom-sglang, generic)`},
+		{"vlm", "", `unknown engine "vlm"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, vllm-ascend, sglang-npu, atom, atom-vllm, atom-sglang, generic)`},
 		{"tensorrt", "", `unknown engine "tensorrt"; nearest: trtllm (`},
 		{"zzzz", "", `unknown engine "zzzz" (engines: `},
 		{"vllm", "0.6.3", "engine vllm: version 0.6.3 is too old; the oldest supported version is 0.8"},

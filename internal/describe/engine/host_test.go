@@ -52,8 +52,8 @@ func TestHostFor(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", generation, got, want)
 		}
 	}
-	if a := p.HostFor("ascend-a3", Linear); a.PerDraft <= hopper.PerDraft || a.PerLayerFloor <= p.HostFor("hopper", Linear).PerLayerFloor {
-		t.Errorf("ascend-a3 launches as fast as hopper: %+v", a)
+	if a := lookup(t, "vllm-ascend").HostFor("ascend-a3", Linear); a.PerDraft <= hopper.PerDraft || a.PerLayerFloor <= p.HostFor("hopper", Linear).PerLayerFloor {
+		t.Errorf("vllm-ascend launches as fast as vllm: %+v", a)
 	}
 	if p.HostFor("hopper", Latent).PerLayerFloor <= hopper.PerLayerFloor {
 		t.Error("latent attention launches no more than a dense layer")

@@ -43,7 +43,7 @@ func launchKeys() []string {
 func (p *Profile) Option(key, release string) string {
 	for _, n := range p.named(key) {
 		in := release == "" && n.Versions.Until == "" || release != "" && n.Versions.contains(release)
-		if in && (Has(p.Name, n.Name, release) && Has(p.Name+keyList, n.Name, release)) {
+		if in && (Has(p.Server(), n.Name, release) && Has(p.Server()+keyList, n.Name, release)) {
 			return n.Name
 		}
 	}

@@ -94,6 +94,9 @@ type Profile struct {
 	Source string
 }
 
+// Server is the engine whose server runs, and whose command line it reads; see the function.
+func (p *Profile) Server() string { return Server(p.Name) }
+
 // Generic is the key in Hosts of generations that are not listed.
 const Generic = "default"
 

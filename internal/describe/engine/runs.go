@@ -9,9 +9,9 @@ import (
 )
 
 // RunsOn lists the engines that plans compare on a vendor's devices, by the engines' lists of
-// supported hardware: vLLM runs on NVIDIA and AMD, and through plugins on Ascend
-// (vllm-ascend), Intel (XPU and vllm-gaudi), TPUs (tpu-inference) and Neuron (vllm-neuron);
-// SGLang on NVIDIA, AMD, Intel XPU and Ascend NPUs; TensorRT-LLM on NVIDIA; MindIE on Ascend.
+// supported hardware: vLLM runs on NVIDIA and AMD, and through plugins on Intel (XPU and
+// vllm-gaudi), TPUs (tpu-inference) and Neuron (vllm-neuron); SGLang on NVIDIA, AMD and Intel XPU;
+// TensorRT-LLM on NVIDIA; MindIE and the ports of vLLM and SGLang on Ascend.
 // ATOM, alone or in the servers of vLLM and SGLang, runs on AMD and is compared only if named: nothing is known of it with separate
 // prefill and decode workers. A device of another vendor is taken to run vLLM. None of
 // them runs on Apple's GPUs.
@@ -22,7 +22,7 @@ func RunsOn(v device.Vendor) []string {
 	case device.AMD:
 		return []string{"vllm", "sglang"}
 	case device.Ascend, device.Test:
-		return []string{"mindie", "vllm", "sglang"}
+		return []string{"mindie", "vllm-ascend", "sglang-npu"}
 	case device.Intel:
 		return []string{"vllm", "sglang"}
 	case device.Google, device.AWS, device.Other:
@@ -30,6 +30,21 @@ func RunsOn(v device.Vendor) []string {
 	case device.Apple:
 	}
 	return nil
+}
+
+// Port is the engine that runs under a name on a vendor's devices: the port of vLLM or SGLang that Ascend's need, elsewhere
+// the one of that name.
+func Port(name string, v device.Vendor) string {
+	if v != device.Ascend && v != device.Test {
+		return name
+	}
+	switch normal(name) {
+	case "vllm", "vllmv1":
+		return "vllm-ascend"
+	case "sglang", "sgl":
+		return "sglang-npu"
+	}
+	return name
 }
 
 // Foreign says why an engine does not run on a device; "" if it does, or if there is no

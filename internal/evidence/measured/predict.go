@@ -101,8 +101,8 @@ func (p *Predictor) stored(row *Row) (*model.Model, error) {
 	})
 }
 
-func (p *Predictor) engine(row *Row) (near, error) {
-	r := release{row.Engine, row.Version, row.Measured}
+func (p *Predictor) engine(row *Row, d *device.Profile) (near, error) {
+	r := release{engine.Port(row.Engine, d.Vendor), row.Version, row.Measured}
 	if row.Nightly {
 		r.version = ""
 	}
@@ -182,7 +182,7 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 	if err != nil {
 		return deployment.Parts{}, err
 	}
-	e, err := p.engine(row)
+	e, err := p.engine(row, d)
 	if err != nil {
 		return deployment.Parts{}, err
 	}

@@ -114,7 +114,7 @@ func (f *sweepFlags) run(cmd *cobra.Command, env *Env, file string) error {
 	}
 	t := &sweepTable{env: env, sweep: s, shard: p, out: f.out, heading: s.Heading(env.programVersion(), p)}
 	if f.dryRun {
-		fmt.Fprintf(env.Stdout, "%d cells: %s\n", s.Cells, s.Grid.Shape())
+		env.print(func(w io.Writer) { fmt.Fprintln(w, plural(s.Cells, "cell")+": "+s.Grid.Shape()) })
 		if p.Of > 1 {
 			fmt.Fprintf(env.Stdout, "shard %d of %d: %d cells, to %s\n", p.Index, p.Of, len(slices.Collect(s.In(p))), t.part(p.Index))
 		}

@@ -3,6 +3,8 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,19 +29,55 @@ func tabled() []string {
 		"cli support --model-path Qwen/Qwen3-32B --system h200_sxm",
 		"devices", "devices h200_sxm", "models", "models Qwen/Qwen3-30B-A3B", "engines", "engines vllm",
 		"lint --device h200_sxm -- vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64",
+		"cli estimate --model-path Qwen/Qwen3-8B --system ATLAS_800_A3_752T_128G_DIE --backend vllm --batch-size 4 --isl 512 --osl 8",
+		"cli recommend --model-path Qwen/Qwen3-8B --system h200_sxm --backend vllm --serving-mode agg --target-request-rate 3" + requests,
+		"accuracy rows.csv", "accuracy rows.csv --regret", "calibrate rows.csv --from-scratch --iterations 1 --out fit.yaml",
+		"diff one/plan.json two/plan.json", "files --list", "files one/plan.json --deployment-target plain --out files --force", "sweep grid.yaml --dry-run",
+		"measure Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm --serving-mode agg" + requests,
+		"upgrade 0.10 0.28 --system h100_sxm --concurrency 4 -- vllm serve Qwen/Qwen3-8B --cuda-graph-sizes 64",
 	}
+}
+
+// folder has the files that commands of tabled read: two plans, measured rows and a grid.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	run := func(command string) string {
+		var out, talk bytes.Buffer
+		if code := cli.Main(&cli.Env{
+			Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: dir, Now: time.Now,
+			Getenv: func(string) string { return "" },
+		}); code != cli.ExitOK {
+			t.Fatalf("%s: exit code %d\n%s", command, code, talk.String())
+		}
+		return out.String()
+	}
+	for _, engine := range []string{"vllm --out one", "sglang --out two"} {
+		run("plan Qwen/Qwen3-8B --system h200_sxm --gpus 2 --isl 512 --osl 8 --serving-mode agg --no-changes --engine " + engine)
+	}
+	rows, err := os.ReadFile("../../evidence/measured/testdata/h200-fitted.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"rows.csv": rows, "grid.yaml": []byte(run("sweep --example"))} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // TestWidths: at every width of a terminal no line is longer, but for commands, which stay whole, and single words; a table that
 // drops columns says which.
 func TestWidths(t *testing.T) {
 	t.Parallel()
+	dir := folder(t)
 	for _, command := range tabled() {
 		same := memo()
 		for _, width := range []int{60, 80, 100, 160} {
 			var out, talk bytes.Buffer
 			code := cli.Main(&cli.Env{
-				Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: t.TempDir(), Now: time.Now, Memo: same,
+				Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: dir, Now: time.Now, Memo: same,
 				Getenv: func(name string) string { return map[string]string{"COLUMNS": fmt.Sprint(width)}[name] },
 			})
 			if code != cli.ExitOK && code != cli.ExitFailure {

@@ -122,6 +122,9 @@ func JSONName(operation string, name field.Name) string {
 	return string(name)
 }
 
+// FilesOfDeployment is write_files for a deployment that is given, and not a plan's.
+const FilesOfDeployment = "write_files of a deployment"
+
 // places maps the names of fields in messages to their paths in JSON, where they differ.
 func places() map[string]map[field.Name]string {
 	plan := map[field.Name]string{
@@ -130,9 +133,6 @@ func places() map[string]map[field.Name]string {
 		"trace": "workloads.trace", "length_ratio_low": "workloads.length_ratio_low", "ttft": "limits.ttft_ms", "tpot": "limits.tpot_ms", "cold_start": "cold_start_s",
 	}
 	files := maps.Clone(plan)
-	for _, name := range []field.Name{"namespace", "served_model_name", "model_path", "image", "port"} {
-		files[name] = "site." + string(name)
-	}
 	all := map[field.Name]string{
 		"ttft_limit": "limits.ttft_ms", "tpot_limit": "limits.tpot_ms", "request_latency": "limits.latency_ms", "serving_cost": "serving_cost_s",
 		"mxfp4_group_size": "formats.mxfp4_group", "quantize_linear_action": "formats.linear", "speculative_method": "draft.method",
@@ -141,7 +141,7 @@ func places() map[string]map[field.Name]string {
 		"num_mtp_tokens": "space.num_mtp_tokens", "perf_engine": "perf_data.engine", "perf_data": "perf_data.dir",
 	}
 	deployed := map[field.Name]string{
-		"device": "deployment.system", "model": "deployment.model", "pools": "deployment.pools", "num_mtp_tokens": "deployment.pools.mtp",
+		"device": "deployment.system", "engine": "deployment.engine.name", "model": "deployment.model", "pools": "deployment.pools", "num_mtp_tokens": "deployment.pools.mtp",
 		"mtp_acceptance_rates": "deployment.pools.acceptance_rates", "replicas": "deployment.pools.replicas", "prefill_replicas": "deployment.pools.replicas",
 		"num_devices": "deployment.pools.layout.devices", "policy": "deployment.modelling.policy", "pricing": "deployment.modelling.pricing",
 	}
@@ -153,8 +153,13 @@ func places() map[string]map[field.Name]string {
 			deployed[name] = "deployment." + place
 		}
 	}
-	optimized := map[field.Name]string{"device": "devices"}
+	run := maps.Clone(deployed) // files of a deployment
+	for _, name := range []field.Name{"namespace", "served_model_name", "model_path", "image", "port"} {
+		files[name], run[name] = "site."+string(name), "site."+string(name)
+	}
+	optimized := map[field.Name]string{"device": "devices", "engine": "engine.name"}
+	supported := map[field.Name]string{"device": "systems", "engine": "engines"}
 	return map[string]map[field.Name]string{
-		"": all, "plan": plan, "diff": plan, "validate": plan, "write_files": files, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed,
+		"": all, "plan": plan, "diff": plan, "validate": plan, "write_files": files, FilesOfDeployment: run, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed, "support": supported,
 	}
 }

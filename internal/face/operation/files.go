@@ -72,7 +72,11 @@ func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 // MakeFiles makes the files and writes none.
 func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	r.Jobs = k.Jobs
-	made, err := document.Run(ctx, "write_files", r.Request, func(ctx context.Context, r deploy.Request) (*deploy.Response, error) {
+	names := "write_files"
+	if r.Deployment != nil {
+		names = document.FilesOfDeployment
+	}
+	made, err := document.Run(ctx, names, r.Request, func(ctx context.Context, r deploy.Request) (*deploy.Response, error) {
 		return deploy.Run(ctx, k.World, r)
 	})
 	if err != nil {

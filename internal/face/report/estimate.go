@@ -47,6 +47,9 @@ func Estimate(w io.Writer, r *estimate.Response, v EstimateView) {
 		p := &r.Pools[i]
 		line(roleMark(p)+"Memory (GPU)", "%.2f of %.2f GiB in use", p.InUse.GiB(), p.Memory.Memory.GiB())
 	}
+	if g := r.Guide; g != nil {
+		line("Ascend's guide", "%.2f tokens/s, TTFT %.3f ms, TPOT %.3f ms", g.Throughput, g.TTFT, g.TPOT)
+	}
 	fmt.Fprintln(w, light)
 	line("Tier", "%s: operator times from %s", r.Tier, r.Tier.Meaning())
 	line("Intervals (80 %)", "%s", r.Expected.Basis)

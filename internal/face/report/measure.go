@@ -35,7 +35,7 @@ func Measure(w io.Writer, r *measure.Response) {
 		fmt.Fprintf(w, "Note: %s.\n", strings.TrimSuffix(n, "."))
 	}
 	if len(r.Runs) > 0 {
-		fmt.Fprintln(w, "\n--write DIR writes the script that makes them; --from DIR reads the results.")
+		fmt.Fprintln(w, "\nWrite the script that makes them with --write DIR, and read the results with --from DIR.")
 	}
 	fmt.Fprintln(w, "\n"+r.Caution)
 }

@@ -53,6 +53,9 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	engineUse(w, r)
 	prefixes(w, s)
 	sessions(w, s)
+	if g := r.Guide; g != nil {
+		fmt.Fprintf(w, "Guide           %.1f output tokens/s, TTFT %s ms, TPOT %s ms by the formulas of Ascend's guide (throughput-optimizer)\n", g.Throughput, units.Figure(g.TTFT), units.Figure(g.TPOT))
+	}
 	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)
 	for _, n := range r.Notes {

@@ -35,6 +35,16 @@ func upgraded(w io.Writer, r *upgrade.Response, markdown bool) {
 	}
 	u.defaults("Defaults that change", r.Defaults)
 	u.defaults("Modelled differently, without a flag", r.Modelled)
+	if len(r.Reworked) > 0 {
+		u.section("Changed meanings", len(r.Reworked))
+		for _, x := range r.Reworked {
+			flag := "without a flag"
+			if x.Flag != "" {
+				flag = u.code(x.Flag)
+			}
+			u.line("%s: since %s %s (%s)", flag, x.Since, x.What, x.Source)
+		}
+	}
 	if len(r.Values) > 0 {
 		u.section("Values of flags in use", len(r.Values))
 		for _, v := range r.Values {

@@ -99,6 +99,9 @@ func (w *writer) composeWorker(at *slot, host string) (*mapping, error) {
 	if at.Engine == launch.TRTLLM {
 		volumes = append(volumes, configVolume(configFile(at.Role)))
 	}
+	if at.Device.Vendor == device.Ascend {
+		volumes = append(volumes, ascendDriver()...)
+	}
 	environment := fields("HF_TOKEN", "${HF_TOKEN:-}", cacheVariable, cacheHome)
 	for _, e := range w.environment(at) {
 		environment.set(e[0], e[1])
@@ -136,9 +139,23 @@ func composeDevices(service, environment *mapping, at *slot) {
 	case device.AMD:
 		environment.set(at.visible(), at.devicesOf())
 		service.set("devices", []string{"/dev/kfd", "/dev/dri"}).set("group_add", []string{"video", "render"})
-	default:
-		environment.set(at.visible(), at.devicesOf())
+	case device.Ascend: // in the container they are counted from 0
+		var files []string
+		for id := range strings.SplitSeq(at.devicesOf(), ",") {
+			files = append(files, "/dev/davinci"+id)
+		}
+		service.set("devices", append(files, "/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"))
+	default: // newWriter has refused others
 	}
+}
+
+// ascendDriver are the parts of Ascend's driver that containers take from the host (vllm-ascend's guide).
+func ascendDriver() []string {
+	var out []string
+	for _, path := range []string{"/usr/local/dcmi", "/usr/local/bin/npu-smi", "/usr/local/Ascend/driver/lib64", "/usr/local/Ascend/driver/version.info", "/etc/ascend_install.info"} {
+		out = append(out, path+":"+path+":ro")
+	}
+	return out
 }
 
 // composeRouter is the service in front.

@@ -24,7 +24,7 @@ func comment(format string, args ...any) string {
 // heading are the comments at the top of a file.
 func (w *writer) heading(what string) string {
 	p := &w.Predicted
-	text := comment("%s: %s on %d × %s, %s %s.", what, w.Deployment.Model, w.devices(), w.systems(), w.engine(), w.pools[0].Version)
+	text := comment("%s: %s on %d × %s, %s.", what, w.Deployment.Model, w.devices(), w.systems(), strings.TrimSpace(w.pools[0].Port()+" "+w.pools[0].Version))
 	if p.TTFT > 0 {
 		text += comment("Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.",
 			w.Concurrency, w.Input, w.Output, p.TTFT, p.TPOT, p.Throughput)
@@ -64,7 +64,7 @@ func (w *writer) converted() string {
 		if own := w.Deployment.Pools[i].Formats; own != (deployment.Formats{}) {
 			f = own
 		}
-		all := []string{f.GEMM, f.MoE, string(f.Linear), string(f.NonExpert)}
+		all := []string{f.GEMM, f.MoE, string(f.Linear), string(f.NonExpert), w.pools[i].Slim}
 		if launch.OnTheFly(f.Checkpoint) == "" || w.pools[i].Engine == launch.TRTLLM {
 			all = append(all, f.Checkpoint)
 		}

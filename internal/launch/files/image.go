@@ -17,6 +17,9 @@ func (w *writer) image(v *launch.Values) string {
 	if w.Site.Image != "" {
 		return w.Site.Image
 	}
+	if v.Device.Vendor == device.Ascend {
+		return ascendImage(v)
+	}
 	amd := v.Device.Vendor == device.AMD
 	switch v.Engine {
 	case launch.VLLM:
@@ -33,8 +36,27 @@ func (w *writer) image(v *launch.Values) string {
 			return launch.SGLangImage + ":v" + v.Version + "-rocm700-" + chip
 		}
 		return launch.SGLangImage + ":v" + v.Version
-	case launch.TRTLLM:
-		return launch.TRTLLMImage + ":" + v.Version
+	}
+	return launch.TRTLLMImage + ":" + v.Version
+}
+
+// cann is the release of Ascend's toolkit in the tags of SGLang's images (its guide for NPUs, of 0.5.16).
+const cann = "cann9.0.0"
+
+// ascendImage is the image for Ascend's devices: of vllm-ascend without a suffix for the A2, of SGLang for the chip's name.
+func ascendImage(v *launch.Values) string {
+	a3 := v.Device.Generation == "ascend-a3"
+	switch v.Engine {
+	case launch.VLLM:
+		if a3 {
+			return launch.VLLMAscend + ":v" + v.Version + "-a3"
+		}
+		return launch.VLLMAscend + ":v" + v.Version
+	case launch.SGLang:
+		if a3 {
+			return launch.SGLangNPU + ":" + cann + "-a3-v" + v.Version
+		}
+		return launch.SGLangNPU + ":" + cann + "-910b-v" + v.Version
 	}
 	return "mindie:" + cmp.Or(v.Version, "latest")
 }
@@ -50,11 +72,11 @@ func full(release string) string {
 // unpublished says that no image has the release's tag, "" if one has, or may have since the table of releases was made.
 func (w *writer) unpublished() string {
 	v := &w.pools[0]
-	all := engine.Releases(v.Engine)
-	if w.Site.Image != "" || len(all) == 0 || engine.Published(v.Engine, v.Version) != nil || version.Compare(v.Version, all[len(all)-1].Version) > 0 {
+	all := engine.Releases(v.Port())
+	if w.Site.Image != "" || len(all) == 0 || engine.Published(v.Port(), v.Version) != nil || version.Compare(v.Version, all[len(all)-1].Version) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("No release %s of %s is known to be published; the newest before it is %s.", v.Version, v.Engine, engine.Upto(v.Engine, v.Version))
+	return fmt.Sprintf("No release %s of %s is known to be published; the newest before it is %s.", v.Version, v.Port(), engine.Upto(v.Port(), v.Version))
 }
 
 // dynamoRelease is the release of Dynamo whose image runs the workers.

@@ -149,7 +149,7 @@ func resource(v *launch.Values) string {
 }
 
 // environment are variables of an engine's process: those that make AMD's kernels
-// the engine's (both projects' AMD guides), and the port at which vLLM's workers
+// the engine's (both projects' AMD guides), those of Ascend's guides, and the port at which vLLM's workers
 // exchange KV blocks, one for each data-parallel rank.
 func (w *writer) environment(s *slot) [][2]string {
 	var out [][2]string
@@ -160,6 +160,9 @@ func (w *writer) environment(s *slot) [][2]string {
 		case launch.SGLang:
 			out = append(out, [2]string{"SGLANG_USE_AITER", "1"})
 		}
+	}
+	if s.Device.Vendor == device.Ascend { // the guides' of both ports
+		out = append(out, [2]string{"PYTORCH_NPU_ALLOC_CONF", "expandable_segments:True"}, [2]string{"TASK_QUEUE_ENABLE", "1"}, [2]string{"HCCL_OP_EXPANSION_MODE", "AIV"})
 	}
 	if s.Engine == launch.TRTLLM && s.Role != deployment.Both && s.Option("transfer") == "" { // a variable before it was a key
 		out = append(out, [2]string{"TRTLLM_USE_UCX_KVCACHE", "1"})

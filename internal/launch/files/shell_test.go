@@ -152,6 +152,8 @@ func spread(t testing.TB) map[string]*launch.Plan {
 	out["sglang-nodes"] = planned(t, "sglang", "0.5.16", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(2, tp(16)))
 	out["vllm-ranks"] = planned(t, "vllm", "0.24.0", "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{64}, both(1, parallel.Layout{Devices: 16, TP: 1, DP: 16, EP: 16}))
 	out["mindie"] = planned(t, "mindie", "", "Qwen/Qwen3-32B", "ATLAS_800_A3_752T_128G_DIE", []int{64}, both(1, tp(4)))
+	out["vllm-ascend"] = planned(t, "vllm-ascend", "0.23.0", "Qwen/Qwen3-32B", "ATLAS_800_A3_752T_128G_DIE", []int{64}, both(2, tp(4)))
+	out["sglang-npu"] = planned(t, "sglang-npu", "0.5.16", "Qwen/Qwen3-32B", "ATLAS_800_A2_376T_64G", []int{64}, both(1, tp(4)))
 	return out
 }
 

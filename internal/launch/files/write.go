@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -135,9 +136,9 @@ func newWriter(p *launch.Plan) (*writer, error) {
 	for i := range values {
 		v := &values[i]
 		workers += v.Workers
-		if !slices.Contains(launch.Engines(v.Device.Vendor), v.Engine) {
-			return nil, fmt.Errorf("cannot generate files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie",
-				v.Engine, v.Device.Name, v.Device.Vendor)
+		if !slices.Contains(launch.Engines(v.Device.Vendor), v.Port()) {
+			return nil, fmt.Errorf("cannot generate files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie, vllm-ascend and sglang-npu",
+				v.Port(), v.Device.Name, v.Device.Vendor)
 		}
 	}
 	return &writer{Plan: p, pools: values, Site: site, name: objectName(p.Deployment.Model)}, site.CheckPorts(workers)
@@ -145,6 +146,9 @@ func newWriter(p *launch.Plan) (*writer, error) {
 
 // target writes one target.
 func (w *writer) target(t Target) ([]launch.File, error) {
+	if err := w.onAscend(t); err != nil {
+		return nil, err
+	}
 	switch t {
 	case Plain:
 		return w.plain()
@@ -170,6 +174,22 @@ func (w *writer) target(t Target) ([]launch.File, error) {
 		return w.bench()
 	}
 	return nil, fmt.Errorf("unknown target %q; the targets are %v", t, Targets())
+}
+
+// onAscend says why a target cannot run on Ascend's devices. MindIE's own files say it themselves.
+func (w *writer) onAscend(t Target) error {
+	if w.pools[0].Device.Vendor != device.Ascend || w.engine() == launch.MindIE {
+		return nil
+	}
+	switch t {
+	case Dynamo, Planner, LLMD, KServe, KEDA, SkyPilot:
+		return cannot(t, "nothing of it is published for %s", w.pools[0].Port())
+	case Plain, Compose, Kubernetes, Slurm, Bench:
+	}
+	if w.disaggregated() && t != Bench {
+		return cannot(t, "prefill and decode workers of %s exchange caches by Mooncake, with the addresses and sizes of the cluster in each of them", w.pools[0].Port())
+	}
+	return nil
 }
 
 // engine is the engine of all pools.

@@ -112,7 +112,7 @@ func (l *loader) ways(name string, asked deployment.Formats, s *deployment.Serve
 	for _, c := range l.model.Conversions() {
 		out = append(out, load{c.ID, only})
 	}
-	if s.Engine != nil && (s.Engine.Name == launch.VLLM || s.Engine.Name == launch.SGLang) {
+	if s.Engine != nil && (s.Engine.Server() == launch.VLLM || s.Engine.Server() == launch.SGLang) {
 		converted := only
 		converted.Checkpoint = "fp8"
 		out = append(out, load{name, converted})

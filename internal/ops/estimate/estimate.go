@@ -190,6 +190,7 @@ func byRequests(ctx context.Context, w *session.Session, s *session.Stage, out *
 	out.TTFT, out.TPOT, out.Latency = units.InMsOrNull(got.TTFT.Mean), units.InMsOrNull(got.TPOT.Mean), units.InMs(got.Latency.Mean)
 	out.Throughput, out.RequestRate = got.OutputRate, got.RequestRate
 	out.Energy = res.Energy
+	out.Guide = simulate.GuideOf(ctx, s, &out.Deployment, e.Input, e.Output, float64(q.Concurrency))
 	out.Expected, out.Chance, out.Tier, out.Notes = res.Expected, res.Chance, res.Tier, res.Notes
 	out.Pools[0].KVPeak = got.Workers.KVPeak
 	if got.Decode != nil {

@@ -39,6 +39,8 @@ type Response struct {
 	RequestRate        float64               `json:"request_rate"`
 	// Chance is the probability that the limits are met, null without limits.
 	Chance *float64 `json:"within_limits"`
+	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+	Guide *simulate.Guide `json:"guide,omitempty"`
 	// Energy is missing where the power of the device is unknown.
 	Energy *simulate.Energy `json:"energy,omitempty"`
 	Tier   device.Tier      `json:"tier"`

@@ -225,7 +225,7 @@ func (x *inspection) length(p *deployment.Served) {
 	if most == 0 && x.given(p, key) {
 		longest = 0 // vLLM's "auto": what the cache holds
 	}
-	if p.Engine.Name == "vllm" && p.Role != deployment.Prefill && c.Memory.Tokens < longest {
+	if p.Engine.Server() == launch.VLLM && p.Role != deployment.Prefill && c.Memory.Tokens < longest {
 		// vLLM checks this at start (v1/core/kv_cache_utils.py, check_enough_kv_cache_memory).
 		what := fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest)
 		x.set(x.add("PL026", key, what, ""), p, key, max(1, c.Memory.Tokens))
@@ -244,7 +244,7 @@ func (x *inspection) budget(p *deployment.Served) {
 	if p.Role != deployment.Decode && !e.ChunkedPrefill && e.TokenBudget < x.r.Input {
 		x.set(x.add("PL031", key, fmt.Sprintf("a step takes %d tokens and prompts of %d are not split: they never run", e.TokenBudget, x.r.Input), ""), p, key, x.r.Input)
 	}
-	if need := e.MaxSequences * (1 + p.Spec.MTP); p.Role != deployment.Prefill && e.Name != "sglang" && e.TokenBudget < need {
+	if need := e.MaxSequences * (1 + p.Spec.MTP); p.Role != deployment.Prefill && e.Server() != launch.SGLang && e.TokenBudget < need {
 		x.set(x.add("PL030", key, fmt.Sprintf("%d tokens per step are less than a decode step of %d sequences needs, %d", e.TokenBudget, e.MaxSequences, need), ""), p, key, need)
 	}
 }
@@ -282,7 +282,7 @@ func (x *inspection) graphs(p *deployment.Served) {
 // graphSizes are the values that let the flag of captured graphs reach the batch limit.
 func (x *inspection) graphSizes(p *deployment.Served, key string) []string {
 	by := 1
-	if p.Engine.Name == launch.VLLM {
+	if p.Engine.Server() == launch.VLLM {
 		by = 1 + p.Spec.MTP // sizes count tokens
 	}
 	if key != "graph.sizes" {

@@ -211,6 +211,8 @@ func (x *inspection) read() error {
 	if err != nil {
 		return err
 	}
+	x.engine = x.stage.Engine // a port of the one the files start, on devices that have one
+	x.out.Engine, x.out.Title = x.engine.Name, x.engine.Title
 	x.out.Deployment, x.out.Model, x.out.Device = x.d, x.stage.Model.Name(), x.stage.Device.Name
 	x.drafts()
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
@@ -51,10 +52,10 @@ func begin(w *session.Session, r *Request) (*optimization, []*device.Profile, er
 	if run.prices, err = prices.Open(w.Dir, r.PerfData); err != nil {
 		return nil, nil, session.BadInput(err)
 	}
-	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
-		return nil, nil, session.BadInput(err)
+	if run.named, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
+		return nil, nil, session.BadInput(field.About("engine", err))
 	}
-	_, err = run.engine.With(r.Engine.Settings...)
+	_, err = run.named.With(r.Engine.Settings...)
 	return run, devices, session.BadInput(err)
 }
 
@@ -132,11 +133,16 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 	return nil
 }
 
+// engineOn is the engine of simulations on a device.
+func (o *optimization) engineOn(d *device.Profile) (*engine.Profile, error) {
+	return engine.LookupOn(d.Vendor, o.r.Engine.Name, o.r.Engine.Version)
+}
+
 // base is what all candidates of a search have in common.
-func (o *optimization) base(d *device.Profile) (*deployment.Base, error) {
+func (o *optimization) base(d *device.Profile, of *engine.Profile) (*deployment.Base, error) {
 	asked, parts := o.asked(d), deployment.Parts{Model: o.model, Device: d}
 	if e, _ := o.r.evaluation(d); e == BySimulation {
-		parts.Engine = o.engine
+		parts.Engine = of
 	}
 	return asked.Base(parts)
 }
@@ -170,5 +176,5 @@ func (o *optimization) reserved(d *device.Profile) float64 {
 	case d.Vendor == device.Ascend || d.Vendor == device.Test:
 		return DefaultReserved
 	}
-	return (1 - o.engine.MemoryShare) * d.Memory.GiB()
+	return (1 - o.named.MemoryShare) * d.Memory.GiB()
 }

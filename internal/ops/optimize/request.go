@@ -90,7 +90,7 @@ const (
 
 // The defaults of the Ascend guide.
 const (
-	DefaultBudget   = 8192
+	DefaultBudget   = simulate.GuideBudget
 	DefaultReserved = 10.0
 )
 

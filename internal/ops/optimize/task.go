@@ -37,7 +37,7 @@ type optimization struct {
 	r       *Request
 	out     *Response
 	model   *model.Model
-	engine  *engine.Profile // of simulations
+	named   *engine.Profile // the engine asked for; see engineOn
 	overlay *calibration.Overlay
 	prices  *prices.Prices
 }
@@ -48,6 +48,7 @@ type task struct {
 	phase
 
 	device     *device.Profile
+	engine     *engine.Profile // of simulations
 	evaluation Evaluation
 	reserved   float64 // GiB
 	base       *deployment.Base
@@ -70,7 +71,10 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 	if t.evaluation, why = o.r.evaluation(d); why != "" {
 		t.out.Notes = append(t.out.Notes, why)
 	}
-	if t.base, err = o.base(d); err != nil {
+	if t.engine, err = o.engineOn(d); err != nil {
+		return nil, err
+	}
+	if t.base, err = o.base(d, t.engine); err != nil {
 		return nil, err
 	}
 	t.problem = t.formulas()

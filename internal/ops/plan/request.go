@@ -215,6 +215,8 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 			if _, err := lookup(of); err != nil {
 				return nil, session.BadInput(err)
 			}
+			of, release, _ := strings.Cut(of, "@")
+			of = inRelease(engine.Port(of, d.Vendor), release)
 			for _, mode := range given(r.Modes, []experiment.ServingMode{experiment.Aggregated, experiment.Disaggregated}) {
 				if mode == experiment.Disaggregated && r.Devices == 1 {
 					continue
@@ -270,7 +272,8 @@ func lookup(of string) (*engine.Profile, error) {
 	if asked && release == "" {
 		return nil, field.Errorf("%s: %q names no release after @; want for example vllm@0.24.0", field.Name("engine"), of)
 	}
-	return engine.LookupVersion(name, release)
+	p, err := engine.LookupVersion(name, release)
+	return p, field.About("engine", err)
 }
 
 // preset is the one asked for, "" where an engine has none of that name.

@@ -136,6 +136,8 @@ type Contender struct {
 	Basis       string             `json:"basis"`
 	Nearest     *session.Limits    `json:"nearest_limits,omitempty"`
 	Frontier    []experiment.Speed `json:"frontier"`
+	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+	Guide *simulate.Guide `json:"guide,omitempty"`
 
 	// Links are the levels of the system's interconnect, the outermost first. KVFlow is missing where no KV caches are sent.
 	Links  []device.LinkFacts    `json:"links,omitempty"`

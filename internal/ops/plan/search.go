@@ -76,6 +76,9 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err := p.detail(ctx, out); err != nil {
 		return nil, err
 	}
+	if err := p.beside(ctx, out); err != nil {
+		return nil, err
+	}
 	if !r.NoChanges {
 		if err := p.changes(ctx, out); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -161,7 +162,7 @@ func (w *ways) systems(own *device.Profile, all []*device.Profile) {
 			}
 			out = append(out, w.step(d.Name+" instead of "+own.Name, func(r *Request) {
 				r.Systems, r.DeviceFile = []string{d.Name}, ""
-				if engines := launch.Engines(d.Vendor); !slices.Contains(engines, w.base.Engine.Name) {
+				if engines := launch.Engines(d.Vendor); !slices.Contains(engines, engine.Port(w.base.Engine.Name, d.Vendor)) {
 					r.Engines = engines[:1]
 				}
 			}))

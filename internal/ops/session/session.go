@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 )
@@ -153,6 +154,12 @@ func (w *Session) Device(name, file string) (*device.Profile, error) {
 		return nil, BadInput(field.Errorf("%s %s is not the device of %s, which is %s", field.Name("device"), name, file, p.Name))
 	}
 	return p, nil
+}
+
+// EngineOn finds the engine that runs under a name on a vendor's devices, in a release.
+func EngineOn(v device.Vendor, name, release string) (*engine.Profile, error) {
+	p, err := engine.LookupOn(v, name, release)
+	return p, BadInput(field.About("engine", err))
 }
 
 // Overlay reads a calibration, the shipped one without a file.

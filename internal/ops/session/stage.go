@@ -97,9 +97,11 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
 	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
 	if d.Engine.Name != "" {
-		var err error
-		out.Engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version)
-		errs[2] = BadInput(err)
+		vendor := device.Other // of a device that is not known
+		if out.Device != nil {
+			vendor = out.Device.Vendor
+		}
+		out.Engine, errs[2] = EngineOn(vendor, d.Engine.Name, d.Engine.Version)
 	}
 	out.Overlay, errs[3] = w.Overlay(s.Calibration)
 	var err error

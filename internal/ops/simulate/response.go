@@ -80,6 +80,8 @@ type Response struct {
 	// Sessions are those that ended.
 	Sessions *Sessions `json:"sessions,omitempty"`
 
+	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+	Guide *Guide `json:"guide,omitempty"`
 	// Timeline is missing unless the request asks for it.
 	Timeline *Timeline `json:"timeline,omitempty"`
 

@@ -92,6 +92,10 @@ func Once(ctx context.Context, w *session.Session, r *Request) (*session.Stage, 
 		return nil, nil, err
 	}
 	out, err := Metered(ctx, w, s, r)
+	if err == nil && out.RequestRate > 0 {
+		input, output := out.InputRate/out.RequestRate, out.OutputRate/out.RequestRate
+		out.Guide = GuideOf(ctx, s, &r.Deployment, int(math.Round(input)), int(math.Round(output)), cmp.Or(float64(r.Concurrency), out.Result.InFlight.Mean))
+	}
 	return s, out, err
 }
 

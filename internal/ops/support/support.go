@@ -134,9 +134,9 @@ type lister struct {
 func (l *lister) on(d *device.Profile, r *Request, f deployment.Formats) ([]Row, error) {
 	var out []Row
 	for _, e := range r.Engines {
-		p, err := engine.LookupVersion(e, r.Version)
+		p, err := session.EngineOn(d.Vendor, e, r.Version)
 		if err != nil {
-			return nil, session.BadInput(err)
+			return nil, err
 		}
 		names := []string{r.Model}
 		if r.Model == "" {

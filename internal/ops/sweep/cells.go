@@ -12,6 +12,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -97,7 +98,7 @@ func (g *Grid) check(w *session.Session) error {
 	for _, name := range g.Engines {
 		name, release, _ := strings.Cut(name, "@")
 		_, err := engine.LookupVersion(name, release)
-		errs = append(errs, session.BadInput(err))
+		errs = append(errs, session.BadInput(field.About("engines", err)))
 	}
 	for i, x := range g.Workloads {
 		if _, err := w.Kinds([]session.Workload{x}); err != nil {
@@ -170,6 +171,18 @@ func Data() string {
 type axis struct {
 	name string
 	size int
+}
+
+// inWords is the axis with its size: "2 models", "1 engine".
+func (a *axis) inWords() string {
+	name := a.name
+	switch {
+	case a.size == 1:
+		name = strings.TrimSuffix(name, "s")
+	case name == "concurrency":
+		name = "concurrencies"
+	}
+	return strconv.Itoa(a.size) + " " + name
 }
 
 // axes are the lists in their order; the last two are limits and prices.
@@ -359,7 +372,7 @@ func (g *Grid) Shape() string {
 	var out []string
 	for _, a := range g.axes() {
 		if a.size > 0 {
-			out = append(out, fmt.Sprintf("%d %s", a.size, a.name))
+			out = append(out, a.inWords())
 		}
 	}
 	return strings.Join(out, " × ")

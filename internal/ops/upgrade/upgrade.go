@@ -51,7 +51,9 @@ type Response struct {
 	// Defaults are settings with a flag, Modelled what the prediction rests on beside them.
 	Defaults []Default `json:"defaults"`
 	Modelled []Default `json:"modelled"`
-	Values   []Values  `json:"values"`
+	// Reworked are flags and keys that keep their name and do something else, and changes without a flag.
+	Reworked []engine.Reworked `json:"reworked"`
+	Values   []Values          `json:"values"`
 	// Added and Removed are all flags and keys that differ, used or not.
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
@@ -151,9 +153,9 @@ func (out *Response) releases(ctx context.Context, w *session.Session, r *Reques
 	if r.Engine != "" {
 		p, err := engine.LookupVersion(r.Engine, "")
 		if err != nil {
-			return session.BadInput(err)
+			return session.BadInput(field.About("engine", err))
 		}
-		if p.Name != out.Engine {
+		if p.Name != out.Engine && p.Name != program(out.Engine) {
 			return session.BadInput(field.Errorf("%s is %s, and the files start %s", field.Name("engine"), p.Name, out.Engine))
 		}
 	}
@@ -161,9 +163,9 @@ func (out *Response) releases(ctx context.Context, w *session.Session, r *Reques
 		side *Side
 		name string
 	}{{&out.From, r.From}, {&out.To, r.To}} {
-		p := engine.Published(out.Engine, s.name)
+		p := engine.Published(released(out.Engine), s.name)
 		if p == nil {
-			return session.BadInput(noRelease(out.Engine, s.name))
+			return session.BadInput(noRelease(released(out.Engine), s.name))
 		}
 		*s.side = Side{Version: p.Version, Date: p.Date, Unread: p.Unread}
 	}
@@ -219,7 +221,7 @@ func (out *Response) findings() {
 // names are the flags and keys that differ, and the values of those in use.
 func (out *Response) names() {
 	lists := map[string][2][]string{}
-	for _, list := range []string{out.Engine, out.Engine + "-keys"} {
+	for _, list := range []string{program(out.Engine), program(out.Engine) + "-keys"} {
 		added, removed := engine.Between(list, out.From.Version, out.To.Version)
 		lists[list] = [2][]string{added, removed}
 		out.Added = append(out.Added, slices.DeleteFunc(slices.Clone(added), isValue)...)
@@ -295,7 +297,8 @@ func (out *Response) declared() {
 	for _, d := range out.Defaults {
 		given[d.Flag] = true
 	}
-	all, known := engine.Redefaulted(out.Engine, out.From.Version, out.To.Version)
+	out.Reworked = append([]engine.Reworked{}, engine.ReworkedBetween(out.Engine, out.From.Version, out.To.Version)...)
+	all, known := engine.Redefaulted(program(out.Engine), out.From.Version, out.To.Version)
 	for _, d := range all {
 		if !given[d.Flag] {
 			out.Defaults = append(out.Defaults, Default{Flag: d.Flag, From: d.From, To: d.To})
@@ -380,10 +383,27 @@ func (out *Response) unknown() {
 	case len(out.Effects) == 0:
 		out.Unknown = append(out.Unknown, "the deployment does not start under both releases, so nothing is predicted")
 	}
-	out.Unknown = append(out.Unknown, "a flag that keeps its name and its default and changes its meaning")
+	out.Unknown = append(out.Unknown, "other flags that keep their name and their default and change their meaning")
 	if out.Drift != nil && out.Drift.Beyond {
 		out.Unknown = append(out.Unknown, "the releases are further apart than what was measured, two and a half months: the change may be larger")
 	}
+}
+
+// program is the engine whose flags an engine has: of a port the one that it is a port of.
+func program(name string) string {
+	p, err := engine.LookupVersion(name, "")
+	if err != nil {
+		return name
+	}
+	return p.Server()
+}
+
+// released is the engine whose table of releases an engine has: a port its own, if there is one.
+func released(name string) string {
+	if engine.Releases(name) == nil {
+		return program(name)
+	}
+	return name
 }
 
 // newest is a note on a release that no profile knows.

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+)
+
+// TestPort: Ascend's devices run ports, under the names of the engines too; others run the engines themselves.
+func TestPort(t *testing.T) {
+	for _, c := range []struct {
+		vendor     device.Vendor
+		name, want string
+	}{
+		{device.Ascend, "vllm", "vllm-ascend"},
+		{device.Ascend, "vLLM-v1", "vllm-ascend"},
+		{device.Ascend, "sgl", "sglang-npu"},
+		{device.Ascend, "sglang-npu", "sglang-npu"},
+		{device.Ascend, "mindie", "mindie"},
+		{device.Ascend, "generic", "generic"},
+		{device.NVIDIA, "vllm", "vllm"},
+		{device.NVIDIA, "vllm-ascend", "vllm-ascend"},
+	} {
+		if got := Port(c.name, c.vendor); got != c.want {
+			t.Errorf("%s on %s: %s, want %s", c.name, c.vendor, got, c.want)
+		}
+	}
+	for _, e := range catalog {
+		if to := Port(e.name, device.Ascend); to != e.name && Server(to) != e.name {
+			t.Errorf("%s leads to %s, which runs the server of %s", e.name, to, Server(to))
+		}
+	}
+	a3, err := device.Lookup("ATLAS_800_A3_752T_128G_DIE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h200, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range RunsOn(device.Ascend) {
+		if Foreign(name, a3) != "" || Foreign(name, h200) == "" {
+			t.Errorf("%s runs on Ascend's devices alone", name)
+		}
+	}
+	if slices.Contains(RunsOn(device.Ascend), "vllm") || Foreign("trtllm", a3) == "" {
+		t.Error("CUDA's engines run on Ascend's devices")
+	}
+}
+
+// TestPorts: a port has the flags of the engine it is a port of, and nothing of its devices.
+func TestPorts(t *testing.T) {
+	p, vllm := lookup(t, "vllm-ascend"), lookup(t, "vllm")
+	if p.Server() != "vllm" || vllm.Server() != "vllm" {
+		t.Errorf("servers %s, %s", p.Server(), vllm.Server())
+	}
+	for _, key := range []string{"token_budget", "layout.tp", "memory_share", "mtp.tokens"} {
+		if got, want := p.Option(key, "0.23.0"), vllm.Option(key, "0.23.0"); got == "" || got != want {
+			t.Errorf("%s is %q, of vLLM %q", key, got, want)
+		}
+	}
+	if len(p.Tiers)+len(p.Slow)+len(p.ProductTiles) > 0 {
+		t.Errorf("rules of other devices: %+v", p)
+	}
+	a3, _ := device.Lookup("ATLAS_800_A3_752T_128G_DIE")
+	if got := p.On(a3, Use{Devices: 4}).Graph.MaxBatch; got != 256 {
+		t.Errorf("graphs of %d sequences; max_num_seqs is 256", got)
+	}
+	if got := lookup(t, "sglang-npu").On(a3, Use{Devices: 2}).Graph.MaxBatch; got != 64 {
+		t.Errorf("graphs of %d sequences with TP 2, want 64 (set_default_server_args)", got)
+	}
+}
