@@ -128,7 +128,7 @@ data: ## rebuild the embedded data from KERNELS=dir MODELS=dir SILICON=file.csv 
 	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --surfaces internal/cost/table/surfaces.bin) # relative to the line above
-	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) $(ENERGY) $(MORE) internal/evidence/measured/testdata/h200-fitted.csv --from-scratch --folds 5 --iterations 2 --out internal/evidence/calibration/shipped.yaml)
+	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) $(ENERGY) $(MORE) internal/evidence/measured/testdata/h200-fitted.csv --from-scratch --folds 5 --iterations 4 --out internal/evidence/calibration/shipped.yaml)
 	$(if $(ENERGY),go run ./cmd/plimsoll calibrate --power $(ENERGY) --out internal/cost/power/coefficients.yaml)
 	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/evidence/measured/testdata/silicon-sample.csv)
 	go test ./internal/evidence/provenance -update

@@ -58,7 +58,7 @@ func ExamplePlanner_Predict() {
 			Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 4}}},
 		},
 		Traffic: plimsoll.Traffic{Concurrency: 64, Input: 1024, Output: 1024, LengthLow: 0.8},
-		Limits:  plimsoll.Limits{TTFT: 1, TPOT: 20 * plimsoll.Millisecond},
+		Limits:  plimsoll.Limits{TTFT: 1, TPOT: 25 * plimsoll.Millisecond},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -101,7 +101,7 @@ func ExamplePlanner_Optimize() {
 	var planner plimsoll.Planner
 	found, err := planner.Optimize(context.Background(), plimsoll.OptimizeRequest{
 		Model: "Qwen/Qwen3-32B", Devices: []string{"h200_sxm"}, NumDevices: 2, Input: 1024, Output: 256,
-		Limits: plimsoll.Limits{TPOT: 30 * plimsoll.Millisecond},
+		Limits: plimsoll.Limits{TPOT: 20 * plimsoll.Millisecond},
 	})
 	if err != nil {
 		fmt.Println(err)

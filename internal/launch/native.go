@@ -90,10 +90,6 @@ func (v *Values) native() (native, error) {
 		t.EP, t.MoETP = v.Layout.EP, v.Layout.MoETP
 		return t, nil
 	}
-	if server := engine.Server(v.Engine); server != v.Engine {
-		return t, fmt.Errorf("cannot generate files for the engine %s; its command line is that of %s, in ATOM's image (rocm/atom-dev:%s-latest) with AITER_QUICK_REDUCE_QUANTIZATION=INT4",
-			v.Engine, server, server)
-	}
 	return t, fmt.Errorf("cannot generate files for the engine %s", v.Engine)
 }
 

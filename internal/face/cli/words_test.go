@@ -96,6 +96,7 @@ func TestFieldsAreFlags(t *testing.T) {
 		"pools":      "the command line makes the pools of a deployment from its flags, and makes them right",
 		"config":     "sent with a request by pages and programs; the command line reads a file",
 		"trace_data": "likewise",
+		"engines":    "a key of grids",
 	}
 	for _, name := range []field.Name{"max_seq_len", "free_gpu_memory_fraction", "gemm_quant_mode", "moe_quant_mode", "kvcache_quant_mode"} {
 		noFlag[name] = "a key of experiment files"

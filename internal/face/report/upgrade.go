@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/upgrade"
@@ -99,11 +100,15 @@ func (u upgradeText) section(title string, n int) {
 }
 
 func (u upgradeText) line(format string, args ...any) {
-	lead := "  "
 	if u.markdown {
-		lead = "- "
+		fmt.Fprintf(u.w, "- "+format+"\n", args...)
+		return
 	}
-	fmt.Fprintf(u.w, lead+format+"\n", args...)
+	lead := "  "
+	for _, line := range table.Wrap(fmt.Sprintf(format, args...), textWidth(u.w, planWidth)-4) {
+		fmt.Fprintln(u.w, lead+line)
+		lead = "    "
+	}
 }
 
 func (u upgradeText) defaults(title string, all []upgrade.Default) {

@@ -136,6 +136,10 @@ func newWriter(p *launch.Plan) (*writer, error) {
 	for i := range values {
 		v := &values[i]
 		workers += v.Workers
+		if v.Device.Vendor == device.AMD && v.Port() != v.Engine {
+			return nil, fmt.Errorf("cannot generate files for the engine %s; its command line is that of %s, in ATOM's image (rocm/atom-dev:%s-latest) with AITER_QUICK_REDUCE_QUANTIZATION=INT4",
+				v.Port(), v.Engine, v.Engine)
+		}
 		if !slices.Contains(launch.Engines(v.Device.Vendor), v.Port()) {
 			return nil, fmt.Errorf("cannot generate files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie, vllm-ascend and sglang-npu",
 				v.Port(), v.Device.Name, v.Device.Vendor)
