@@ -89,11 +89,9 @@ func answered(doc any) (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{StructuredContent: json.RawMessage(b.Bytes()), Content: []sdk.Content{&sdk.TextContent{Text: b.String()}}}, nil
 }
 
-// compact writes JSON without blanks.
+// compact writes JSON without blanks and line ends.
 func compact(b *bytes.Buffer, doc any) error {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(doc)
+	err := operation.Compact(b, doc)
 	b.Truncate(len(bytes.TrimRight(b.Bytes(), "\n")))
 	return err
 }

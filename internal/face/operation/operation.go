@@ -113,11 +113,21 @@ func Lookup(table []Operation, name string) *Operation {
 }
 
 // Encode writes a document the same way for all interfaces: equal documents give equal bytes.
-func Encode(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
+func Encode(w io.Writer, document any) error { return encode(w, document, "  ") }
+
+// Compact writes a document in one line, without blanks.
+func Compact(w io.Writer, document any) error { return encode(w, document, "") }
+
+func encode(w io.Writer, document any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(document)
+	e.SetIndent("", indent)
+	if err := e.Encode(document); err != nil {
+		return err
+	}
+	_, err := w.Write(rounded(b.Bytes()))
+	return err
 }
 
 // decode reads JSON into a request, and refuses requests that are too large for a server.
