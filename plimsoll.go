@@ -41,6 +41,7 @@
 package plimsoll
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io/fs"
@@ -135,6 +136,14 @@ func Unmarshal(data []byte, into any) error {
 		return document.NewInputError(err, "")
 	}
 	return nil
+}
+
+// Marshal writes an answer as the command line, the HTTP API and MCP do: numbers have ten
+// significant digits, which are the same on every processor.
+func Marshal(answer any) ([]byte, error) {
+	var b bytes.Buffer
+	err := document.Compact(&b, answer)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 // ReadLengths reads lengths from a file's content: YAML bins, a CSV column of lengths, or a

@@ -121,7 +121,7 @@ func TestOneWireForm(t *testing.T) {
 
 func marshal(t *testing.T, x any) []byte {
 	t.Helper()
-	data, err := json.Marshal(x)
+	data, err := plimsoll.Marshal(x)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,9 @@ func kind(word string) func(*measured.Prepared) string {
 }
 
 // Kinds are the words [Validation.LeaveOut] may be.
-func Kinds() []string { return []string{"engine", lengths, "model", "precision", "size", "source", "system"} }
+func Kinds() []string {
+	return []string{"engine", lengths, "model", "precision", "size", "source", "system"}
+}
 
 // lengths is the kind that leaves other rows of a cell in a fit.
 const lengths = "lengths"

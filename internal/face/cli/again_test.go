@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -111,8 +112,9 @@ func ask(command string, request []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := stdjson.Marshal(doc)
-	return string(out), err
+	var out bytes.Buffer
+	err = document.Compact(&out, doc)
+	return out.String(), err
 }
 
 // strict decodes, and refuses fields that a request does not have.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 
@@ -172,7 +172,7 @@ func (e *Env) Note(text string) { e.say("note", text) }
 
 // JSON prints v as the result.
 func (e *Env) JSON(v any) error {
-	return operation.Encode(e.Stdout, v)
+	return document.Encode(e.Stdout, v)
 }
 
 // show prints v as JSON or as the report prints it.

@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
@@ -50,7 +50,7 @@ func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) er
 // planFiles are the files of a plan, for some targets or all, and what to say about them.
 func planFiles(ctx context.Context, world *session.Session, r *opsplan.Response, force bool, targets []launchfiles.Target) (files []launch.File, notes []string, err error) {
 	var t tree
-	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
+	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return document.Encode(w, v) } }
 	t.add("plan.json", encoded(r))
 	t.add("report.html", func(w io.Writer) error { return web.Report(w, r) })
 	t.add("report.md", func(w io.Writer) error { return web.Markdown(w, r) })

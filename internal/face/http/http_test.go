@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/job"
@@ -166,7 +167,7 @@ func TestSamePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want bytes.Buffer
-	if err := operation.Encode(&want, doc); err != nil {
+	if err := document.Encode(&want, doc); err != nil {
 		t.Fatal(err)
 	}
 	if got := ask(t, handler(t, operation.Capacity{}), "POST", "/api/plan", " "+small); got.Body.String() != want.String() {

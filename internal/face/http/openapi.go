@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
@@ -41,7 +42,7 @@ func (a *api) describe() ([]byte, error) {
 	}
 	a.others(paths)
 	var b bytes.Buffer
-	err := operation.Encode(&b, object{
+	err := document.Encode(&b, object{
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "Plimsoll", "version": a.Version, "license": object{"name": "see LICENSE"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
@@ -328,7 +329,7 @@ func (x *Job) encoded() (data []byte, left []string) {
 		return nil, left
 	}
 	var b bytes.Buffer
-	if operation.Encode(&b, out) != nil {
+	if document.Encode(&b, out) != nil {
 		return nil, left
 	}
 	return b.Bytes(), left

@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -121,7 +122,7 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want, structured bytes.Buffer
-	if err := operation.Encode(&want, doc); err != nil {
+	if err := document.Encode(&want, doc); err != nil {
 		t.Fatal(err)
 	}
 	s := overHTTP(t, kit(), nil)
@@ -142,7 +143,7 @@ func TestPlan(t *testing.T) {
 	if record.Contents[0].Text != want.String() {
 		t.Error("the record differs from the document")
 	}
-	if err := operation.Encode(&structured, r.StructuredContent); err != nil {
+	if err := document.Encode(&structured, r.StructuredContent); err != nil {
 		t.Fatal(err)
 	}
 	var a, b any

@@ -91,7 +91,7 @@ func answered(doc any) (*sdk.CallToolResult, error) {
 
 // compact writes JSON without blanks and line ends.
 func compact(b *bytes.Buffer, doc any) error {
-	err := operation.Compact(b, doc)
+	err := document.Compact(b, doc)
 	b.Truncate(len(bytes.TrimRight(b.Bytes(), "\n")))
 	return err
 }
@@ -128,7 +128,7 @@ func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallTo
 		return answered(doc)
 	}
 	var record bytes.Buffer
-	if err := operation.Encode(&record, p); err != nil {
+	if err := document.Encode(&record, p); err != nil {
 		return nil, err
 	}
 	link := s.record(p, record.Bytes())

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
@@ -55,7 +56,7 @@ func TestConcurrentOperations(t *testing.T) {
 					return nil, err
 				}
 				var b bytes.Buffer
-				err = operation.Encode(&b, doc)
+				err = document.Encode(&b, doc)
 				return b.Bytes(), err
 			})
 			if err != nil {

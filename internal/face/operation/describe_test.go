@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
 // TestDescriptions: the descriptions in schemas are the comments of the source. Run it with
@@ -42,7 +43,7 @@ func TestDescriptions(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := Encode(&b, wanted); err != nil {
+	if err := document.Encode(&b, wanted); err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "descriptions.json", b.Bytes())

@@ -147,7 +147,7 @@ func (d *Desk) Ask(o *Operation, kind string, data []byte, render func(ctx conte
 				return nil, err
 			}
 			var b bytes.Buffer
-			err = Encode(&b, doc)
+			err = document.Encode(&b, doc)
 			return b.Bytes(), err
 		}
 	}

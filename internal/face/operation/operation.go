@@ -3,8 +3,6 @@ package operation
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"reflect"
 	"slices"
 
@@ -110,24 +108,6 @@ func Lookup(table []Operation, name string) *Operation {
 		return nil
 	}
 	return &table[i]
-}
-
-// Encode writes a document the same way for all interfaces: equal documents give equal bytes.
-func Encode(w io.Writer, document any) error { return encode(w, document, "  ") }
-
-// Compact writes a document in one line, without blanks.
-func Compact(w io.Writer, document any) error { return encode(w, document, "") }
-
-func encode(w io.Writer, document any, indent string) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	if err := e.Encode(document); err != nil {
-		return err
-	}
-	_, err := w.Write(rounded(b.Bytes()))
-	return err
 }
 
 // decode reads JSON into a request, and refuses requests that are too large for a server.

@@ -135,7 +135,7 @@ func TestSchemas(t *testing.T) {
 					t.Fatalf("%s: %v", text, err)
 				}
 				var b bytes.Buffer
-				if err := operation.Encode(&b, doc); err != nil {
+				if err := document.Encode(&b, doc); err != nil {
 					t.Fatal(err)
 				}
 				validates(t, out, "document of "+text, b.Bytes())

@@ -1,10 +1,30 @@
-package operation
+package document
 
 import (
 	"bytes"
+	"encoding/json"
+	"io"
 	"math"
 	"strconv"
 )
+
+// Encode writes a document the same way for all interfaces: equal documents give equal bytes.
+func Encode(w io.Writer, document any) error { return encode(w, document, "  ") }
+
+// Compact writes a document in one line, without blanks.
+func Compact(w io.Writer, document any) error { return encode(w, document, "") }
+
+func encode(w io.Writer, document any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(document); err != nil {
+		return err
+	}
+	_, err := w.Write(rounded(b.Bytes()))
+	return err
+}
 
 // digits is how many significant digits a number of a document has. Sums of a simulation differ between processors in the last
 // bits (ARM multiplies and adds with one rounding, x86 has its own exponential function), some 1e-13 of a figure: with ten digits the
@@ -12,36 +32,34 @@ import (
 const digits = 10
 
 // rounded is a JSON text with its numbers rounded; whole numbers and texts stay.
-func rounded(json []byte) []byte {
-	out := make([]byte, 0, len(json))
-	for len(json) > 0 {
-		n := 1
-		switch c := json[0]; {
+func rounded(data []byte) []byte {
+	out := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		switch c := data[0]; {
 		case c == '"':
-			n = text(json)
+			n := quoted(data)
+			out, data = append(out, data[:n]...), data[n:]
 		case c == '-' || '0' <= c && c <= '9':
-			n = len(json) - len(bytes.TrimLeft(json, "+-.0123456789Ee"))
-			out = append(out, number(json[:n])...)
-			json = json[n:]
-			continue
+			n := len(data) - len(bytes.TrimLeft(data, "+-.0123456789Ee"))
+			out, data = append(out, number(data[:n])...), data[n:]
+		default:
+			out, data = append(out, c), data[1:]
 		}
-		out = append(out, json[:n]...)
-		json = json[n:]
 	}
 	return out
 }
 
-// text is the length of the text at the beginning of some JSON.
-func text(json []byte) int {
-	for i := 1; i < len(json); i++ {
-		switch json[i] {
+// quoted is the length of the text at the beginning of some JSON.
+func quoted(data []byte) int {
+	for i := 1; i < len(data); i++ {
+		switch data[i] {
 		case '\\':
 			i++
 		case '"':
 			return i + 1
 		}
 	}
-	return len(json)
+	return len(data)
 }
 
 // number is a number of JSON, rounded unless it is whole.
