@@ -38,7 +38,7 @@ for f in "$dist"/*.tar.gz "$dist"/*.zip "$dist"/*.deb "$dist"/*.rpm "$dist"/*.wh
 done
 
 # The binaries of other platforms, under an emulator: the same plan, to the letter. Wine gives Windows' (from 9.0; older ones lack a library Go needs).
-plan() { "$@" plan Qwen/Qwen3-8B --gpus 2 --system h200_sxm --isl 2000 --osl 300 --ttft 1000 --tpot 20 --no-changes | tr -d '\r'; }
+plan() { "$@" plan Qwen/Qwen3-8B --gpus 2 --system h200_sxm --isl 2000 --osl 300 --ttft 1000 --tpot 20 --no-changes --json | tr -d '\r'; }
 mine=$(plan "$dist/plimsoll_linux_$arch"_*/plimsoll)
 other() { # NAME EMULATOR BINARY
   if ! command -v "$2" > /dev/null; then

@@ -94,7 +94,7 @@ func TestFigure(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	for word, want := range map[string]float64{"3500": 3500, "3.5k": 3500, " 2 K": 2000, "1m": 1e6, "1.1k": 1100} {
+	for word, want := range map[string]float64{"3500": 3500, "3.5k": 3500, "2 K": 2000, "1m": 1e6, "1.1k": 1100} {
 		if got, err := units.ReadCount(word); err != nil || got != want {
 			t.Errorf("%s: want %g, got %g (%v)", word, want, got, err)
 		}

@@ -109,21 +109,8 @@ func ruleName(r *engine.Rule) string {
 	return strings.Join(parts, ", ")
 }
 
-// engineTiers prints the defaults that depend on the device.
-func engineTiers(w io.Writer, p *engine.Profile) {
-	if len(p.Tiers) > 0 {
-		t := table.New("device", ">token_budget", ">max_sequences", ">graph.max_batch")
-		for i := range p.Tiers {
-			tier := &p.Tiers[i]
-			graph := orDash(tier.GraphBatch)
-			if tier.WideGraphBatch > 0 {
-				graph += fmt.Sprintf(" (%d on 4 or more devices)", tier.WideGraphBatch)
-			}
-			t.Row(tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph)
-		}
-		put(w, t, "")
-		fmt.Fprintln(w)
-	}
+// engineRules prints how kernels of the engine differ from those that were measured.
+func engineRules(w io.Writer, p *engine.Profile) {
 	if r := p.LatentRule; r != nil {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in decode and %g times in prefill, except with %s heads per rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
@@ -142,6 +129,24 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 	if len(p.SharedFusion) > 0 {
 		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))
 	}
+}
+
+// engineTiers prints the defaults that depend on the device.
+func engineTiers(w io.Writer, p *engine.Profile) {
+	if len(p.Tiers) > 0 {
+		t := table.New("device", ">token_budget", ">max_sequences", ">graph.max_batch")
+		for i := range p.Tiers {
+			tier := &p.Tiers[i]
+			graph := orDash(tier.GraphBatch)
+			if tier.WideGraphBatch > 0 {
+				graph += fmt.Sprintf(" (%d on 4 or more devices)", tier.WideGraphBatch)
+			}
+			t.Row(tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph)
+		}
+		put(w, t, "")
+		fmt.Fprintln(w)
+	}
+	engineRules(w, p)
 	for i := range p.Slow {
 		k := &p.Slow[i]
 		fmt.Fprintf(w, "On %s, dense products with %s weights take %g times as long, expert products %g times",

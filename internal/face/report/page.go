@@ -96,10 +96,10 @@ func hide(w io.Writer, lines, indent string, hidden []string) {
 	}
 }
 
-// textWidth is the width of sentences: that of the page, or most.
-func textWidth(w io.Writer, most int) int {
+// textWidth is the width of sentences: that of the page, up to planWidth.
+func textWidth(w io.Writer) int {
 	if n := columns(w); n > 0 {
-		return min(n, most)
+		return min(n, planWidth)
 	}
-	return most
+	return planWidth
 }

@@ -26,7 +26,7 @@ func Plan(w io.Writer, p *plan.Response) {
 		texts = append(texts, s.Sentence)
 	}
 	for _, text := range append(texts, p.Answer.AgainstAPI) {
-		for _, line := range table.Wrap(text, textWidth(w, planWidth)) {
+		for _, line := range table.Wrap(text, textWidth(w)) {
 			fmt.Fprintln(w, line)
 		}
 	}
@@ -164,7 +164,7 @@ func planSources(w io.Writer, p *plan.Response, shown []int) {
 			break
 		}
 	}
-	for i, line := range table.Wrap("intervals for #1 are based on "+p.Contenders[0].Basis, textWidth(w, planWidth)-4) {
+	for i, line := range table.Wrap("intervals for #1 are based on "+p.Contenders[0].Basis, textWidth(w)-4) {
 		if i > 0 {
 			line = "  " + line
 		}

@@ -105,7 +105,7 @@ func (u upgradeText) line(format string, args ...any) {
 		return
 	}
 	lead := "  "
-	for _, line := range table.Wrap(fmt.Sprintf(format, args...), textWidth(u.w, planWidth)-4) {
+	for _, line := range table.Wrap(fmt.Sprintf(format, args...), textWidth(u.w)-4) {
 		fmt.Fprintln(u.w, lead+line)
 		lead = "    "
 	}

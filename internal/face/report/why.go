@@ -45,7 +45,7 @@ func Explained(w io.Writer, p *plan.Response) {
 
 // paragraph prints a text below a heading.
 func paragraph(w io.Writer, text string) {
-	for _, line := range table.Wrap(text, textWidth(w, planWidth)-4) {
+	for _, line := range table.Wrap(text, textWidth(w)-4) {
 		fmt.Fprintln(w, "    "+line)
 	}
 }
