@@ -139,7 +139,7 @@ func Unmarshal(data []byte, into any) error {
 }
 
 // Marshal writes an answer as the command line, the HTTP API and MCP do: numbers have ten
-// significant digits, which are the same on every processor.
+// significant digits.
 func Marshal(answer any) ([]byte, error) {
 	var b bytes.Buffer
 	err := document.Compact(&b, answer)

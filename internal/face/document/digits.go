@@ -26,9 +26,10 @@ func encode(w io.Writer, document any, indent string) error {
 	return err
 }
 
-// digits is how many significant digits a number of a document has. Sums of a simulation differ between processors in the last
-// bits (ARM multiplies and adds with one rounding, x86 has its own exponential function), some 1e-13 of a figure: with ten digits the
-// documents of all of them are the same bytes, and no figure of a plan is that sure.
+// digits is how many significant digits a number of a document has. Processors round the last bits otherwise (ARM multiplies and
+// adds with one rounding, x86 has its own exponential function), some 1e-13 of a figure: with ten digits that is not seen, and no figure
+// of a plan is that sure. Where two events of a simulation are due at the same time those bits decide which is first, and figures may
+// then differ by some 0.01 %, less than their sampling error.
 const digits = 10
 
 // rounded is a JSON text with its numbers rounded; whole numbers and texts stay.
