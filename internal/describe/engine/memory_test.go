@@ -364,3 +364,25 @@ func TestCapturedSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestPrefixCacheWhileDrafting: only an engine that says so has no prefix cache for recurrent layers while it drafts.
+func TestPrefixCacheWhileDrafting(t *testing.T) {
+	t.Parallel()
+	recurrent := &model.Model{Kinds: []model.Layer{{Attention: model.Attention{Kind: model.GatedDelta}}}}
+	for _, c := range []struct {
+		name, version string
+		want          bool
+	}{{"vllm", "", true}, {"vllm-ascend", "", true}, {"trtllm", "", true}, {"sglang", "", true}, {"sglang", "0.5.12", false}} {
+		p, err := LookupVersion(c.name, c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := device.Lookup("h200_sxm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.On(d, Use{Devices: 2, Model: recurrent, Drafts: 2}).PrefixCaching; got != c.want {
+			t.Errorf("%s %s: prefix caching %t", c.name, c.version, got)
+		}
+	}
+}

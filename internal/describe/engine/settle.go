@@ -115,12 +115,15 @@ func (p *Profile) On(d *device.Profile, u Use) *Profile {
 	return &q
 }
 
-// apply is what follows for a model with recurrent layers.
+// apply is what follows for a model with recurrent layers, where the engine bounds their states.
 func (r *Recurrent) apply(p *Profile, u *Use) {
+	if r.Slots == 0 {
+		return
+	}
 	if u.Drafts > 0 && !r.Drafts || slices.Contains(r.Uncached, u.family()) {
 		p.PrefixCaching = false
 	}
-	if p.PrefixCaching && r.Slots > 0 && !r.Overlapped {
+	if p.PrefixCaching && !r.Overlapped {
 		p.Exposed = 1
 	}
 }
