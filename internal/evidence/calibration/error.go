@@ -161,7 +161,7 @@ func (s *Expected) Wider(ttft, tpot, throughput float64, why string) {
 }
 
 // widened and furthermore begin the reasons why errors are wider.
-const widened, furthermore = "; widened because ", ", and because "
+const widened, furthermore = "; widened because ", "; also because "
 
 // draw moves the errors a share of the way to residuals.
 func (s *Expected) draw(r *Residuals, share float64) {

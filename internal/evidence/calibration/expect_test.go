@@ -203,7 +203,7 @@ func TestWidening(t *testing.T) {
 		{"as long prompts as measured", "", 0, 0, func(s *calibration.Case) { s.Input = 8000 }},
 		{"half as many devices again", "no replica of more than 8 devices was measured", 0.1 * math.Log2(1.5), 0.1 * math.Log2(1.5), func(s *calibration.Case) { s.Devices = 12 }},
 		{"as many devices", "", 0, 0, func(s *calibration.Case) { s.Devices = 8 }},
-		{"all three", "no prompt above 8000 tokens was measured, and because no replica", 0.1 * math.Sqrt(3), 0.1 * math.Sqrt(3), func(s *calibration.Case) { s.Concurrency, s.Input, s.Devices = 512, 16000, 16 }},
+		{"all three", "no prompt above 8000 tokens was measured; also because no replica", 0.1 * math.Sqrt(3), 0.1 * math.Sqrt(3), func(s *calibration.Case) { s.Concurrency, s.Input, s.Devices = 512, 16000, 16 }},
 		{"tables", "predicted without kernel tables", 0, 0, func(s *calibration.Case) { s.Tables = true }},
 	} {
 		s := ordinary()

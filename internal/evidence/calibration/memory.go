@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
@@ -178,12 +179,12 @@ func (m *Memory) Tell(s *Subject) string {
 			sources = append(sources, p.Source)
 		}
 	}
-	out := fmt.Sprintf("; of memory: kernels ×%.2f, prompts ×%.2f", math.Exp(kernelTimes), math.Exp(promptTimes))
+	out := fmt.Sprintf("; memory of measured deployments: kernels ×%.2f, prompts ×%.2f ", math.Exp(kernelTimes), math.Exp(promptTimes))
 	if near == 0 {
-		return out + ", far from all that was measured"
+		return out + "(none is near)"
 	}
 	slices.Sort(sources)
-	return out + fmt.Sprintf(", from %d remembered deployments near it with %d rows (%s), nearest %s", near, rows, strings.Join(slices.Compact(sources), ", "), nearest.inShort())
+	return out + fmt.Sprintf("(%d near, with %s from %s; the nearest: %s)", near, units.Counted(rows, "row"), strings.Join(slices.Compact(sources), ", "), nearest.inShort())
 }
 
 // inShort names a remembered deployment for a reader.

@@ -116,17 +116,17 @@ func TestMemoryIsKept(t *testing.T) {
 	}
 }
 
-// TestMemoryIsTold: what a prediction takes from memory is in the basis of its intervals, with the neighbours and whose they are.
-func TestMemoryIsTold(t *testing.T) {
+// TestMemoryInWords: what a prediction takes from memory is in the basis of its intervals, with the neighbours and whose they are.
+func TestMemoryInWords(t *testing.T) {
 	t.Parallel()
 	o := read(t, remembering)
 	about := calibration.Case{Subject: llama(), Tier: device.Calibrated, Vendor: device.NVIDIA, Devices: 4, Concurrency: 8}
 	about.Layout = "TP 2 DP 1"
-	if got := o.Expect(&about).Basis; !strings.Contains(got, "of memory: kernels ×1.12, prompts ×0.94, from 1 remembered deployments near it with 12 rows (a laboratory)") {
+	if got := o.Expect(&about).Basis; !strings.Contains(got, "memory of measured deployments: kernels ×1.12, prompts ×0.94 (1 near, with 12 rows from a laboratory; the nearest: ") {
 		t.Error(got)
 	}
 	about.Engine, about.Model = "sglang", "a/b"
-	if got := o.Expect(&about).Basis; !strings.Contains(got, "far from all that was measured") {
+	if got := o.Expect(&about).Basis; !strings.Contains(got, "(none is near)") {
 		t.Error(got)
 	}
 	about.Class, about.System = "moe", "b200_sxm"
