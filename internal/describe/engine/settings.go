@@ -13,6 +13,7 @@ func (p *Profile) identity() []setting {
 		{"source", rule{}, "", &p.Source},
 		{"fuses_shared", rule{}, "", &p.SharedFusion},
 		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
+		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
 	}
 }
 
