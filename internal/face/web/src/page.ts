@@ -2,7 +2,7 @@ import { draw } from "./charts";
 import { save, wire } from "./common";
 import { details, kept, show as showDetail } from "./detail";
 import { Form } from "./form";
-import { answer as long, words } from "./job";
+import { answer as long, patient, words } from "./job";
 import { play } from "./player";
 import { Pins } from "./pins";
 import { clear, show } from "./problem";
@@ -169,8 +169,7 @@ async function openPlan(): Promise<void> {
 // explanation is the report of one contender of the answer alone.
 async function explanation(alone: unknown): Promise<Document> {
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { request?: object };
-  const body = JSON.stringify({ ...record.request, ...(alone as object) });
-  const got = await fetch("api/report?format=html", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  const got = await patient("api/report?format=html", JSON.stringify({ ...record.request, ...(alone as object) }));
   if (!got.ok) throw new Error(await show(got));
   const out = new DOMParser().parseFromString(await got.text(), "text/html");
   translate(out.body);

@@ -1,3 +1,4 @@
+import { patient } from "./job";
 import { number } from "./number";
 import { say } from "./words";
 
@@ -13,9 +14,6 @@ interface Diff {
 
 // The most pins, and the most bytes of their requests.
 const most = 6, room = 200_000;
-
-// Time between two looks at a comparison that takes long, in milliseconds, and how often to look.
-const pause = 2000, patience = 300;
 
 const key = "plimsoll-pins";
 
@@ -123,14 +121,11 @@ function fields(d: Diff): Node {
 
 function short(json: string): string { return !json ? "–" : json.length > 90 ? json.slice(0, 90) + "…" : json; }
 
-// ask gets the differences. What takes long goes on as a job of the server; asking again joins it.
+// ask gets the differences.
 async function ask(body: string): Promise<Diff> {
-  for (let tries = 0; ; tries++) {
-    const got = await fetch("api/diff", { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    if (got.ok) return (await got.json()) as Diff;
-    if (got.status !== 503 || tries > patience) throw new Error(((await got.json().catch(() => ({}))) as { detail?: string }).detail ?? String(got.status));
-    await new Promise((done) => setTimeout(done, pause));
-  }
+  const got = await patient("api/diff", body);
+  if (got.ok) return (await got.json()) as Diff;
+  throw new Error(((await got.json().catch(() => ({}))) as { detail?: string }).detail ?? String(got.status));
 }
 
 function kept(): Pin[] {
