@@ -89,8 +89,8 @@ func TestLivePreset(t *testing.T) {
 func TestLiveErrors(t *testing.T) {
 	s, p := serve(t), open(t)
 	p.do(chromedp.Navigate(s.URL + "/?model=no/such&system=h200_sxm&gpus=8"))
-	p.await(`document.querySelector('#model-wrong').textContent === 'no model is called no/such'`)
-	if got := eval[string](p, `document.querySelector('#status').textContent`); got != "no model is called no/such" {
+	p.await(`document.querySelector('#model-wrong').textContent === 'model "no/such" is not in the catalog; nearest: Qwen/Qwen3-32B'`)
+	if got := eval[string](p, `document.querySelector('#status').textContent`); got != `model "no/such" is not in the catalog; nearest: Qwen/Qwen3-32B` {
 		t.Errorf("status: got %q", got)
 	}
 	if !eval[bool](p, `document.querySelector('#model').getAttribute('aria-invalid') === 'true'`) {

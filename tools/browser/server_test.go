@@ -77,7 +77,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	case "no/such":
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		fmt.Fprint(w, `{"title":"The request is not valid","detail":"no model is called no/such","fields":["model"]}`)
+		fmt.Fprint(w, `{"title":"The request is not valid","detail":"model \"no/such\" is not in the catalog; nearest: Qwen/Qwen3-32B","fields":["model"]}`)
 		return
 	case "Qwen/Qwen3-32B-FP8": // that of the golden file
 		if s.first(request["modes"]) { // of a contender alone: busy at first

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"strings"
@@ -50,6 +51,11 @@ func Names() []string {
 
 // Server is the engine whose server an engine runs: another one for model code that plugs into it, else the engine itself.
 func Server(name string) string {
+	for i := range catalog { // a profile has its own name, and searches ask for every candidate
+		if e := &catalog[i]; e.name == name {
+			return cmp.Or(e.server, name)
+		}
+	}
 	if e, err := find(name); err == nil && e.server != "" {
 		return e.server
 	}

@@ -1,6 +1,6 @@
 import { patient } from "./job";
 import { number } from "./number";
-import { say } from "./words";
+import { said, say } from "./words";
 
 // Answers that were pinned, side by side. The first is what the others are compared with; what differs, and why, says the
 // operation diff.
@@ -72,7 +72,7 @@ export class Pins {
     const known = diffs.filter((d): d is Diff => typeof d !== "string"), first = known[0];
     const words = (d: Diff | string, say: (d: Diff) => Node) => { const td = make("td"); td.append(typeof d === "string" ? d : say(d)); return td; };
     if (first) {
-      body.append(row(cell("th", say("Deployment")), cell("td", first.best[0]), ...diffs.map((d) => words(d, (x) => new Text(x.best[1])))));
+      body.append(row(cell("th", say("Deployment")), cell("td", said(first.best[0])), ...diffs.map((d) => words(d, (x) => new Text(said(x.best[1]))))));
       for (const name of [...new Set(known.flatMap((d) => d.figures.map((f) => f.name)))]) {
         const a = known.flatMap((d) => d.figures).find((f) => f.name === name)!;
         body.append(row(cell("th", say(name)), cell("td", number(a.a), "n"), ...diffs.map((d) => { const td = words(d, (x) => figure(x, name)); td.className = "n"; return td; })));
