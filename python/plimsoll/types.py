@@ -1020,15 +1020,15 @@ class ReplicaState(TypedDict):
 
     # alike is the number of replicas that do the same at the same time.
     alike: int
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     decode: Optional[List[int]]
-    # kv_use is the share of the kv_use cache that requests hold.
+    # kv_use is the share of the KV cache that requests hold.
     kv_use: Optional[List[float]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     moving: Optional[List[int]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     prefill: Optional[List[int]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     queued: Optional[List[int]]
     # prefill, decode or both
     role: str

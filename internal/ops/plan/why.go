@@ -69,8 +69,8 @@ func (r *Response) explain(run *simulate.Response, o *calibration.Overlay) {
 	r.Why = out
 }
 
-// stepOf is the step of a phase, nil if there is none.
-func (r *Response) stepOf(phase string) *estimate.Step {
+// StepOf is the step of a phase, nil if there is none.
+func (r *Response) StepOf(phase string) *estimate.Step {
 	for i := range r.Pools {
 		for k := range r.Pools[i].Steps {
 			if s := &r.Pools[i].Steps[k]; s.Phase == phase {
@@ -86,7 +86,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 	c := &r.Contenders[0]
 	out := Reason{Figure: of, Value: judged.Value, Unit: "ms", PartsUnit: "ms", Error: errorInWords(judged, "ms", c.Basis), Parts: []Portion{}}
 	rest := mean.Value
-	s := r.stepOf(phase)
+	s := r.StepOf(phase)
 	if s != nil && s.Engine != nil {
 		out.Phase, out.Bounds = phase, &s.Bounds
 		name := fmt.Sprintf("a %s step", phase)
@@ -119,7 +119,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 // whyFirst is what is behind TTFT.
 func (r *Response) whyFirst(c *Contender) Reason {
 	steps := 1.0
-	if s := r.stepOf("prefill"); s != nil && s.Query > 0 {
+	if s := r.StepOf("prefill"); s != nil && s.Query > 0 {
 		e := &c.Found.Experiment
 		steps = max(1, math.Ceil(float64(e.Input-e.Prefix)/float64(s.Query)))
 	}
@@ -152,7 +152,7 @@ func (r *Response) whyThroughput(c *Contender) Reason {
 	if limits := limitedBy(c.BoundBy); limits != "" {
 		out.Sentence += " " + limits
 	}
-	if s := r.stepOf("decode"); s != nil {
+	if s := r.StepOf("decode"); s != nil {
 		out.Phase, out.Bounds = s.Phase, &s.Bounds
 	}
 	return out

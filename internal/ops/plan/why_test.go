@@ -48,7 +48,7 @@ func TestWhy(t *testing.T) {
 			if math.Abs(sum-want) > 1e-6*want {
 				t.Errorf("%s: the parts of %s are %g of %g", name, f.Figure, sum, want)
 			}
-			if b := f.Bounds; b != nil && (math.Abs(b.Memory+b.Compute+b.Link+b.Host-1) > 1e-9 || b.Host <= 0 || p.stepOf(f.Phase) == nil) {
+			if b := f.Bounds; b != nil && (math.Abs(b.Memory+b.Compute+b.Link+b.Host-1) > 1e-9 || b.Host <= 0 || p.StepOf(f.Phase) == nil) {
 				t.Errorf("%s: bounds of %s: %+v", name, f.Figure, b)
 			}
 			if f.Sentence == "" || f.Error == "" {
