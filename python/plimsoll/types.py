@@ -556,7 +556,7 @@ class Formats(TypedDict):
 
 
 class Guide(TypedDict):
-    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and deployments were measured far below it."""
+    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever memory it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and measured deployments were far below it."""
 
     # output tokens of all replicas
     tokens_per_second: float
@@ -1020,15 +1020,15 @@ class ReplicaState(TypedDict):
 
     # alike is the number of replicas that do the same at the same time.
     alike: int
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     decode: Optional[List[int]]
-    # kv_use is the share of the kv_use cache that requests hold.
+    # kv_use is the share of the KV cache that requests hold.
     kv_use: Optional[List[float]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     moving: Optional[List[int]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     prefill: Optional[List[int]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     queued: Optional[List[int]]
     # prefill, decode or both
     role: str

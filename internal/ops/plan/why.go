@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // Why is what is behind the figures of the first contender.
@@ -67,8 +69,8 @@ func (r *Response) explain(run *simulate.Response, o *calibration.Overlay) {
 	r.Why = out
 }
 
-// stepOf is the step of a phase, nil if there is none.
-func (r *Response) stepOf(phase string) *estimate.Step {
+// StepOf is the step of a phase, nil if there is none.
+func (r *Response) StepOf(phase string) *estimate.Step {
 	for i := range r.Pools {
 		for k := range r.Pools[i].Steps {
 			if s := &r.Pools[i].Steps[k]; s.Phase == phase {
@@ -84,7 +86,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 	c := &r.Contenders[0]
 	out := Reason{Figure: of, Value: judged.Value, Unit: "ms", PartsUnit: "ms", Error: errorInWords(judged, "ms", c.Basis), Parts: []Portion{}}
 	rest := mean.Value
-	s := r.stepOf(phase)
+	s := r.StepOf(phase)
 	if s != nil && s.Engine != nil {
 		out.Phase, out.Bounds = phase, &s.Bounds
 		name := fmt.Sprintf("a %s step", phase)
@@ -95,7 +97,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 		out.Parts = append(out.Parts, Portion{"kernels of " + name, kernels}, Portion{"host work of " + name, host})
 		rest -= kernels + host
 		if of == OfTPOT && r.Drafting != nil {
-			tokens := r.Drafting.perStep()
+			tokens := deployment.AcceptedPerStep(r.Drafting.Tokens, r.Drafting.Kept)
 			saved := (kernels + host) * (1/tokens - 1)
 			out.Parts = append(out.Parts, Portion{fmt.Sprintf("drafts that are kept: a step gives %s tokens", units.Figure(tokens)), saved})
 			rest -= saved
@@ -117,7 +119,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 // whyFirst is what is behind TTFT.
 func (r *Response) whyFirst(c *Contender) Reason {
 	steps := 1.0
-	if s := r.stepOf("prefill"); s != nil && s.Query > 0 {
+	if s := r.StepOf("prefill"); s != nil && s.Query > 0 {
 		e := &c.Found.Experiment
 		steps = max(1, math.Ceil(float64(e.Input-e.Prefix)/float64(s.Query)))
 	}
@@ -150,7 +152,7 @@ func (r *Response) whyThroughput(c *Contender) Reason {
 	if limits := limitedBy(c.BoundBy); limits != "" {
 		out.Sentence += " " + limits
 	}
-	if s := r.stepOf("decode"); s != nil {
+	if s := r.StepOf("decode"); s != nil {
 		out.Phase, out.Bounds = s.Phase, &s.Bounds
 	}
 	return out
@@ -172,7 +174,7 @@ func (r *Response) whyMemory(c *Contender) Reason {
 // boundsInWords is "memory 71 %, links 12 %, the host 10 %, compute 7 %", the largest first.
 func boundsInWords(b *estimate.Bounds) string {
 	all := []Portion{{"memory", b.Memory}, {"compute", b.Compute}, {"links", b.Link}, {"the host", b.Host}}
-	slices.SortStableFunc(all, func(x, y Portion) int { return int(math.Copysign(1, y.Value-x.Value)) })
+	slices.SortStableFunc(all, func(x, y Portion) int { return cmp.Compare(y.Value, x.Value) })
 	var parts []string
 	for _, p := range all {
 		if p.Value >= 0.005 {
