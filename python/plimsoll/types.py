@@ -567,7 +567,7 @@ class Guide(TypedDict):
 class HostCache(TypedDict):
     """HostCache is memory of the hosts that keeps KV blocks evicted from the prefix caches of devices."""
 
-    # gb_per_s is GB/s from the host to one device; 0 is no host cache.
+    # gb_per_s is GB/s from the host to one device; 0 = 50.
     gb_per_s: NotRequired[float]
     # gib is the memory of one replica, over all its devices.
     gib: NotRequired[float]
