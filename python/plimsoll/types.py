@@ -620,10 +620,11 @@ class Judged(TypedDict):
 
 
 class KVFlow(TypedDict):
-    """KVFlow is the KV caches that go from prefill to decode workers, over the outermost links."""
+    """KVFlow is the KV caches that go from prefill to decode workers."""
 
     # of all requests, at the rate of the contender
     gb_per_s: float
+    # link is the one between the workers as they are placed. Times are those of the outermost link, as the files that start the workers may place them on other nodes.
     link: str
     # of a prompt of mean length
     mb_per_request: float
