@@ -556,7 +556,7 @@ class Formats(TypedDict):
 
 
 class Guide(TypedDict):
-    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and deployments were measured far below it."""
+    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever memory it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and measured deployments were far below it."""
 
     # output tokens of all replicas
     tokens_per_second: float

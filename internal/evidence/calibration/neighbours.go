@@ -1,9 +1,6 @@
 package calibration
 
-import (
-	"math"
-	"strings"
-)
+import "math"
 
 // Neighbours are measured deployments like that of a prediction, with the errors of their predictions.
 type Neighbours struct {
@@ -21,14 +18,10 @@ func (o *Overlay) Neighbours(s *Case) (groups []Neighbours, how string) {
 	kind := o.kind(s)
 	path := s.Path(kind)
 	groups = []Neighbours{}
-	for i := range path {
-		r, ok := o.Residuals[strings.Join(path[:i+1], "/")]
-		if !ok {
-			break
-		}
-		of := s.inWords(path[1 : i+1])
-		if i == 0 {
-			of = "all"
+	for i, r := range o.along(path) {
+		of := "all"
+		if i > 0 {
+			of = s.inWords(path[1 : i+1])
 		}
 		groups = append(groups, r.neighbours(of))
 	}

@@ -21,7 +21,7 @@ func (c *Contender) flow(input int) *KVFlow {
 		return nil
 	}
 	l := &c.Run.Pools[len(c.Run.Pools)-1].Layout
-	bytes := float64(c.Memory.PerToken) * float64(max(1, l.TP)*max(1, l.PP)) * float64(input)
+	bytes := float64(c.Found.Sent) * float64(max(1, l.TP)*max(1, l.PP)) * float64(input)
 	const mb, gb = 1e6, 1e9
 	link := &c.Links[0]
 	switch nodes := len(c.Placement()); nodes {
@@ -34,22 +34,22 @@ func (c *Contender) flow(input int) *KVFlow {
 	return &KVFlow{bytes / mb, bytes * c.RequestRate.Value / gb, link.Name}
 }
 
-// Within is the link that connects the GPUs of a node, Between the one that connects as many nodes; nil where there is none to show.
-func (c *Contender) Within() *device.LinkFacts {
-	if c.NodeGPUs < 2 || len(c.Links) == 0 {
-		return nil
-	}
-	return &c.Links[len(c.Links)-1]
-}
+// Within is the link that connects the GPUs of a node; nil where there is none to show.
+func (c *Contender) Within() *device.LinkFacts { return c.spans(c.NodeGPUs) }
 
-// Between is the link that connects so many nodes.
+// Between is the link that connects so many nodes; nil where there is none to show.
 func (c *Contender) Between(nodes int) *device.LinkFacts {
 	if nodes < 2 {
 		return nil
 	}
+	return c.spans(nodes * c.NodeGPUs)
+}
+
+// spans is the innermost link that connects so many GPUs, the outermost where none does.
+func (c *Contender) spans(gpus int) *device.LinkFacts {
 	reach := 1
-	for i := len(c.Links) - 1; i >= 0; i-- {
-		if reach *= max(1, c.Links[i].Size); reach >= nodes*c.NodeGPUs || i == 0 {
+	for i := len(c.Links) - 1; gpus > 1 && i >= 0; i-- {
+		if reach *= max(1, c.Links[i].Size); reach >= gpus || i == 0 {
 			return &c.Links[i]
 		}
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // Why is what is behind the figures of the first contender.
@@ -95,7 +97,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 		out.Parts = append(out.Parts, Portion{"kernels of " + name, kernels}, Portion{"host work of " + name, host})
 		rest -= kernels + host
 		if of == OfTPOT && r.Drafting != nil {
-			tokens := r.Drafting.perStep()
+			tokens := deployment.AcceptedPerStep(r.Drafting.Tokens, r.Drafting.Kept)
 			saved := (kernels + host) * (1/tokens - 1)
 			out.Parts = append(out.Parts, Portion{fmt.Sprintf("drafts that are kept: a step gives %s tokens", units.Figure(tokens)), saved})
 			rest -= saved
@@ -172,7 +174,7 @@ func (r *Response) whyMemory(c *Contender) Reason {
 // boundsInWords is "memory 71 %, links 12 %, the host 10 %, compute 7 %", the largest first.
 func boundsInWords(b *estimate.Bounds) string {
 	all := []Portion{{"memory", b.Memory}, {"compute", b.Compute}, {"links", b.Link}, {"the host", b.Host}}
-	slices.SortStableFunc(all, func(x, y Portion) int { return int(math.Copysign(1, y.Value-x.Value)) })
+	slices.SortStableFunc(all, func(x, y Portion) int { return cmp.Compare(y.Value, x.Value) })
 	var parts []string
 	for _, p := range all {
 		if p.Value >= 0.005 {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,21 @@ func TestWhyLong(t *testing.T) {
 	r.Workloads, r.Limits = []session.Workload{{Input: 20000, Output: 50}}, workload.Limits{TTFT: 9000 * units.Millisecond}
 	if got := mustPlan(t, r).Why.Figures[0].Parts[0].Name; got != "kernels of 3 prefill steps" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestWhyDrafts: of the rates of more drafts than are made only those made count.
+func TestWhyDrafts(t *testing.T) {
+	r := smallPlan()
+	r.Engines, r.Modes, r.Draft, r.AcceptanceRates = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}, "ngram:1", []float64{0.8, 0.6, 0.4}
+	var names []string
+	for _, f := range mustPlan(t, r).Why.Figures {
+		for _, part := range f.Parts {
+			names = append(names, part.Name)
+		}
+	}
+	if want := "drafts that are kept: a step gives 1.80 tokens"; !slices.Contains(names, want) {
+		t.Errorf("no %q in %q", want, names)
 	}
 }
 

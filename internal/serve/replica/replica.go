@@ -238,8 +238,7 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 func (r *Replica) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
-	alone, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
-	return alone, r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
 // Through implements sim.Pipeline.

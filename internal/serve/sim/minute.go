@@ -30,7 +30,7 @@ const (
 	minuteLong units.Seconds = 60
 	// maxFrames bounds the frames; two a second can be followed.
 	maxFrames = 120
-	// maxWatched bounds the replicas; more cannot be told apart.
+	// maxWatched bounds the replicas; more are too many to follow.
 	maxWatched = 8
 )
 
