@@ -29,7 +29,7 @@ func (c *Contender) flow(input int) *KVFlow {
 	case 1:
 		link = cmp.Or(c.Within(), link)
 	default:
-		link = c.Between(nodes)
+		link = cmp.Or(c.Between(nodes), link)
 	}
 	return &KVFlow{bytes / mb, bytes * c.RequestRate.Value / gb, link.Name}
 }
