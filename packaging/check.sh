@@ -138,10 +138,48 @@ if command -v ruby > /dev/null; then
 else
   skip "Homebrew formula: no ruby"
 fi
+if command -v rubocop > /dev/null; then # with the style of Homebrew's formulas; "brew style" needs its own Ruby
+  cat > "$work/rubocop.yml" << 'END'
+AllCops: {NewCops: enable, SuggestExtensions: false}
+Style/StringLiterals: {EnforcedStyle: double_quotes}
+Style/FrozenStringLiteralComment: {Enabled: false}
+Style/Documentation: {Enabled: false}
+Layout/LineLength: {Max: 118, AllowedPatterns: [url]}
+END
+  rubocop -c "$work/rubocop.yml" --cache false "$dist/plimsoll.rb" > "$work/rubocop.log" && done_ "Homebrew formula: rubocop" || { cat "$work/rubocop.log"; fail "Homebrew formula: rubocop"; }
+else
+  skip "Homebrew formula: no rubocop"
+fi
+
+# The files for other systems against their published schemas.
+if [ -x "$work/venv/bin/pip" ] && "$work/venv/bin/pip" install -q --disable-pip-version-check check-jsonschema pre-commit > /dev/null 2>&1; then
+  fits() { # NAME COMMAND...
+    if "$work/venv/bin/${@:2}" > "$work/schema.log" 2>&1; then done_ "$1"; else cat "$work/schema.log"; fail "$1"; fi
+  }
+  fits "Scoop manifest: Scoop's schema" check-jsonschema --schemafile packaging/schemas/scoop.json "$dist/scoop/plimsoll.json"
+  fits "action.yml: the schema of actions" check-jsonschema --builtin-schema vendor.github-actions action.yml
+  fits "compose.yaml: the schema of Compose" check-jsonschema --builtin-schema vendor.compose-spec packaging/serve/compose.yaml
+  fits ".pre-commit-hooks.yaml: pre-commit validate-manifest" pre-commit validate-manifest .pre-commit-hooks.yaml
+else
+  skip "Scoop manifest, action.yml, .pre-commit-hooks.yaml: the package index is out of reach"
+fi
+
 if command -v nix-instantiate > /dev/null; then
   (cd "$work/first" && go mod vendor -o "$work/vendor")
   hash=$(nix --extra-experimental-features nix-command hash path "$work/vendor")
-  if nix-instantiate --parse flake.nix > /dev/null && grep -q "vendorHash = \"$hash\"" flake.nix; then done_ "flake.nix: parsed, and has the hash of the modules; not built"; else fail "flake.nix: vendorHash is $hash"; fi
+  if grep -q "vendorHash = \"$hash\"" flake.nix; then done_ "flake.nix: the hash of the modules"; else fail "flake.nix: vendorHash is $hash"; fi
+  # Evaluated with a stand-in for nixpkgs, so that no name is undefined; building it needs nixpkgs itself.
+  if made=$(nix-instantiate --eval -E 'let
+      flake = import ./flake.nix;
+      lib = { licenses.asl20 = "Apache-2.0"; genAttrs = names: f: builtins.listToAttrs (map (name: { inherit name; value = f name; }) names); };
+      pkgs = { inherit lib; installShellFiles = null; buildGoModule = x: x; };
+      made = flake.outputs { self = { outPath = ./.; }; nixpkgs = { inherit lib; legacyPackages = { x86_64-linux = pkgs; aarch64-linux = pkgs; x86_64-darwin = pkgs; aarch64-darwin = pkgs; }; }; };
+    in builtins.deepSeq (builtins.mapAttrs (_: all: removeAttrs all.default [ "src" ]) made.packages) made.packages.x86_64-linux.default.meta.mainProgram' 2> "$work/nix.log") && [ "$made" = '"plimsoll"' ]; then
+    done_ "flake.nix: evaluated for four systems; not built"
+  else
+    cat "$work/nix.log"
+    fail "flake.nix: $made"
+  fi
 else
   skip "flake.nix: no nix"
 fi
