@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a release twice from clones of this commit, compares the bytes, and installs and runs what this machine can: the deb, the rpm,
-# the wheel in a fresh environment, the image without a container engine, other platforms' binaries under emulators. It says what it could not do. "make release-check" runs it;
-# CACHE=shared lets the second build use the compiler's results of the first, which is faster and shows less.
+# the wheel in a fresh environment, the image without a container engine, other platforms' binaries under emulators. It lists what it skips. "make release-check" runs it;
+# CACHE=shared lets the second build use the compiler's results of the first, which is faster and proves less.
 set -euo pipefail
 cd "$(git rev-parse --show-toplevel)"
 work=${RELEASE_WORK:-$(mktemp -d)}
@@ -22,7 +22,7 @@ build "$work/first" .
   export TZ=Asia/Tokyo
   umask 077
   [ "${CACHE:-}" = shared ] || export GOCACHE="$work/cache"
-  build "$work/another/place" "$work/first" # the same commit, whatever happens here meanwhile
+  build "$work/another/place" "$work/first" # the same commit, even if this repository changes meanwhile
 )
 sums() { (cd "$1/dist" && find . -type f ! -name 'config.yaml' ! -name 'artifacts.json' ! -name 'metadata.json' ! -path './plimsoll_*/*' | LC_ALL=C sort | xargs sha256sum); }
 sums "$work/first" > "$work/first.sums"
@@ -37,7 +37,7 @@ for f in "$dist"/*.tar.gz "$dist"/*.zip "$dist"/*.deb "$dist"/*.rpm "$dist"/*.wh
   [ -s "$f.cdx.json" ] || fail "no bill of materials of $f"
 done
 
-# The binaries of other platforms, under an emulator: the same plan, to the letter. Wine gives Windows' (from 9.0; older ones lack a library Go needs).
+# Binaries of other platforms run under emulators and must print the same plan, byte for byte. Windows' need Wine 9.0: older releases lack a library that Go needs.
 plan() { "$@" plan Qwen/Qwen3-8B --gpus 2 --system h200_sxm --isl 2000 --osl 300 --ttft 1000 --tpot 20 --no-changes --json | tr -d '\r'; }
 mine=$(plan "$dist/plimsoll_linux_$arch"_*/plimsoll)
 other() { # NAME EMULATOR BINARY
@@ -65,7 +65,7 @@ if [ "$(id -u)" = 0 ] && command -v dpkg > /dev/null && ! dpkg -s plimsoll > /de
   fi
 elif command -v dpkg-deb > /dev/null; then
   dpkg-deb -x "$deb" "$work/deb"
-  [ "$("$work/deb/usr/bin/plimsoll" version)" = "$want" ] && done_ "deb: unpacked and run (installing needs root, and no plimsoll there)" || fail "deb"
+  [ "$("$work/deb/usr/bin/plimsoll" version)" = "$want" ] && done_ "deb: unpacked and run (installing needs root and a system without plimsoll)" || fail "deb"
 else
   skip "deb: no dpkg"
 fi
@@ -75,7 +75,7 @@ if [ "$(id -u)" = 0 ] && command -v rpm > /dev/null; then
   root=$work/rpm
   mkdir -p "$root"
   rpm --root "$root" --initdb
-  rpm --root "$root" -i --nodeps --nosignature "$rpm" 2> /dev/null # Debian's warns against itself
+  rpm --root "$root" -i --nodeps --nosignature "$rpm" 2> /dev/null # Debian's rpm warns that packages there are debs
   got=$("$root/usr/bin/plimsoll" version)
   rpm --root "$root" -V --nodeps plimsoll || fail "rpm: rpm -V"
   rpm --root "$root" -e plimsoll 2> /dev/null
@@ -112,7 +112,7 @@ whl=$(echo "$dist"/*manylinux*"$(uname -m)".whl)
 if command -v python3 > /dev/null; then
   python3 -m venv "$work/venv"
   "$work/venv/bin/pip" install -q --no-index --disable-pip-version-check "$whl"
-  if [ "$("$work/venv/bin/plimsoll" version)" = "$want" ]; then done_ "wheel: installed in a fresh environment"; else fail "wheel: the command"; fi
+  if [ "$("$work/venv/bin/plimsoll" version)" = "$want" ]; then done_ "wheel: installed in a fresh environment"; else fail "wheel: plimsoll version"; fi
   if (cd "$work" && "$work/venv/bin/python" "$work/first/python/tests/test_plimsoll.py" > "$work/python.log" 2>&1); then
     done_ "wheel: python/tests ($(grep -ao 'Ran [0-9]* tests' "$work/python.log"))"
   else

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"strings"
@@ -51,11 +50,6 @@ func Names() []string {
 
 // Server is the engine whose server an engine runs: another one for model code that plugs into it, else the engine itself.
 func Server(name string) string {
-	for i := range catalog { // a profile has its own name, and searches ask for every candidate
-		if e := &catalog[i]; e.name == name {
-			return cmp.Or(e.server, name)
-		}
-	}
 	if e, err := find(name); err == nil && e.server != "" {
 		return e.server
 	}
@@ -210,6 +204,11 @@ func (e *UnknownError) Error() string {
 
 // find resolves a name, or returns an error that helps to correct it.
 func find(name string) (entry, error) {
+	for i := range catalog { // a profile has its own name, and searches ask for the server of every candidate
+		if catalog[i].name == name {
+			return catalog[i], nil
+		}
+	}
 	var words []string
 	owner := map[string]string{}
 	for _, e := range catalog {

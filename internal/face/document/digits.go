@@ -33,10 +33,10 @@ func encode(document any, indent string) ([]byte, error) {
 	return rounded(b.Bytes()), err
 }
 
-// digits is how many significant digits a number of a document has. Processors round the last bits otherwise (ARM multiplies and
-// adds with one rounding, x86 has its own exponential function), some 1e-13 of a figure: with ten digits that is not seen, and no figure
-// of a plan is that sure. Where two events of a simulation are due at the same time those bits decide which is first, and figures may
-// then differ by some 0.01 %, less than their sampling error.
+// digits is the number of significant digits of a number in a document. The last bits depend on the processor (ARM fuses
+// multiplications and additions, x86 has its own exponential function), about 1e-13 of a figure. Ten digits hide that, and no figure
+// of a plan is more precise. Where two events of a simulation are due at the same time, the last bits decide which comes first, and
+// figures may differ by about 0.01 %, less than their sampling error.
 const digits = 10
 
 // rounded is a JSON text with its numbers rounded; whole numbers and texts stay.

@@ -1,14 +1,18 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
-// KVFlow is the KV caches that go from prefill to decode workers, over the outermost links.
+// KVFlow is the KV caches that go from prefill to decode workers.
 type KVFlow struct {
 	PerRequest float64 `json:"mb_per_request"` // of a prompt of mean length
 	PerSecond  float64 `json:"gb_per_s"`       // of all requests, at the rate of the contender
-	Link       string  `json:"link"`
+	// Link is the one between the workers as they are placed. Times are those of the outermost link, as the files that start the workers may
+	// place them on other nodes.
+	Link string `json:"link"`
 }
 
 // flow is nil where prompts and answers are computed by the same workers. Every device of a decode worker takes in what it will hold.
@@ -19,7 +23,15 @@ func (c *Contender) flow(input int) *KVFlow {
 	l := &c.Run.Pools[len(c.Run.Pools)-1].Layout
 	bytes := float64(c.Found.Sent) * float64(max(1, l.TP)*max(1, l.PP)) * float64(input)
 	const mb, gb = 1e6, 1e9
-	return &KVFlow{bytes / mb, bytes * c.RequestRate.Value / gb, c.Links[0].Name}
+	link := &c.Links[0]
+	switch nodes := len(c.Placement()); nodes {
+	case 0: // not known
+	case 1:
+		link = cmp.Or(c.Within(), link)
+	default:
+		link = cmp.Or(c.Between(nodes), link)
+	}
+	return &KVFlow{bytes / mb, bytes * c.RequestRate.Value / gb, link.Name}
 }
 
 // Within is the link that connects the GPUs of a node; nil where there is none to show.

@@ -17,7 +17,7 @@ import (
 // Why is what is behind the figures of the first contender.
 type Why struct {
 	Figures []Reason `json:"figures"`
-	// Measured are the measured deployments that intervals come from, from all of their kind to those most alike, and How how those were
+	// Measured are the measured deployments that intervals come from, from all of their kind to the most similar, and How is how they were
 	// predicted; Models are the models measured with this engine on this system.
 	Measured []calibration.Neighbours `json:"measured"`
 	How      string                   `json:"measured_how"`
@@ -30,10 +30,10 @@ type Reason struct {
 	Value    float64  `json:"value"`
 	Unit     string   `json:"unit"`
 	Sentence string   `json:"sentence"`
-	// Parts add up to the figure, or for throughput to the time of a request; one below zero takes away.
+	// Parts add up to the figure, for throughput to the time of a request; a negative part reduces it.
 	Parts     []Portion `json:"parts"`
 	PartsUnit string    `json:"parts_unit"`
-	// Phase is the step of the pools that it comes from, whose operators are there; Bounds are what that step waits for.
+	// Phase is the step that the figure comes from, prefill or decode, whose operators are in Pools; Bounds are what the step waits for.
 	Phase  string           `json:"phase,omitempty"`
 	Bounds *estimate.Bounds `json:"bounds,omitempty"`
 	Error  string           `json:"error"` // in words
@@ -99,7 +99,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 		if of == OfTPOT && r.Drafting != nil {
 			tokens := deployment.AcceptedPerStep(r.Drafting.Tokens, r.Drafting.Kept)
 			saved := (kernels + host) * (1/tokens - 1)
-			out.Parts = append(out.Parts, Portion{fmt.Sprintf("drafts that are kept: a step gives %s tokens", units.Figure(tokens)), saved})
+			out.Parts = append(out.Parts, Portion{fmt.Sprintf("accepted drafts: a step yields %s tokens", units.Figure(tokens)), saved})
 			rest -= saved
 		}
 		out.Sentence = fmt.Sprintf("A %s step of %s with %s new and %s cached tokens each takes %s ms: %s.", phase, units.Counted(s.Requests, "request"),
@@ -111,7 +111,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 	}
 	out.Parts = append(out.Parts, Portion{name, rest})
 	if past := judged.Value - mean.Value; past != 0 {
-		out.Parts = append(out.Parts, Portion{c.Judged.Statistic + " beside the mean", past})
+		out.Parts = append(out.Parts, Portion{c.Judged.Statistic + " relative to the mean", past})
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func (r *Response) whyFirst(c *Contender) Reason {
 		steps = max(1, math.Ceil(float64(e.Input-e.Prefix)/float64(s.Query)))
 	}
 	return r.timed(OfTTFT, "prefill", c.Judged.TTFT, c.TTFT, steps,
-		"waiting for other requests, and steps larger than this one", "steps smaller than this one: shorter prompts, or parts found in a cache")
+		"waiting for other requests, and larger steps", "smaller steps: shorter prompts, or cached parts")
 }
 
 // whyEach is what is behind TPOT.
@@ -147,7 +147,7 @@ func (r *Response) whyThroughput(c *Contender) Reason {
 	out.Sentence = fmt.Sprintf("%s in flight, each of which takes %s ms for %s tokens, are %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Latency), tokens, on)
 	if m := c.Capacity; m != nil {
 		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens are %s.", units.Figure(c.RequestRate.Value), tokens, on)
-		out.Error = "The load is given. What the deployment carries is not: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
+		out.Error = "The load is given. The capacity is predicted: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
 	}
 	if limits := limitedBy(c.BoundBy); limits != "" {
 		out.Sentence += " " + limits

@@ -92,7 +92,7 @@ func TestWhyDrafts(t *testing.T) {
 			names = append(names, part.Name)
 		}
 	}
-	if want := "drafts that are kept: a step gives 1.80 tokens"; !slices.Contains(names, want) {
+	if want := "accepted drafts: a step yields 1.80 tokens"; !slices.Contains(names, want) {
 		t.Errorf("no %q in %q", want, names)
 	}
 }

@@ -153,7 +153,7 @@ func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
 	token := float64(r.Memory.PerToken) * float64(max(1, l.Devices/max(1, l.DP)))
 	return sim.Tier{
 		Blocks:        int(math.Min(bytes/token/float64(r.engine.BlockTokens), math.MaxInt32)),
-		BytesPerToken: units.Bytes(r.Memory.PerToken), Bandwidth: units.BytesPerSecond(h.Bandwidth*1e9) * units.BytesPerSecond(ranks),
+		BytesPerToken: units.Bytes(r.Memory.PerToken), Bandwidth: units.BytesPerSecond(h.Speed()*1e9) * units.BytesPerSecond(ranks),
 	}
 }
 
