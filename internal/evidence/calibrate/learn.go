@@ -60,7 +60,7 @@ func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compar
 	sets := map[string][]*measured.Compared{}
 	for i := range rows {
 		c := &rows[i]
-		if !c.Comparable() {
+		if !c.Comparable() || c.Pred.Case.Rig != "" { // the errors of rigs are those of sources outside the fit
 			continue
 		}
 		path := c.Pred.Case.Path(kind)

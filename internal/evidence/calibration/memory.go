@@ -44,6 +44,7 @@ const (
 	otherMode       = 0.5 // disaggregated or not
 	otherRelease    = 0.6
 	otherLayout     = 0.6
+	otherRig        = 0.3 // of people whose hosts, builds and settings are not known in full
 )
 
 // nearness is the share of what is remembered of one deployment that holds for another.
@@ -63,6 +64,7 @@ func nearness(a, b *Subject) float64 {
 	differ(a.Disaggregated != b.Disaggregated, otherMode)
 	differ(a.Release != b.Release, otherRelease)
 	differ(a.layout() != b.layout(), otherLayout)
+	differ(a.Rig != b.Rig, otherRig)
 	return near
 }
 
@@ -165,7 +167,7 @@ func (s *Subject) inShort() string {
 	return fmt.Sprintf("%s of %s on %s under %s %s", s.layout(), s.checkpoint(), s.System, s.Engine, cmp.Or(s.Release, "without a version"))
 }
 
-// fields is how many words the name of a deployment has.
+// fields is how many words the name of a deployment has; the rig follows where there is one.
 const fields = 8
 
 // nothing stands for an empty word in the name of a deployment.
@@ -177,6 +179,9 @@ func (s *Subject) Deployment() string {
 	for i, w := range words {
 		words[i] = cmp.Or(w, nothing)
 	}
+	if s.Rig != "" {
+		words = append(words, s.Rig)
+	}
 	return strings.Join(words, separator)
 }
 
@@ -184,7 +189,7 @@ func (s *Subject) Deployment() string {
 func (s *Subject) Remembers() Subject {
 	out := Subject{
 		Engine: s.Engine, System: s.System, Generation: s.family(), Model: s.Model, Weights: s.Weights,
-		Class: s.Class, Size: s.Size, Layout: s.Layout, Release: s.Release, Disaggregated: s.Disaggregated,
+		Class: s.Class, Size: s.Size, Layout: s.Layout, Release: s.Release, Rig: s.Rig, Disaggregated: s.Disaggregated,
 	}
 	if s.Disaggregated {
 		out.Layout = ""
@@ -195,8 +200,11 @@ func (s *Subject) Remembers() Subject {
 // deploymentNamed reads the name of a deployment.
 func deploymentNamed(name string) (s Subject, err error) {
 	words := strings.Split(name, separator)
-	if len(words) != fields {
-		return s, fmt.Errorf("want the %d words of a deployment: engine, system, generation, checkpoint, class, size, layout and release, \"%s\" where there is none", fields, nothing)
+	if len(words) == fields {
+		words = append(words, nothing)
+	}
+	if len(words) != fields+1 {
+		return s, fmt.Errorf("want the %d words of a deployment: engine, system, generation, checkpoint, class, size, layout and release, \"%s\" where there is none, and whose rig it is", fields, nothing)
 	}
 	for i, w := range words {
 		if w == nothing {
@@ -206,7 +214,7 @@ func deploymentNamed(name string) (s Subject, err error) {
 	s.Engine, s.System, s.Generation = words[0], words[1], words[2]
 	s.Model = modelOf(words[3])
 	s.Weights = strings.TrimSuffix(strings.TrimPrefix(words[3][len(s.Model):], withWeights), ")")
-	s.Size, s.Layout, s.Release = words[5], words[6], words[7]
+	s.Size, s.Layout, s.Release, s.Rig = words[5], words[6], words[7], words[8]
 	s.Class = engine.Class(words[4])
 	if s.Layout == disaggregated {
 		s.Layout, s.Disaggregated = "", true

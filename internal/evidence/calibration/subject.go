@@ -33,6 +33,8 @@ type Subject struct {
 	// Release is the engine's version, in three numbers, or the name of a build that is no
 	// release; "" for the newest that is known.
 	Release string
+	// Rig is whose machine it was; "" for the user's and for those of the fit's laboratories, whose recipes are known.
+	Rig string
 }
 
 // SubjectOf describes a deployment.

@@ -29,6 +29,14 @@ func (r *Row) Provenance() string {
 	return "a source without a name"
 }
 
+// rig is whose machine a row was measured on, "" where the recipes are known or nothing is said of the source.
+func (r *Row) rig() string {
+	if r.Familiar() {
+		return ""
+	}
+	return r.Laboratory()
+}
+
 // OutsideGroup is how far rows of sources outside the fit err beyond the intervals of familiar ones, at loads of one range.
 type OutsideGroup struct {
 	Load string `json:"load"`

@@ -216,6 +216,7 @@ func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet
 	if f.resolved != nil {
 		out.deployment = f.resolved
 		out.Subject = calibration.SubjectOfDeployment(f.resolved)
+		out.Subject.Rig = row.rig()
 		out.Case = caseOf(parts.Model, row, row.pools()[len(f.resolved.Pools)-1], parts.Device, p.Prices(parts.Device))
 		out.assume(f.assumed)
 	}
