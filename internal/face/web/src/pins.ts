@@ -67,7 +67,7 @@ export class Pins {
   private table(): HTMLElement {
     const table = make("table"), head = make("thead"), body = make("tbody"), caption = make("caption", say("Pinned answers side by side"));
     caption.className = "hidden";
-    head.append(row(cell("th", ""), ...this.pins.map((p, i) => this.header(p, i))));
+    head.append(row(cell("td", ""), ...this.pins.map((p, i) => this.header(p, i))));
     const diffs = this.pins.slice(1).map((p) => this.diffs.get(JSON.stringify({ a: this.pins[0]!.request, b: p.request })) ?? "");
     const known = diffs.filter((d): d is Diff => typeof d !== "string"), first = known[0];
     const words = (d: Diff | string, say: (d: Diff) => Node) => { const td = make("td"); td.append(typeof d === "string" ? d : say(d)); return td; };
