@@ -63,7 +63,8 @@ func ids(p *plan.Response) []string {
 
 // unfit says that a character has no place in an address.
 func unfit(r rune) bool {
-	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.@-", r))
+	fits := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.@-", r)
+	return !fits
 }
 
 // details are the views of the contenders, by their names.
