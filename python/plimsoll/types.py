@@ -59,6 +59,7 @@ __all__ = [
     "Load",
     "Modelling",
     "Moment",
+    "Nearest",
     "Neighbours",
     "Next",
     "NotRun",
@@ -310,6 +311,7 @@ class Contender(TypedDict):
     tpot_p95_ms: Union[Range, None]
     ttft_ms: Range
     ttft_p95_ms: Range
+    why: NotRequired[Union[Why, None]]
     # within_limits is the probability that the limits are met by the statistic they apply to, the mean or the percentile of the request, within_limits_p95 that the 95th percentiles meet them; null without limits.
     within_limits: Optional[float]
     # within_limits is the probability that the limits are met by the statistic they apply to, the mean or the percentile of the request, within_limits_p95 that the 95th percentiles meet them; null without limits.
@@ -815,6 +817,15 @@ class Moment(TypedDict):
     running: int
     second: float
     waiting: int
+
+
+class Nearest(TypedDict):
+    deployment: str
+    kernels: float
+    nearness: float
+    prompts: float
+    rows: int
+    source: str
 
 
 class Neighbours(TypedDict):
@@ -1349,6 +1360,8 @@ class Why(TypedDict):
     measured_how: str
     # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
     measured_models: Optional[List[str]]
+    measured_nearest: Optional[List[Nearest]]
+    steps: NotRequired[Optional[List[EstimateStep]]]
 
 
 class Workload(TypedDict):
