@@ -67,6 +67,27 @@ func TestMemoryFades(t *testing.T) {
 	}
 }
 
+// TestRigs: what is remembered of a rig holds for its own rows, less for the deployments of others, and a file keeps whose it is.
+func TestRigs(t *testing.T) {
+	t.Parallel()
+	o := read(t, strings.Replace(remembering, "· 0.11.1:", "· 0.11.1 · a rig:", 1))
+	own, others := llama(), llama()
+	own.Rig = "a rig"
+	if got := o.Multipliers(own).Decode[step.Products]; math.Abs(got-1.2) > 1e-3 {
+		t.Errorf("its own: %g", got)
+	}
+	if got := o.Multipliers(others).Decode[step.Products]; math.Abs(got-math.Pow(1.2, 0.3)) > 1e-3 {
+		t.Errorf("another's: %g", got)
+	}
+	var b bytes.Buffer
+	if err := o.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if p := read(t, b.String()).Memory.Points(); len(p) != 1 || p[0].Subject != own {
+		t.Errorf("kept as %+v", p)
+	}
+}
+
 // TestCovariancesInvert: whatever deployments are remembered, their covariances can be inverted: each is recalled as it is.
 func TestCovariancesInvert(t *testing.T) {
 	t.Parallel()
