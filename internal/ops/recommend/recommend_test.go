@@ -75,7 +75,8 @@ func TestRecommend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rows := found.Results[0].Rows; len(rows) > 0 && rows[0].RequestRate >= r.Rate*1.01 {
+			const oneByOne = 1.03 // requests that follow each other carry a little more than those that come at random
+			if rows := found.Results[0].Rows; len(rows) > 0 && rows[0].RequestRate >= r.Rate*oneByOne {
 				t.Errorf("%s: %d devices carry %g requests/s, %d were said to be needed for %g", e.Name, e.Devices, rows[0].RequestRate, least, r.Rate)
 			}
 		}
