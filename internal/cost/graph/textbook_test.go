@@ -116,15 +116,15 @@ func TestSharedAttention(t *testing.T) {
 	attention := func(segments ...graph.Segment) []kernel {
 		return slices.DeleteFunc(kernels(t, s, segments...), func(k kernel) bool { return k.Name != "attention" })
 	}
-	const decodes = 3 * 100 // tokens in their cache
-	same(t, []kernel{attends(3, 1), {Name: "attention", Count: 3, Bytes: wide * decodes * (heads - kvHeads) * 2 * width}}, attention(segments()...))
+	const n, decodes = 3, 3 * 100 // layers, and tokens in the cache of decodes
+	same(t, []kernel{attends(n, 1), {Name: "attention", Count: n, Bytes: wide * decodes * (heads - kvHeads) * 2 * width}}, attention(segments()...))
 	for _, alone := range segments() {
 		if got := attention(alone); len(got) != 1 {
 			t.Errorf("%+v: %+v", alone, got)
 		}
 	}
 	s.SharesAttention = false
-	same(t, []kernel{attends(3, 1)}, attention(segments()...))
+	same(t, []kernel{attends(n, 1)}, attention(segments()...))
 }
 
 // denseLayer are the kernels of three layers on tp ranks up to the second norm.

@@ -112,7 +112,9 @@ func (p *Profile) Reduces(generation, family string) ReduceRule {
 
 // SharesAttention reports whether one kernel computes the attention of all requests of a step on a device generation, made
 // for prompts if there are any.
-func (p *Profile) SharesAttention(generation string) bool { return slices.Contains(p.SharedAttention, generation) }
+func (p *Profile) SharesAttention(generation string) bool {
+	return slices.Contains(p.SharedAttention, generation)
+}
 
 // FusesShared reports whether the engine fuses the shared expert with the routed ones on a device generation. SGLang does so for
 // as many experts as DeepSeek-V3 has (determine_num_fused_shared_experts).
