@@ -89,7 +89,7 @@ func (d *descent) step(z, r []float64, damping float64) []float64 {
 		a[i*n+i] *= 1 + damping
 	}
 	out := slices.Clone(z)
-	for i, x := range cholesky(a, b) {
+	for i, x := range solveSymmetric(a, b) {
 		out[i] += math.Max(-1, math.Min(1, x))
 	}
 	return out

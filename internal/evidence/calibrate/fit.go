@@ -215,7 +215,7 @@ func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
 				}
 			}
 		}
-		if next := cholesky(a, b); next != nil {
+		if next := solveSymmetric(a, b); next != nil {
 			x = next
 		}
 	}
@@ -399,7 +399,7 @@ func (f *Fit) overlay(x []float64) *calibration.Overlay {
 	if f.base != nil {
 		maps.Copy(o.Groups, f.base.Groups)
 		o.Memory = f.base.Memory
-		o.Unseen, o.Cells, o.Families = f.base.Unseen, f.base.Cells, f.base.Families
+		o.Unseen, o.Cells, o.Families, o.Releases = f.base.Unseen, f.base.Cells, f.base.Families, f.base.Releases
 	}
 	f.system.groups(x, o.Groups)
 	if m := f.system.memory; m != nil {
@@ -431,10 +431,10 @@ func without(o *calibration.Overlay, rows []measured.Prepared) *calibration.Over
 	return &out
 }
 
-// cholesky solves a symmetric positive definite system, of which a holds the
+// solveSymmetric solves a symmetric positive definite system, of which a holds the
 // upper triangle by rows, and overwrites both; nil if it is not one. These are the
 // routines behind gonum's mat.Cholesky, which would add 1.7 MB to the program.
-func cholesky(a, b []float64) []float64 {
+func solveSymmetric(a, b []float64) []float64 {
 	n := len(b)
 	var lapack gonum.Implementation
 	if !lapack.Dpotrf(blas.Upper, n, a, max(1, n)) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 )
@@ -147,10 +148,17 @@ func at(all []weighted, share float64) float64 {
 	return all[len(all)-1].residual
 }
 
-// Reached extends an overlay's reach to the loads of aggregated rows.
+// Reached extends an overlay's reach to the loads of aggregated rows, and its releases to those of all.
 func Reached(o *calibration.Overlay, rows []measured.Prepared) {
+	o.Releases = maps.Clone(o.Releases)
+	if o.Releases == nil {
+		o.Releases = map[string]string{}
+	}
 	for i := range rows {
 		c := &rows[i].Case
+		if s := &rows[i].Subject; version.Check(s.Release) == nil && version.Compare(s.Release, o.Releases[s.Engine]) > 0 {
+			o.Releases[s.Engine] = s.Release
+		}
 		if rows[i].Subject.Disaggregated {
 			continue // says nothing of aggregated deployments
 		}

@@ -84,6 +84,9 @@ func TestFittedCells(t *testing.T) {
 		{"model_path", "Qwen/Qwen3-32B", "concurrency", "20", "tp_size", "4"},
 		{"model_path", "Qwen/Qwen3-32B", "mode", "disagg", "concurrency", "500", "isl", "5000", "prefill_tp_size", "8", "decode_tp_size", "8"},
 		{"model_path", "Qwen/Qwen3-32B", "backend", "sglang", "system", "b200_sxm", "concurrency", "1"},
+		{"model_path", "Qwen/Qwen3-32B", "backend_version", "0.9.0"},
+		{"model_path", "Qwen/Qwen3-32B", "backend_version", "0.11.0"},
+		{"model_path", "Qwen/Qwen3-32B", "backend_version", "0.10.0"},
 	} {
 		row := measuredtest.One(t, measuredtest.Needed(more...))
 		q := p.Prepare(&row)
@@ -104,5 +107,8 @@ func TestFittedCells(t *testing.T) {
 	}
 	if o.Reach != (calibration.Reach{Concurrency: 30, Input: 1000, Devices: 4}) {
 		t.Errorf("%+v", o.Reach)
+	}
+	if got := fmt.Sprint(o.Releases); got != "map[vllm:0.11.0]" {
+		t.Errorf("newest releases: %s", got)
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/lapack/gonum"
-
+	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 )
@@ -20,7 +18,7 @@ type memory struct {
 	// first is the index of the first unknown; those of a parameter follow each other.
 	first int
 	// precision is the inverse of the deployments' covariances.
-	precision []float64
+	precision [][]float64
 	// kept are the deployments that an overlay gets.
 	kept []int
 }
@@ -51,13 +49,12 @@ func (s *system) remember(rows []measured.Prepared) {
 	for j, parameter := range calibration.MemoryParameters() {
 		for k := range n {
 			s.unknowns = append(s.unknowns, unknown{m.deployments[k].Deployment(), parameter})
-			s.widths = append(s.widths, calibration.Width(parameter))
 		}
 		for i := range rows {
 			s.of[i][parameter] = append(s.of[i][parameter], m.first+j*n+at[i])
 		}
 	}
-	m.precision = inverse(calibration.Covariances(n, func(i int) *calibration.Subject { return &m.deployments[i] }), n)
+	m.precision = cholesky.Factor(calibration.Covariances(n, func(i int) *calibration.Subject { return &m.deployments[i] }), 0).Inverse()
 	s.memory = m
 }
 
@@ -71,20 +68,6 @@ func commonest(votes map[string]int) (out string) {
 	return out
 }
 
-// inverse inverts a symmetric positive definite matrix.
-func inverse(a []float64, n int) []float64 {
-	var lapack gonum.Implementation
-	if n == 0 || !lapack.Dpotrf(blas.Upper, n, a, n) || !lapack.Dpotri(blas.Upper, n, a, n) {
-		return a
-	}
-	for i := range n {
-		for j := range i {
-			a[i*n+j] = a[j*n+i]
-		}
-	}
-	return a
-}
-
 // prior adds the prior of the remembered deployments to the upper triangle of a matrix of all unknowns.
 func (m *memory) prior(a []float64, n int, lambda float64) {
 	size := len(m.deployments)
@@ -92,7 +75,7 @@ func (m *memory) prior(a []float64, n int, lambda float64) {
 		width, first := calibration.Width(parameter), m.first+j*size
 		for i := range size {
 			for k := i; k < size; k++ {
-				a[(first+i)*n+first+k] += lambda / (width * width) * m.precision[i*size+k]
+				a[(first+i)*n+first+k] += lambda / (width * width) * m.precision[i][k]
 			}
 		}
 	}
@@ -102,11 +85,14 @@ func (m *memory) prior(a []float64, n int, lambda float64) {
 // TPOT is 0.3 points larger on NVIDIA's devices.
 const mostRemembered = 105
 
-// forget keeps the deployments that the others tell least of: again and again it drops the one whose values differ least, over its
+// forget keeps the deployments that the others predict worst: again and again it drops the one whose values differ least, over its
 // rows, from what the rest says of it.
 func (m *memory) forget(x []float64) {
 	n := len(m.deployments)
-	q := slices.Clone(m.precision)
+	q := make([][]float64, n)
+	for i := range q {
+		q[i] = slices.Clone(m.precision[i])
+	}
 	gone := make([]bool, n)
 	for left := n; left > mostRemembered; left-- {
 		drop, least := -1, math.Inf(1)
@@ -120,11 +106,11 @@ func (m *memory) forget(x []float64) {
 		gone[drop] = true
 		column := make([]float64, n)
 		for i := range n {
-			column[i] = q[i*n+drop]
+			column[i] = q[i][drop]
 		}
 		for i := range n {
 			for j := range n {
-				q[i*n+j] -= column[i] * column[j] / column[drop]
+				q[i][j] -= column[i] * column[j] / column[drop]
 			}
 		}
 	}
@@ -133,17 +119,17 @@ func (m *memory) forget(x []float64) {
 
 // apart is how far the values of a deployment are from what the others that are left say of it, weighted by its rows. Prompts count
 // less: they move TTFT, whose errors are three times those of TPOT.
-func (m *memory) apart(q, x []float64, gone []bool, at int) (off float64) {
+func (m *memory) apart(q [][]float64, x []float64, gone []bool, at int) (off float64) {
 	n := len(m.deployments)
 	const manyRows, prompts = 20, 0.3
 	for j, weight := range []float64{1, prompts} {
 		sum := 0.0
 		for k := range n {
 			if !gone[k] {
-				sum += q[at*n+k] * x[m.first+j*n+k]
+				sum += q[at][k] * x[m.first+j*n+k]
 			}
 		}
-		off += weight * math.Abs(sum/q[at*n+at])
+		off += weight * math.Abs(sum/q[at][at])
 	}
 	return off * math.Sqrt(float64(min(m.rows[at], manyRows)))
 }
@@ -151,11 +137,11 @@ func (m *memory) apart(q, x []float64, gone []bool, at int) (off float64) {
 // overlay is the memory with values of the unknowns.
 func (m *memory) overlay(x []float64) *calibration.Memory {
 	n := len(m.deployments)
-	points := make([]calibration.Remembered, 0, len(m.kept))
+	points := make(map[string]calibration.Remembered, len(m.kept))
 	for _, i := range m.kept {
-		points = append(points, calibration.Remembered{
+		points[m.deployments[i].Deployment()] = calibration.Remembered{
 			Subject: m.deployments[i], Kernels: x[m.first+i], Prompts: x[m.first+n+i], Rows: m.rows[i], Source: m.sources[i],
-		})
+		}
 	}
 	return calibration.NewMemory(points)
 }

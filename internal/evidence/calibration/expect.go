@@ -28,11 +28,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 		Basis: "no measured deployment: this calibration has no residuals",
 	}
 	path := s.Path(kind)
-	for i := range path {
-		r, ok := o.Residuals[strings.Join(path[:i+1], "/")]
-		if !ok {
-			break
-		}
+	for i, r := range o.along(path) {
 		share := float64(r.Rows) / float64(r.Rows+asMuch)
 		if i == 0 { // a few rows are shrunk towards the errors of knowing nothing
 			share = min(1, float64(r.Rows)/Enough)
@@ -48,7 +44,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 		s.singleStep(&out)
 	}
 	if s.Method == Simulated {
-		out.Basis += o.Memory.Tell(&s.Subject)
+		out.Basis += o.Memory.inWords(&s.Subject)
 	}
 	if s.Tables {
 		out.Basis += "; predicted without kernel tables"
@@ -60,6 +56,18 @@ func (o *Overlay) Expect(s *Case) Expected {
 		out.Basis += widened + strings.Join(why, furthermore)
 	}
 	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
+	return out
+}
+
+// along are the residuals on a path, from the widest group to the narrowest that has any.
+func (o *Overlay) along(path []string) (out []Residuals) {
+	for i := range path {
+		r, ok := o.Residuals[strings.Join(path[:i+1], "/")]
+		if !ok {
+			break
+		}
+		out = append(out, r)
+	}
 	return out
 }
 

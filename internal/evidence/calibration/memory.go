@@ -3,16 +3,18 @@ package calibration
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
-// Memory is what measured deployments tell beyond the groups: how much longer their kernels took than the groups say, and those
-// of their prompts beside that. What a prediction takes of it fades with its distance to them ([Nearness]): it is the mean of a
+// Memory is how measured deployments differ from what the groups say: how much longer their kernels took, and beside that those of
+// their prompts. What a prediction takes of it fades with its distance to them ([nearness]): it is the mean of a
 // Gaussian process with that covariance through the remembered values.
 type Memory struct {
 	points []Remembered
@@ -26,12 +28,12 @@ type Remembered struct {
 	// Kernels and Prompts are logarithms of multipliers.
 	Kernels, Prompts float64
 	Rows             int
-	Source           string // whose rows
+	Source           string // of its rows
 }
 
 // How much of what is remembered of a deployment holds for another that differs in one thing; what differs in several has
-// the product. Chosen where rows were held out by configuration, by model and by system (docs/lab-notebook.md): of engines,
-// releases and layouts nearly nothing carries over, of another device of the generation nearly all.
+// the product. Chosen where rows were held out by configuration, by model and by system (docs/lab-notebook.md): of another
+// engine nearly nothing carries over, of another device of the generation nearly all.
 const (
 	otherEngine     = 0.1
 	otherDevice     = 0.9 // of the same generation or its variants
@@ -44,8 +46,8 @@ const (
 	otherLayout     = 0.6
 )
 
-// Nearness is the share of what is remembered of one deployment that holds for another.
-func Nearness(a, b *Subject) float64 {
+// nearness is the share of what is remembered of one deployment that holds for another.
+func nearness(a, b *Subject) float64 {
 	near := 1.0
 	differ := func(differs bool, share float64) {
 		if differs {
@@ -75,63 +77,33 @@ func (s *Subject) layout() string {
 // nugget keeps covariances of deployments that are alike invertible; a thousandth of their variance.
 const nugget = 1e-3
 
-// NewMemory remembers deployments.
-func NewMemory(points []Remembered) *Memory {
-	m := &Memory{points: slices.Clone(points)}
-	slices.SortFunc(m.points, func(a, b Remembered) int { return strings.Compare(a.Subject.Deployment(), b.Subject.Deployment()) })
-	n := len(m.points)
-	a := Covariances(n, func(i int) *Subject { return &m.points[i].Subject })
-	for k := range m.weights {
-		m.weights[k] = make([]float64, n)
-		for i := range m.points {
-			m.weights[k][i] = []float64{m.points[i].Kernels, m.points[i].Prompts}[k]
-		}
+// NewMemory remembers deployments, by their names.
+func NewMemory(points map[string]Remembered) *Memory {
+	m := &Memory{}
+	for _, name := range slices.Sorted(maps.Keys(points)) {
+		m.points = append(m.points, points[name])
 	}
-	m.divide(a, n)
+	l := cholesky.Factor(Covariances(len(m.points), func(i int) *Subject { return &m.points[i].Subject }), nugget)
+	var values [2][]float64
+	for _, p := range m.points {
+		values[0], values[1] = append(values[0], p.Kernels), append(values[1], p.Prompts)
+	}
+	m.weights[0], m.weights[1] = l.Solve(values[0]), l.Solve(values[1])
 	return m
 }
 
 // Covariances are those of n deployments, in units of their variance.
-func Covariances(n int, of func(int) *Subject) []float64 {
-	a := make([]float64, n*n)
+func Covariances(n int, of func(int) *Subject) [][]float64 {
+	a := make([][]float64, n)
 	for i := range n {
-		for j := range n {
-			a[i*n+j] = Nearness(of(i), of(j))
+		a[i] = make([]float64, n)
+		for j := range i {
+			a[i][j] = nearness(of(i), of(j))
+			a[j][i] = a[i][j]
 		}
-		a[i*n+i] += nugget
+		a[i][i] = 1 + nugget
 	}
 	return a
-}
-
-// divide solves for the weights, which hold the values, by a Cholesky factorization in place.
-func (m *Memory) divide(a []float64, n int) {
-	for i := range n {
-		for j := range i + 1 {
-			sum := a[i*n+j]
-			for k := range j {
-				sum -= a[i*n+k] * a[j*n+k]
-			}
-			if i == j {
-				a[i*n+i] = math.Sqrt(sum)
-			} else {
-				a[i*n+j] = sum / a[j*n+j]
-			}
-		}
-	}
-	for _, w := range m.weights {
-		for i := range n {
-			for k := range i {
-				w[i] -= a[i*n+k] * w[k]
-			}
-			w[i] /= a[i*n+i]
-		}
-		for i := n - 1; i >= 0; i-- {
-			for k := i + 1; k < n; k++ {
-				w[i] -= a[k*n+i] * w[k]
-			}
-			w[i] /= a[i*n+i]
-		}
-	}
 }
 
 // Points are the remembered deployments, in the order of their names.
@@ -148,7 +120,7 @@ func (m *Memory) Recall(s *Subject) (ofKernels, ofPrompts float64) {
 		return 0, 0
 	}
 	for i := range m.points {
-		near := Nearness(s, &m.points[i].Subject)
+		near := nearness(s, &m.points[i].Subject)
 		ofKernels += near * m.weights[0][i]
 		ofPrompts += near * m.weights[1][i]
 	}
@@ -158,18 +130,16 @@ func (m *Memory) Recall(s *Subject) (ofKernels, ofPrompts float64) {
 // neighbour is the nearness from which a remembered deployment is named as one.
 const neighbour = 0.3
 
-// Tell says in words what a memory changes in a prediction, from how many neighbours and from whom; "" for less than half a percent.
-func (m *Memory) Tell(s *Subject) string {
-	kernelTimes, promptTimes := m.Recall(s)
-	if math.Abs(kernelTimes) < 0.005 && math.Abs(promptTimes) < 0.005 {
-		return ""
-	}
+// inWords is what a memory changes in a prediction, from how many neighbours and sources; "" for less than half a percent.
+func (m *Memory) inWords(s *Subject) string {
+	kernelTimes, promptTimes := 0.0, 0.0
 	near, rows, best := 0, 0, 0.0
 	var nearest *Subject
 	var sources []string
-	for i := range m.points {
+	for i := range m.Points() {
 		p := &m.points[i]
-		x := Nearness(s, &p.Subject)
+		x := nearness(s, &p.Subject)
+		kernelTimes, promptTimes = kernelTimes+x*m.weights[0][i], promptTimes+x*m.weights[1][i]
 		if x > best {
 			best, nearest = x, &p.Subject
 		}
@@ -178,6 +148,9 @@ func (m *Memory) Tell(s *Subject) string {
 			rows += p.Rows
 			sources = append(sources, p.Source)
 		}
+	}
+	if math.Abs(kernelTimes) < 0.005 && math.Abs(promptTimes) < 0.005 {
+		return ""
 	}
 	out := fmt.Sprintf("; memory of measured deployments: kernels ×%.2f, prompts ×%.2f ", math.Exp(kernelTimes), math.Exp(promptTimes))
 	if near == 0 {
@@ -209,9 +182,12 @@ func (s *Subject) Deployment() string {
 
 // Remembers is the subject as far as it counts in a distance.
 func (s *Subject) Remembers() Subject {
-	out, err := deploymentNamed(s.Deployment())
-	if err != nil { // which Deployment has written
-		panic("calibration: " + err.Error())
+	out := Subject{
+		Engine: s.Engine, System: s.System, Generation: s.family(), Model: s.Model, Weights: s.Weights,
+		Class: s.Class, Size: s.Size, Layout: s.Layout, Release: s.Release, Disaggregated: s.Disaggregated,
+	}
+	if s.Disaggregated {
+		out.Layout = ""
 	}
 	return out
 }
@@ -252,7 +228,7 @@ func readRemembered(name, text string) (p Remembered, err error) {
 	before, source, _ := strings.Cut(text, " rows of ")
 	n, err := fmt.Sscanf(before, "kernels %g, prompts %g, %d", &kernelTimes, &promptTimes, &p.Rows)
 	const least, most = 0.01, 100
-	if err != nil || n != 3 || source == "" || !(min(kernelTimes, promptTimes) > least && max(kernelTimes, promptTimes) < most) {
+	if err != nil || n != 3 || p.Rows < 1 || source == "" || !(min(kernelTimes, promptTimes) > least && max(kernelTimes, promptTimes) < most) {
 		return p, fmt.Errorf(`want "kernels 1.04, prompts 0.97, 12 rows of SOURCE", multipliers between %g and %d`, least, most)
 	}
 	p.Kernels, p.Prompts, p.Source = math.Log(kernelTimes), math.Log(promptTimes), source

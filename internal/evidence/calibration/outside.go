@@ -3,6 +3,7 @@ package calibration
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -56,8 +57,8 @@ func (o *Overlay) Familiar(source string) bool { return o.SourceNamed(source) !=
 
 // SourceNamed is the name of the fit's source that a row is from, "" of none.
 func (o *Overlay) SourceNamed(source string) string {
-	for name, words := range o.Sources {
-		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(source, w) }) {
+	for _, name := range slices.Sorted(maps.Keys(o.Sources)) {
+		if slices.ContainsFunc(o.Sources[name], func(w string) bool { return strings.Contains(source, w) }) {
 			return name
 		}
 	}

@@ -20,7 +20,7 @@ type Overlay struct {
 	// Unseen, if any, replaces Groups for predictions about other cells. It is
 	// shrunk more strongly towards one: a fit knows less about cells without rows.
 	Unseen Groups
-	// Memory is what measured deployments tell beyond the groups; nil is nothing.
+	// Memory is how measured deployments differ from what the groups say; nil is nothing.
 	Memory *Memory
 	// Cells are the models of the fit's rows with their weights (checkpoint), by engine and
 	// system; disaggregated deployments have their own keys.
@@ -29,6 +29,8 @@ type Overlay struct {
 	Families map[string][]string
 	// Reach is the largest load among the rows.
 	Reach Reach
+	// Releases are the newest of each engine among the rows.
+	Releases map[string]string
 	// Residuals are those of held-out rows, by kind.
 	Residuals map[string]Residuals
 	// Sources are where the fit's rows come from: by name, words of which what a row says of its source contains one.

@@ -3,7 +3,6 @@ package calibration
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
 
 // An overlay file has one line for each group, list of models and kind of residuals:
@@ -61,11 +61,12 @@ func (r *reader) sections(root *yaml.Node) {
 		field("unseen", func(_ string, n *yaml.Node) { o.Unseen = entries(r, n, readLogs) }),
 		field("memory", func(_ string, n *yaml.Node) {
 			if points := entries(r, n, readRemembered); len(points) > 0 {
-				o.Memory = NewMemory(slices.Collect(maps.Values(points)))
+				o.Memory = NewMemory(points)
 			}
 		}),
 		field("cells", func(_ string, n *yaml.Node) { o.Cells = entries(r, n, readModels) }),
 		field("families", func(_ string, n *yaml.Node) { o.Families = entries(r, n, readModels) }),
+		field("releases", func(_ string, n *yaml.Node) { o.Releases = entries(r, n, readRelease) }),
 		field("residuals", func(_ string, n *yaml.Node) { o.Residuals = entries(r, n, readResiduals) }),
 		field("sources", func(_ string, n *yaml.Node) { o.Sources = entries(r, n, readModels) }),
 		field("outside", func(_ string, n *yaml.Node) { o.Outside = entries(r, n, readOutside) }),
@@ -103,8 +104,8 @@ func readLogs(_, text string) (*Logs, error) {
 		}
 		i := slices.Index(names[:], name)
 		switch {
-		case i < 0:
-			return nil, fmt.Errorf("unknown parameter %q; the parameters are %s", name, strings.Join(names[:], ", "))
+		case i < 0 || Parts(i) != nil: // those are a memory's
+			return nil, fmt.Errorf("unknown parameter %q; the parameters are %s", name, strings.Join(names[:kernels], ", "))
 		case given[i]:
 			return nil, fmt.Errorf("%s is given twice", name)
 		case !(v > 0.01 && v < 100):
@@ -125,6 +126,9 @@ func readModels(_, text string) ([]string, error) {
 	}
 	return models, nil
 }
+
+// readRelease reads the newest release of an engine.
+func readRelease(_, text string) (string, error) { return text, version.Check(text) }
 
 // readResiduals reads those of a kind.
 func readResiduals(kind, text string) (Residuals, error) {

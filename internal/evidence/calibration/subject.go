@@ -99,8 +99,10 @@ const withWeights = " ("
 
 // modelOf is the model of a checkpoint.
 func modelOf(checkpoint string) string {
-	model, _, _ := strings.Cut(checkpoint, withWeights)
-	return model
+	if at := strings.LastIndex(checkpoint, withWeights); at >= 0 {
+		return checkpoint[:at]
+	}
+	return checkpoint
 }
 
 // family is the device generation without its variants.

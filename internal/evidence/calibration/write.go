@@ -38,6 +38,7 @@ func (o *Overlay) Write(w io.Writer) error {
 	if r := o.Reach; r != (Reach{}) {
 		fmt.Fprintf(&b, "reach:\n  concurrency: %d\n  input: %d\n  devices: %d\n", r.Concurrency, r.Input, r.Devices)
 	}
+	writeSection(&b, "releases", o.Releases)
 	residuals := map[string]string{}
 	for kind, r := range o.Residuals {
 		residuals[kind] = r.text()

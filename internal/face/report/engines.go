@@ -106,6 +106,9 @@ func ruleName(r *engine.Rule) string {
 	if r.Ranks > 0 {
 		parts = append(parts, fmt.Sprintf("%d or more data-parallel ranks", r.Ranks))
 	}
+	if r.Since != "" {
+		parts = append(parts, "since "+r.Since)
+	}
 	return strings.Join(parts, ", ")
 }
 

@@ -85,6 +85,7 @@ type Option struct {
 	Expected calibration.Expected `json:"-"`
 	Means    calibration.Expected `json:"-"`
 	P95      calibration.Expected `json:"-"`
+	About    *calibration.Case    `json:"-"` // what they are of
 	Judged   simulate.Judged      `json:"-"`
 	// TTFTMean, TPOTMean and LatencyMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
 	// probability that these meet the limits.
@@ -98,6 +99,7 @@ type Option struct {
 	Engine       string        `json:"-"` // as people call it
 	Version      string        `json:"-"` // of the engine
 	MemoryBudget engine.Budget `json:"-"`
+	Sent         units.Bytes   `json:"-"` // of the KV cache of a token, to one device that generates
 	KVPeak       float64       `json:"-"` // share of the cache in use at most
 	// Cached is the share of prompt tokens found in a cache, Hosted of those found in the host cache, Sessions those that ended,
 	// nil where requests come by themselves, and Turns the requests of one that starts.

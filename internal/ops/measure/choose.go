@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 )
 
@@ -49,9 +50,9 @@ const negligible = 0.05
 func (d *decision) draw() {
 	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same answer for the same question
 	n := len(d.belief.points)
-	var lower [quantities][][]float64
+	var lower [quantities]cholesky.Lower
 	for q := range quantities {
-		lower[q] = cholesky(d.belief.prior[q])
+		lower[q] = cholesky.Factor(d.belief.prior[q], coincide)
 	}
 	d.drawn = make([]world, draws)
 	for k := range d.drawn {

@@ -2,6 +2,8 @@ package measure
 
 import (
 	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
 )
 
 // How the errors of predictions go together: the share of their variance that two predictions have in common. From 2,576 aggregated rows of
@@ -77,6 +79,9 @@ func newBelief(points []point) *belief {
 	return b
 }
 
+// coincide keeps points that coincide apart.
+const coincide = 1e-9
+
 // weights say how what is measured at some points moves the expectation at all: a row for each point, a column for each measured one.
 func (b *belief) weights(q quantity, measured []int) [][]float64 {
 	n := len(measured)
@@ -88,14 +93,14 @@ func (b *belief) weights(q quantity, measured []int) [][]float64 {
 		}
 		a[i][i] += noise(q) * noise(q)
 	}
-	lower := cholesky(a)
+	lower := cholesky.Factor(a, coincide)
 	out := make([][]float64, len(b.points))
 	for i := range b.points {
 		row := make([]float64, n)
 		for j, y := range measured {
 			row[j] = b.prior[q][i][y]
 		}
-		out[i] = solve(lower, row)
+		out[i] = lower.Solve(row)
 	}
 	return out
 }
@@ -107,47 +112,4 @@ func (b *belief) left(q quantity, at int, measured []int, weights [][]float64) f
 		v -= weights[at][j] * b.prior[q][at][y]
 	}
 	return math.Sqrt(max(0, v))
-}
-
-// cholesky is the lower factor of a symmetric positive matrix. Points that coincide leave it singular: a little is added.
-func cholesky(a [][]float64) [][]float64 {
-	const little = 1e-9
-	n := len(a)
-	out := make([][]float64, n)
-	for i := range n {
-		out[i] = make([]float64, n)
-		for j := range i + 1 {
-			sum := a[i][j]
-			for k := range j {
-				sum -= out[i][k] * out[j][k]
-			}
-			if i == j {
-				out[i][i] = math.Sqrt(max(little, sum))
-				continue
-			}
-			out[i][j] = sum / out[j][j]
-		}
-	}
-	return out
-}
-
-// solve solves a system by its lower factor.
-func solve(lower [][]float64, b []float64) []float64 {
-	n := len(b)
-	x := make([]float64, n)
-	for i := range n {
-		sum := b[i]
-		for k := range i {
-			sum -= lower[i][k] * x[k]
-		}
-		x[i] = sum / lower[i][i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		sum := x[i]
-		for k := i + 1; k < n; k++ {
-			sum -= lower[k][i] * x[k]
-		}
-		x[i] = sum / lower[i][i]
-	}
-	return x
 }
