@@ -16,9 +16,9 @@ type rates struct {
 	bounds *bounds
 	batch  int // limit of a rank
 	r      *Result
-	least  float64 // rate below which the unit is not wanted
-	copies int     // that are simulated together
-	long   bool    // sessions are simulated as rows are
+	least  int  // power of a rung below which the unit is not wanted
+	copies int  // that are simulated together
+	long   bool // sessions are simulated as rows are
 }
 
 // rung is the ratio of two neighbouring rates that are tried: no finer than the sampling
@@ -30,12 +30,13 @@ const rung = 1.02
 func below(rate float64) int  { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
 func rated(power int) float64 { return math.Pow(rung, float64(power)) }
 
-// served is how much more than what was found a copy may carry: trials are short, and short of the rate by chance.
-const served = 1.05
+// anyRate is the least of a unit that is wanted whatever it carries.
+const anyRate = math.MinInt
 
 // capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It
 // gives up when that is below the least. A rate above the capacity is soon seen to miss the limits, one that meets
-// them takes long: so the highest is tried first.
+// them takes long: so the highest is tried first. The throughput is that of the rate: what a short trial happened to serve is
+// off by chance.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
 	const idle = 0.01 // requests in flight are none
 	high := below(bound) + 1
@@ -45,6 +46,10 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 		k -= 8
 	}
 	for stride := 4; low+1 < high; {
+		if high <= x.least { // nothing above it is tried any more
+			x.r.Dropped, x.r.OK = true, false
+			return nil
+		}
 		k = max(k, low+1)
 		o, v, err := x.at(ctx, rated(k), 1)
 		if err != nil {
@@ -52,15 +57,11 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 		}
 		if v == Fits {
 			low = k
+			o.Throughput = x.tokens(rated(k))
 			x.r.OK, x.r.Capacity = true, o
 		} else {
 			high = k
 			x.r.Binds, x.r.First = v, o
-			// Nothing above it is tried any more, whatever the least is: the capacity is below it.
-			if rated(high)*served < x.least {
-				x.r.Dropped, x.r.OK = true, false
-				return nil
-			}
 		}
 		if k = (low + high) / 2; !x.r.OK { // in growing steps
 			k = high - stride
@@ -78,11 +79,13 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 
 // reaches reports whether the unit may carry the least rate: one trial shows it, whatever it carries.
 func (x *rates) reaches(ctx context.Context, bound float64) (bool, error) {
-	least := x.least / served
-	if least == 0 || least > bound {
-		return least == 0, nil
+	switch {
+	case x.least == anyRate:
+		return true, nil
+	case x.least > below(bound):
+		return false, nil
 	}
-	_, v, err := x.at(ctx, rated(below(least)), 1)
+	_, v, err := x.at(ctx, rated(x.least), 1)
 	return v == Fits, err
 }
 
