@@ -96,14 +96,10 @@ func (s *Sized) Explore(ctx context.Context, c Candidate, target float64) float6
 	if x == nil {
 		return math.Inf(-1)
 	}
-	ok, err := x.reaches(ctx, bound)
-	if ok && err == nil {
-		err = x.capacity(ctx, bound)
-	}
-	switch {
+	switch err := x.explore(ctx, bound); {
 	case err != nil:
 		return math.Inf(1)
-	case !ok || r.Dropped:
+	case r.Dropped:
 		return math.Nextafter(target, math.Inf(-1))
 	case !r.OK:
 		return math.Inf(-1)
