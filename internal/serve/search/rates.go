@@ -35,14 +35,14 @@ const anyRate = math.MinInt
 
 // capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It gives up when that is below the least.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
-	return x.find(ctx, x.upTo(bound), 1)
+	return x.find(ctx, bound, 1)
 }
 
-// explore is capacity within a few rungs, where the unit carries the least: one trial shows that.
+// explore finds about the capacity, rather too much than too little, where the unit carries the least: one trial shows that.
 func (x *rates) explore(ctx context.Context, bound float64) error {
-	const few = 8
-	in := x.upTo(bound)
-	if x.least > in.low {
+	const few = 4 // rungs, which take two trials that are long
+	if x.least != anyRate {
+		in := x.upTo(bound)
 		if x.least < in.high {
 			if err := x.takes(ctx, x.least, &in); err != nil {
 				return err
@@ -51,18 +51,21 @@ func (x *rates) explore(ctx context.Context, bound float64) error {
 		if x.r.Dropped = !x.r.OK; x.r.Dropped {
 			return nil
 		}
+		x.r.OK, x.r.Binds = false, Fits
 	}
-	return x.find(ctx, in, few)
+	return x.find(ctx, bound, few)
 }
 
-// find narrows a bracket to so many rungs, and takes the rate that its ends suggest. A rate above the capacity is soon seen to miss
-// the limits, one that meets them takes long: so the highest is tried first, and lower ones in growing steps until one does.
-func (x *rates) find(ctx context.Context, in bracket, rungs int) error {
+// find brackets the capacity by so many rungs, and takes the largest. A rate above the capacity is soon seen to miss the limits, one that
+// meets them takes long: so the highest is tried first, and lower ones in growing steps until one meets them. Which are tried depends on
+// the unit and the limits alone.
+func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
+	in := x.upTo(bound)
 	k := in.high - 1
 	if x.Bench.Sessions.Turns > 0 { // takes long to tell, and bounds are far
 		k -= 8
 	}
-	for stride := 4; in.low+1 < in.high && !(x.r.OK && in.narrow(rungs)); {
+	for stride := 4; in.low+1 < in.high && !(x.r.OK && in.high-in.low <= rungs); {
 		if in.high <= x.least { // nothing above it is tried any more
 			x.r.Dropped, x.r.OK = true, false
 			return nil
@@ -83,7 +86,7 @@ func (x *rates) find(ctx context.Context, in bracket, rungs int) error {
 		x.r.Binds = Saturated
 	}
 	// The throughput is that of the rate: what a short trial happened to serve is off by chance.
-	x.r.Capacity.Throughput = x.tokens(rated(in.guess()))
+	x.r.Capacity.Throughput = x.tokens(rated(in.high - 1))
 	return nil
 }
 
@@ -100,29 +103,16 @@ func (x *rates) upTo(bound float64) bracket {
 	return bracket{low: below(min(bound, idle/x.bounds.alone())) - 1, high: below(bound) + 1, under: math.NaN(), over: math.NaN(), width: math.MaxInt}
 }
 
-// guess is the last power that should meet the limits: times are taken to grow evenly between the ends.
-func (b *bracket) guess() int {
-	share := b.under / (b.under - b.over)
-	if !(share >= 0 && share <= 1) {
-		return b.low
-	}
-	return min(b.high-1, b.low+int(share*float64(b.high-b.low)))
-}
-
-// narrow says that a bracket has so few rungs, and that its ends show where in it the capacity is.
-func (b *bracket) narrow(rungs int) bool {
-	return b.high-b.low <= rungs && !math.IsNaN(b.under) && !math.IsNaN(b.over)
-}
-
-// middle is where to divide it: where the capacity should be, or in halves if that did not help before.
+// middle is where to divide it: times are taken to grow evenly between the ends, or if that did not help before it is halved.
 func (b *bracket) middle() int {
 	width := b.high - b.low
 	slow := width > b.width/2
 	b.width = width
-	if math.IsNaN(b.under) || math.IsNaN(b.over) || slow {
+	share := b.under / (b.under - b.over)
+	if slow || !(share >= 0 && share <= 1) {
 		return b.low + width/2
 	}
-	return max(b.low+1, b.guess())
+	return min(b.high-1, b.low+max(1, int(share*float64(width))))
 }
 
 // takes tries a rate and narrows a bracket.
