@@ -47,7 +47,7 @@ type prompts struct {
 
 // slack is how much faster than its bound a simulation may be: steps are taken to
 // last as long as at the mean context, and their times are not quite linear in it.
-const slack = 1.03
+const slack = 1.01
 
 // workersOf are the workers of a candidate: for prefill, nil where the others do both,
 // and those that generate.

@@ -85,8 +85,9 @@ func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
 	if x.r.Binds == Fits {
 		x.r.Binds = Saturated
 	}
-	// The throughput is that of the rate: what a short trial happened to serve is off by chance.
-	x.r.Capacity.Throughput = x.tokens(rated(in.high - 1))
+	if in.high-1 > in.low {
+		x.r.Capacity.Throughput = x.tokens(rated(in.high - 1))
+	}
 	return nil
 }
 
@@ -124,6 +125,7 @@ func (x *rates) takes(ctx context.Context, power int, in *bracket) error {
 	o, v := x.judge(t, 1)
 	if v == Fits {
 		in.low, in.under = power, x.clears(t, &o)
+		o.Throughput = x.tokens(rated(power)) * min(1, t.Served)
 		x.r.OK, x.r.Capacity = true, o
 		return nil
 	}

@@ -152,6 +152,9 @@ func newSteady(c *Config, places int) *steady {
 		s.variation *= math.Sqrt(loop.Mix.meanTurns())
 	}
 	s.check = firstCheck
+	if _, open := c.Client.(OpenLoop); open && s.rule.Misses != nil && !s.rule.Figures && c.Steady.Percentile == 0 {
+		s.check = firstCheck / 2 // one that is far overloaded shows it
+	}
 	return s
 }
 
@@ -199,7 +202,7 @@ func (s *simulation) look() {
 		s.judged()
 		s.stop(Decided)
 	case t.phase == warming:
-		if s.warmed(n) {
+		if n >= firstCheck && s.warmed(n) {
 			s.begin()
 		}
 	case t.flooded || n >= s.around() && s.floods():
