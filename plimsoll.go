@@ -41,7 +41,6 @@
 package plimsoll
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"io/fs"
@@ -140,11 +139,7 @@ func Unmarshal(data []byte, into any) error {
 
 // Marshal writes an answer as the command line, the HTTP API and MCP do: numbers have ten
 // significant digits.
-func Marshal(answer any) ([]byte, error) {
-	var b bytes.Buffer
-	err := document.Compact(&b, answer)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
-}
+func Marshal(answer any) ([]byte, error) { return document.Compact(answer) }
 
 // ReadLengths reads lengths from a file's content: YAML bins, a CSV column of lengths, or a
 // trace. The name is for error messages; its extension selects the format.

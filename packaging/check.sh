@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a release twice from clones of this commit, compares the bytes, and installs and runs what this machine can: the deb, the rpm,
-# the wheel in a fresh environment, the image without a container engine, other platforms' binaries under emulators. It says what it could not do. "make release-check" runs it;
-# CACHE=shared lets the second build use the compiler's results of the first, which is faster and shows less.
+# the wheel in a fresh environment, the image without a container engine, other platforms' binaries under emulators. It lists what it skips. "make release-check" runs it;
+# CACHE=shared lets the second build use the compiler's results of the first, which is faster and proves less.
 set -euo pipefail
 cd "$(git rev-parse --show-toplevel)"
 work=${RELEASE_WORK:-$(mktemp -d)}
@@ -22,7 +22,7 @@ build "$work/first" .
   export TZ=Asia/Tokyo
   umask 077
   [ "${CACHE:-}" = shared ] || export GOCACHE="$work/cache"
-  build "$work/another/place" "$work/first" # the same commit, whatever happens here meanwhile
+  build "$work/another/place" "$work/first" # the same commit, even if this repository changes meanwhile
 )
 sums() { (cd "$1/dist" && find . -type f ! -name 'config.yaml' ! -name 'artifacts.json' ! -name 'metadata.json' ! -path './plimsoll_*/*' | LC_ALL=C sort | xargs sha256sum); }
 sums "$work/first" > "$work/first.sums"
@@ -37,7 +37,7 @@ for f in "$dist"/*.tar.gz "$dist"/*.zip "$dist"/*.deb "$dist"/*.rpm "$dist"/*.wh
   [ -s "$f.cdx.json" ] || fail "no bill of materials of $f"
 done
 
-# The binaries of other platforms, under an emulator: the same plan, to the letter. Wine gives Windows' (from 9.0; older ones lack a library Go needs).
+# Binaries of other platforms run under emulators and must print the same plan, byte for byte. Windows' need Wine 9.0: older releases lack a library that Go needs.
 plan() { "$@" plan Qwen/Qwen3-8B --gpus 2 --system h200_sxm --isl 2000 --osl 300 --ttft 1000 --tpot 20 --no-changes --json | tr -d '\r'; }
 mine=$(plan "$dist/plimsoll_linux_$arch"_*/plimsoll)
 other() { # NAME EMULATOR BINARY
@@ -65,7 +65,7 @@ if [ "$(id -u)" = 0 ] && command -v dpkg > /dev/null && ! dpkg -s plimsoll > /de
   fi
 elif command -v dpkg-deb > /dev/null; then
   dpkg-deb -x "$deb" "$work/deb"
-  [ "$("$work/deb/usr/bin/plimsoll" version)" = "$want" ] && done_ "deb: unpacked and run (installing needs root, and no plimsoll there)" || fail "deb"
+  [ "$("$work/deb/usr/bin/plimsoll" version)" = "$want" ] && done_ "deb: unpacked and run (installing needs root and a system without plimsoll)" || fail "deb"
 else
   skip "deb: no dpkg"
 fi
@@ -75,7 +75,7 @@ if [ "$(id -u)" = 0 ] && command -v rpm > /dev/null; then
   root=$work/rpm
   mkdir -p "$root"
   rpm --root "$root" --initdb
-  rpm --root "$root" -i --nodeps --nosignature "$rpm" 2> /dev/null # Debian's warns against itself
+  rpm --root "$root" -i --nodeps --nosignature "$rpm" 2> /dev/null # Debian's rpm warns that packages there are debs
   got=$("$root/usr/bin/plimsoll" version)
   rpm --root "$root" -V --nodeps plimsoll || fail "rpm: rpm -V"
   rpm --root "$root" -e plimsoll 2> /dev/null
@@ -112,7 +112,7 @@ whl=$(echo "$dist"/*manylinux*"$(uname -m)".whl)
 if command -v python3 > /dev/null; then
   python3 -m venv "$work/venv"
   "$work/venv/bin/pip" install -q --no-index --disable-pip-version-check "$whl"
-  if [ "$("$work/venv/bin/plimsoll" version)" = "$want" ]; then done_ "wheel: installed in a fresh environment"; else fail "wheel: the command"; fi
+  if [ "$("$work/venv/bin/plimsoll" version)" = "$want" ]; then done_ "wheel: installed in a fresh environment"; else fail "wheel: plimsoll version"; fi
   if (cd "$work" && "$work/venv/bin/python" "$work/first/python/tests/test_plimsoll.py" > "$work/python.log" 2>&1); then
     done_ "wheel: python/tests ($(grep -ao 'Ran [0-9]* tests' "$work/python.log"))"
   else
@@ -138,10 +138,48 @@ if command -v ruby > /dev/null; then
 else
   skip "Homebrew formula: no ruby"
 fi
+if command -v rubocop > /dev/null; then # with the style of Homebrew's formulas; "brew style" needs its own Ruby
+  cat > "$work/rubocop.yml" << 'END'
+AllCops: {NewCops: enable, SuggestExtensions: false}
+Style/StringLiterals: {EnforcedStyle: double_quotes}
+Style/FrozenStringLiteralComment: {Enabled: false}
+Style/Documentation: {Enabled: false}
+Layout/LineLength: {Max: 118, AllowedPatterns: [url]}
+END
+  rubocop -c "$work/rubocop.yml" --cache false "$dist/plimsoll.rb" > "$work/rubocop.log" && done_ "Homebrew formula: rubocop" || { cat "$work/rubocop.log"; fail "Homebrew formula: rubocop"; }
+else
+  skip "Homebrew formula: no rubocop"
+fi
+
+# The files for other systems against their published schemas.
+if [ -x "$work/venv/bin/pip" ] && "$work/venv/bin/pip" install -q --disable-pip-version-check check-jsonschema pre-commit > /dev/null 2>&1; then
+  fits() { # NAME COMMAND...
+    if "$work/venv/bin/${@:2}" > "$work/schema.log" 2>&1; then done_ "$1"; else cat "$work/schema.log"; fail "$1"; fi
+  }
+  fits "Scoop manifest: Scoop's schema" check-jsonschema --schemafile packaging/schemas/scoop.json "$dist/scoop/plimsoll.json"
+  fits "action.yml: the schema of actions" check-jsonschema --builtin-schema vendor.github-actions action.yml
+  fits "compose.yaml: the schema of Compose" check-jsonschema --builtin-schema vendor.compose-spec packaging/serve/compose.yaml
+  fits ".pre-commit-hooks.yaml: pre-commit validate-manifest" pre-commit validate-manifest .pre-commit-hooks.yaml
+else
+  skip "Scoop manifest, action.yml, .pre-commit-hooks.yaml: the package index is out of reach"
+fi
+
 if command -v nix-instantiate > /dev/null; then
   (cd "$work/first" && go mod vendor -o "$work/vendor")
   hash=$(nix --extra-experimental-features nix-command hash path "$work/vendor")
-  if nix-instantiate --parse flake.nix > /dev/null && grep -q "vendorHash = \"$hash\"" flake.nix; then done_ "flake.nix: parsed, and has the hash of the modules; not built"; else fail "flake.nix: vendorHash is $hash"; fi
+  if grep -q "vendorHash = \"$hash\"" flake.nix; then done_ "flake.nix: the hash of the modules"; else fail "flake.nix: vendorHash is $hash"; fi
+  # Evaluated with a stand-in for nixpkgs, so that no name is undefined; building it needs nixpkgs itself.
+  if made=$(nix-instantiate --eval -E 'let
+      flake = import ./flake.nix;
+      lib = { licenses.asl20 = "Apache-2.0"; genAttrs = names: f: builtins.listToAttrs (map (name: { inherit name; value = f name; }) names); };
+      pkgs = { inherit lib; installShellFiles = null; buildGoModule = x: x; };
+      made = flake.outputs { self = { outPath = ./.; }; nixpkgs = { inherit lib; legacyPackages = { x86_64-linux = pkgs; aarch64-linux = pkgs; x86_64-darwin = pkgs; aarch64-darwin = pkgs; }; }; };
+    in builtins.deepSeq (builtins.mapAttrs (_: all: removeAttrs all.default [ "src" ]) made.packages) made.packages.x86_64-linux.default.meta.mainProgram' 2> "$work/nix.log") && [ "$made" = '"plimsoll"' ]; then
+    done_ "flake.nix: evaluated for four systems; not built"
+  else
+    cat "$work/nix.log"
+    fail "flake.nix: $made"
+  fi
 else
   skip "flake.nix: no nix"
 fi

@@ -70,7 +70,7 @@ func (v *Values) Arguments(by Program, servedName string) [][]string {
 }
 
 // serverFlags are further flags of an engine's own server. vLLM always has metrics, SGLang only if asked; autoscalers and dashboards need
-// them. On Ascend's devices SGLang's guide names the attention.
+// them. SGLang's guide for NPUs sets --attention-backend ascend.
 func (v *Values) serverFlags() [][]string {
 	if v.Engine != SGLang {
 		return nil

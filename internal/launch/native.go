@@ -165,7 +165,7 @@ func OnTheFly(checkpoint string) string {
 // SGLang's.
 func slim() map[string]string { return map[string]string{VLLM: "ascend", SGLang: "modelslim"} }
 
-// quantization is what the engine is told of the weights, "" where it finds out.
+// quantization is the value of --quantization, "" where the engine reads it from the checkpoint.
 func (v *Values) quantization() string {
 	if v.Slim != "" {
 		return slim()[v.Engine]

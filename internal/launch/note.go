@@ -85,12 +85,17 @@ func (n *note) pool(r deployment.Role) notedPool {
 }
 
 // formats are the number formats that an engine will use, where a comment says some. An engine
-// reads its flags and the checkpoint, never a comment; only Ascend's do not tell how their weights were quantized.
+// reads its flags and the checkpoint, never a comment; only on Ascend's devices neither says how the weights were quantized.
 func (l *Launch) formats(said *deployment.Formats) deployment.Formats {
-	if word := l.set.Checkpoint; l.Engine == MindIE || word != "" && word == slim()[l.Engine] || word == "" && said.Linear == dtype.Disabled {
+	word := l.set.Checkpoint
+	if l.Engine == MindIE || word != "" && word == slim()[l.Engine] {
 		return *said
 	}
-	runs := deployment.Formats{Checkpoint: OnTheFly(l.set.Checkpoint)} // other words name the format of the checkpoint
+	runs := deployment.Formats{Checkpoint: OnTheFly(word)} // other words name the format of the checkpoint
+	wide := func(a dtype.Action) bool { return a == "" || a == dtype.Disabled }
+	if word+said.GEMM+said.MoE+said.Checkpoint == "" && wide(said.Linear) && wide(said.NonExpert) && wide(said.Attention) {
+		runs.Linear, runs.NonExpert, runs.Attention = said.Linear, said.NonExpert, said.Attention // 16 bits need no flag
+	}
 	if l.given["kv_format"] || said.KV != "fp8" && said.KV != "int8" {
 		runs.KV = said.KV
 	}
@@ -109,7 +114,7 @@ func (l *Launch) contradicts(said *deployment.Formats) []Problem {
 	}
 	var weights []string
 	for _, f := range []string{said.GEMM, said.MoE, string(said.Linear), string(said.NonExpert)} {
-		if f != "" && !slices.Contains(weights, f) {
+		if f != "" && f != string(dtype.Disabled) && !slices.Contains(weights, f) {
 			weights = append(weights, f)
 		}
 	}

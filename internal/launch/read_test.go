@@ -170,6 +170,9 @@ func TestCommentAgainstFlags(t *testing.T) {
 		{"no conversion", `{"checkpoint":"fp8"}`, "", "in fp8"},
 		{"unsaid conversion", `{}`, " --quantization fp8", "the format they are stored in"},
 		{"no cache", `{"kv":"fp8"}`, "", "KV cache in fp8"},
+		{"16 bits", `{"linear":"DISABLED","attention":"DISABLED"}`, "", ""},
+		{"16 bits and others", `{"linear":"DISABLED","gemm":"fp8"}`, "", "weights of Qwen/Qwen3-32B in fp8,"},
+		{"16 bits and a cache", `{"linear":"DISABLED","kv":"fp8"}`, "", "the comment says a KV cache in fp8"},
 	} {
 		text := "#!/bin/sh\n" + `# plimsoll: {"system":"h200_sxm","engine":"vllm","formats":` + c.formats + `,"input":100,"output":10,"copies":1}` + "\n" + command + c.flags + "\n"
 		found, err := launch.Read(launch.File{Path: "run.sh", Data: []byte(text)})

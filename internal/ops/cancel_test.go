@@ -130,7 +130,7 @@ func everyOperation() map[string]anyOperation {
 			return out != nil, err
 		},
 		"effects": func(ctx context.Context, w *session.Session) (bool, error) {
-			out, err := plan.Effects(ctx, w, p, other)
+			out, err := plan.Effects(ctx, w, &plan.Response{Request: p}, &plan.Response{Request: other})
 			return out != nil, err
 		},
 	}

@@ -556,7 +556,7 @@ class Formats(TypedDict):
 
 
 class Guide(TypedDict):
-    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and deployments were measured far below it."""
+    """Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as throughput-optimizer does with its defaults, whatever memory it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is what those who plan with the guide expect, and measured deployments were far below it."""
 
     # output tokens of all replicas
     tokens_per_second: float
@@ -567,7 +567,7 @@ class Guide(TypedDict):
 class HostCache(TypedDict):
     """HostCache is memory of the hosts that keeps KV blocks evicted from the prefix caches of devices."""
 
-    # gb_per_s is GB/s from the host to one device; 0 is no host cache.
+    # gb_per_s is GB/s from the host to one device; 0 = 50.
     gb_per_s: NotRequired[float]
     # gib is the memory of one replica, over all its devices.
     gib: NotRequired[float]
@@ -620,10 +620,11 @@ class Judged(TypedDict):
 
 
 class KVFlow(TypedDict):
-    """KVFlow is the KV caches that go from prefill to decode workers, over the outermost links."""
+    """KVFlow is the KV caches that go from prefill to decode workers."""
 
     # of all requests, at the rate of the contender
     gb_per_s: float
+    # link is the one between the workers as they are placed. Times are those of the outermost link, as the files that start the workers may place them on other nodes.
     link: str
     # of a prompt of mean length
     mb_per_request: float
@@ -1000,15 +1001,15 @@ class Range(TypedDict):
 class Reason(TypedDict):
     """Reason is what is behind one figure."""
 
-    # phase is the step of the pools that it comes from, whose operators are there; bounds are what that step waits for.
+    # phase is the step that the figure comes from, prefill or decode, whose operators are in Pools; bounds are what the step waits for.
     bounds: NotRequired[Union[Bounds, None]]
     # in words
     error: str
     figure: str
-    # parts add up to the figure, or for throughput to the time of a request; one below zero takes away.
+    # parts add up to the figure, for throughput to the time of a request; a negative part reduces it.
     parts: Optional[List[Portion]]
     parts_unit: str
-    # phase is the step of the pools that it comes from, whose operators are there; bounds are what that step waits for.
+    # phase is the step that the figure comes from, prefill or decode, whose operators are in Pools; bounds are what the step waits for.
     phase: NotRequired[str]
     sentence: str
     unit: str
@@ -1020,15 +1021,15 @@ class ReplicaState(TypedDict):
 
     # alike is the number of replicas that do the same at the same time.
     alike: int
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     decode: Optional[List[int]]
-    # kv_use is the share of the kv_use cache that requests hold.
+    # kv_use is the share of the KV cache that requests hold.
     kv_use: Optional[List[float]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     moving: Optional[List[int]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     prefill: Optional[List[int]]
-    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose kv_use cache is on the way to a decode replica.
+    # queued are requests that wait for the scheduler, prefill those whose prompts are computed, decode those that generate, and moving those whose KV cache is on the way to a decode replica.
     queued: Optional[List[int]]
     # prefill, decode or both
     role: str
@@ -1342,11 +1343,11 @@ class Why(TypedDict):
     """Why is what is behind the figures of the first contender."""
 
     figures: Optional[List[Reason]]
-    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
     measured: Optional[List[Neighbours]]
-    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
     measured_how: str
-    # measured are the measured deployments that intervals come from, from all of their kind to those most alike, and measured_how how those were predicted; measured_models are the models measured with this engine on this system.
+    # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
     measured_models: Optional[List[str]]
 
 

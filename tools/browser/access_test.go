@@ -77,6 +77,44 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// So can what is added to the page: kinds of requests and sessions, pinned answers, the minute that is played, and the view of a contender with its reasons.
+func TestAccessViews(t *testing.T) {
+	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
+	for _, x := range []struct {
+		name        string
+		width, high int64
+		media       string
+		features    []*emulation.MediaFeature
+	}{{"light", 1280, 900, "", nil}, {"dark", 1280, 900, "", dark}, {"telephone", 375, 800, "", dark}, {"paper", 800, 1100, "print", nil}} {
+		t.Run(x.name, func(t *testing.T) {
+			s, p := serve(t), open(t)
+			p.do(chromedp.EmulateViewport(x.width, x.high), emulation.SetEmulatedMedia().WithMedia(x.media).WithFeatures(x.features),
+				chromedp.Navigate(s.URL+"/?model=a&system=h200_sxm&gpus=8&workload=chat=chat:3&workload=agents=session:system=4000,turns=12,first=900,user=200,output=300,think=5"))
+			p.await(sentence + `.includes('8 GPUs') && document.querySelector('#player .lane') !== null`)
+			click := func(what string) chromedp.Action { return chromedp.Evaluate(`document.querySelector('`+what+`').click()`, nil) }
+			p.do(click("#pin"), set("#gpus", "32"))
+			p.await(sentence + `.includes('32 GPUs')`)
+			p.do(click("#pin"), click("#edit"))
+			p.await(`document.querySelector('#pins').textContent.includes('gpus: 8 → 32') && !document.querySelector('.old') && !document.body.classList.contains('stale')`)
+			p.findings("kinds and pins, " + x.name)
+			for _, part := range []string{"kinds", "pins", "player"} {
+				p.do(chromedp.Evaluate(`document.querySelector('#`+part+`').scrollIntoView({block: 'center', behavior: 'instant'})`, nil))
+				p.shoot(part+"-"+x.name, false)
+			}
+			if x.media == "print" {
+				if got := eval[[]string](p, `[...document.querySelectorAll('.try, .copy, #pins button')].filter(b => b.checkVisibility()).map(b => b.textContent)`); len(got) > 0 {
+					t.Errorf("buttons are printed: %q", got)
+				}
+				return
+			}
+			p.do(click(`.lead a[href$="--tpot"]`))
+			p.await(`document.querySelector('dialog[open] details[open]') !== null`)
+			p.findings("view with reasons, " + x.name)
+			p.shoot("view-"+x.name, false)
+		})
+	}
+}
+
 // legible reports labels of axes that are small, cover each other or read "-0".
 func (p *tab) legible(where string) {
 	p.Helper()

@@ -89,8 +89,8 @@ func TestLivePreset(t *testing.T) {
 func TestLiveErrors(t *testing.T) {
 	s, p := serve(t), open(t)
 	p.do(chromedp.Navigate(s.URL + "/?model=no/such&system=h200_sxm&gpus=8"))
-	p.await(`document.querySelector('#model-wrong').textContent === 'no model is called no/such'`)
-	if got := eval[string](p, `document.querySelector('#status').textContent`); got != "no model is called no/such" {
+	p.await(`document.querySelector('#model-wrong').textContent === 'model "no/such" is not in the catalog; nearest: Qwen/Qwen3-32B'`)
+	if got := eval[string](p, `document.querySelector('#status').textContent`); got != `model "no/such" is not in the catalog; nearest: Qwen/Qwen3-32B` {
 		t.Errorf("status: got %q", got)
 	}
 	if !eval[bool](p, `document.querySelector('#model').getAttribute('aria-invalid') === 'true'`) {
@@ -152,7 +152,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A long question shows its progress and the answer so far, is joined again after a reload, and ends when it is cancelled.
+// A long question shows its progress and the answer so far, is joined again after a reload, and ends when it is cancelled; a view of
+// the answer so far stays open.
 func TestLiveJob(t *testing.T) {
 	s, p := serve(t), open(t)
 	p.do(chromedp.Navigate(s.URL + "/?model=long&system=h200_sxm&gpus=4096"))
@@ -170,9 +171,12 @@ func TestLiveJob(t *testing.T) {
 		t.Errorf("joined %d times", s.joined)
 	}
 	s.mu.Unlock()
+	p.await(sentence + `.includes('as far as it is known')`)
+	p.do(press(`tr[data-row="4"] a.name`))
+	p.await(shown + ` !== ''`)
 	p.do(press("#job button"))
 	p.await(`document.querySelector('#job').hidden && document.querySelector('#status').textContent === 'cancelled: 3 of 8 searches; left: a vllm agg'`)
-	if got := eval[string](p, `location.hash`); got != "" {
+	if got := eval[string](p, `location.hash`); got != "#contender-h200_sxm-vllm-agg" {
 		t.Errorf("address: %s", got)
 	}
 }

@@ -34,7 +34,7 @@ func TestLivePins(t *testing.T) {
 	p.shoot("live-pins", false)
 	p.findings("pins")
 	p.do(chromedp.Reload())
-	p.await(`document.querySelectorAll('#pins thead th').length === 4 && ` + table + `.includes('gpus: 8 → 32')`)
+	p.await(`document.querySelectorAll('#pins thead th').length === 3 && ` + table + `.includes('gpus: 8 → 32')`)
 	p.do(press("#pin-open-1"))
 	p.await(sentence + `.includes('16 GPUs')`)
 	p.do(chromedp.EmulateViewport(375, 800))

@@ -22,6 +22,7 @@ type server struct {
 	requests []map[string]any
 	joined   int
 	compared int
+	alone    int    // questions of some modes
 	state    string // of the job, at its end
 }
 
@@ -76,9 +77,13 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	case "no/such":
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		fmt.Fprint(w, `{"title":"The request is not valid","detail":"no model is called no/such","fields":["model"]}`)
+		fmt.Fprint(w, `{"title":"The request is not valid","detail":"model \"no/such\" is not in the catalog; nearest: Qwen/Qwen3-32B","fields":["model"]}`)
 		return
 	case "Qwen/Qwen3-32B-FP8": // that of the golden file
+		if s.first(request["modes"]) { // of a contender alone: busy at first
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		fmt.Fprint(w, s.report)
 		return
 	case "long": // until the client has made it a job
@@ -94,6 +99,17 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	limits, _ := request["limits"].(map[string]any)
 	sentence := fmt.Sprintf("%v GPUs for %v, %v ms.", request["gpus"], request["model"], limits["tpot_ms"])
 	fmt.Fprint(w, s.with(sentence))
+}
+
+// first says that a question is the first one of some modes.
+func (s *server) first(modes any) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if modes == nil {
+		return false
+	}
+	s.alone++
+	return s.alone == 1
 }
 
 // all are the requests so far.

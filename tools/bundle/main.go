@@ -1,10 +1,11 @@
 // Bundle makes the assets of the pages (internal/face/web/assets) from their source (internal/face/web/src): TypeScript and styles
-// are bundled and minified, the page and its words in other languages are copied.
+// are bundled and minified, the page is copied, and its words in Chinese are joined with the messages of the wizard.
 //
 //	go -C tools run ./bundle
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -62,19 +63,42 @@ func bundle(web string) ([]asset, error) {
 	if len(result.Errors) > 0 {
 		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), ""))
 	}
-	var assets []asset
-	for _, name := range []string{"index.html", "zh.json"} {
-		data, err := os.ReadFile(filepath.Join(src, name))
-		if err != nil {
-			return nil, err
-		}
-		assets = append(assets, asset{name, data})
+	page, err := os.ReadFile(filepath.Join(src, "index.html"))
+	if err != nil {
+		return nil, err
 	}
+	words, err := chinese(src)
+	if err != nil {
+		return nil, err
+	}
+	assets := []asset{{"index.html", page}, {"zh.json", words}}
 	for _, f := range result.OutputFiles {
 		assets = append(assets, asset{filepath.Base(f.Path), f.Contents})
 	}
 	slices.SortFunc(assets, func(a, b asset) int { return strings.Compare(a.name, b.name) })
 	return assets, nil
+}
+
+// chinese is the words of the pages in Chinese, with the messages of checks that the wizard has.
+func chinese(src string) ([]byte, error) {
+	var out struct {
+		Words    json.RawMessage `json:"words"`
+		Messages json.RawMessage `json:"messages"`
+	}
+	var err error
+	if out.Words, err = os.ReadFile(filepath.Join(src, "zh.json")); err != nil {
+		return nil, err
+	}
+	wizard, err := os.ReadFile(filepath.Join(src, "../../wizard/text/zh.json"))
+	if err != nil {
+		return nil, err
+	}
+	var text struct{ Messages json.RawMessage }
+	if err := json.Unmarshal(wizard, &text); err != nil {
+		return nil, err
+	}
+	out.Messages = text.Messages
+	return json.Marshal(out)
 }
 
 func options(src, licence string) api.BuildOptions {

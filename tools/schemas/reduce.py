@@ -1,4 +1,5 @@
-"""Reduces published schemas of deployment files to what tests need, and writes them to internal/launch/files/testdata/schemas.
+"""Reduces published schemas of deployment files to what tests need, and writes them to
+internal/launch/files/testdata/schemas, or to the folder that a source names.
 
     python3 tools/schemas/reduce.py MIRROR [NAME ...]
 
@@ -15,7 +16,8 @@ import sys
 import yaml
 
 HERE = pathlib.Path(__file__).parent
-OUT = HERE.parent.parent / "internal/launch/files/testdata/schemas"
+ROOT = HERE.parent.parent
+OUT = "internal/launch/files/testdata/schemas"
 DROPPED = {"description", "example", "default", "title", "deprecated"}
 SHORTEST = 60  # characters of a part that is worth a definition
 
@@ -127,8 +129,9 @@ def main():
         if kinds:
             kinds = {k: shared(kinds[k], definitions) for k in sorted(kinds)}
             out |= {"$defs": kinds | {k: v for k, v in definitions.values()}}
-        (OUT / f"{name}.json").write_text(json.dumps(out, separators=(",", ":")) + "\n")
-        print(name, len(kinds), (OUT / f"{name}.json").stat().st_size)
+        file = ROOT / s.get("out", OUT) / f"{name}.json"
+        file.write_text(json.dumps(out, separators=(",", ":")) + "\n")
+        print(name, len(kinds), file.stat().st_size)
 
 
 main()

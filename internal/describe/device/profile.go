@@ -136,7 +136,7 @@ const (
 	// ThroughHost copies through the host's memory: where the driver denies peer access, as that of GeForce cards does, or the
 	// host is a virtual machine.
 	ThroughHost Transport = "host"
-	// Peer reads and writes the other device's memory.
+	// Peer reads and writes the other device's memory. Only generations with a measured factor use it.
 	Peer Transport = "peer"
 )
 

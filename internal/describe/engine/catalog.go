@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"strings"
@@ -51,11 +50,6 @@ func Names() []string {
 
 // Server is the engine whose server an engine runs: another one for model code that plugs into it, else the engine itself.
 func Server(name string) string {
-	for i := range catalog { // a profile has its own name, and searches ask for every candidate
-		if e := &catalog[i]; e.name == name {
-			return cmp.Or(e.server, name)
-		}
-	}
 	if e, err := find(name); err == nil && e.server != "" {
 		return e.server
 	}
@@ -65,12 +59,12 @@ func Server(name string) string {
 // LookupVersion returns the profile of an engine for a version, "0.11.2" or
 // "1.2.0rc6"; "" is the newest.
 func LookupVersion(name, release string) (*Profile, error) {
-	all, err := Versions(name)
+	all, err := versions(name)
 	if err != nil {
 		return nil, err
 	}
 	if release == "" {
-		return all[0], nil
+		return all[0].clone(), nil
 	}
 	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
@@ -80,7 +74,7 @@ func LookupVersion(name, release string) (*Profile, error) {
 	}
 	for _, p := range all {
 		if p.Versions.contains(release) {
-			return p, nil
+			return p.clone(), nil
 		}
 	}
 	return nil, fmt.Errorf("engine %s: version %s is too old; the oldest supported version is %s",
@@ -138,6 +132,16 @@ func LookupNear(name, release, month string) (p *Profile, assumed string, err er
 // Versions returns the profiles of an engine, one for each range of versions,
 // newest first.
 func Versions(name string) ([]*Profile, error) {
+	all, err := versions(name)
+	out := make([]*Profile, len(all)) // callers may change theirs
+	for i, p := range all {
+		out[i] = p.clone()
+	}
+	return out, err
+}
+
+// versions are the profiles of an engine that all lookups share.
+func versions(name string) ([]*Profile, error) {
 	e, err := find(name)
 	if err != nil {
 		return nil, err
@@ -146,11 +150,7 @@ func Versions(name string) ([]*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
 	}
-	out := make([]*Profile, len(all)) // callers may change theirs
-	for i, p := range all {
-		out[i] = p.clone()
-	}
-	return out, nil
+	return all, nil
 }
 
 // parsed are the profiles of the files that were read, by the engine's name.
@@ -180,7 +180,7 @@ func (e entry) parse(file string, data []byte) ([]*Profile, error) {
 	if e.server == "" {
 		return parse(file, data)
 	}
-	all, err := Versions(e.server)
+	all, err := versions(e.server)
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +204,11 @@ func (e *UnknownError) Error() string {
 
 // find resolves a name, or returns an error that helps to correct it.
 func find(name string) (entry, error) {
+	for i := range catalog { // a profile has its own name, and searches ask for the server of every candidate
+		if catalog[i].name == name {
+			return catalog[i], nil
+		}
+	}
 	var words []string
 	owner := map[string]string{}
 	for _, e := range catalog {

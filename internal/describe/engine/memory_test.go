@@ -303,6 +303,7 @@ func TestShareInUse(t *testing.T) {
 		{"0.5.12", Use{Devices: 8, Drafts: 3}, nil, share(plain + 4096), 0.25},
 		{"0.5.9", Use{Devices: 8, Drafts: 3}, nil, share(plain + 2048), 0.25},
 		{"", Use{Devices: 8, Ranks: 8, Side: Prompts}, nil, share(plain - 2*512), 0.25},
+		{"0.5.14", Use{Devices: 8, Ranks: 8, Side: Prompts}, nil, share(plain + 4.5*512*8), 0.25},
 		{"", Use{Devices: 8, Ranks: 8, Side: Decodes}, nil, share(plain - 1.5*(8192-2048) + 4.5*512*8), 0.25},
 		{"0.5.12", Use{Devices: 8, Ranks: 8, Side: Prompts}, nil, share(plain + 4.5*512*8), 0.25},
 		{"", Use{Devices: 8, Model: tower}, nil, share(plain) * 0.95 * (1 - 0.1*(1.265625-1)), 0.25},
@@ -311,6 +312,11 @@ func TestShareInUse(t *testing.T) {
 		{"0.5.12", Use{Devices: 8, Model: recurrent}, []string{"prefix_caching=false"}, share(plain), 0.25},
 		{"0.5.12", Use{Devices: 8, Model: recurrent, Drafts: 3}, nil, share(plain + 4096), 0.25}, // without the prefix cache
 		{"0.5.12", Use{Devices: 8, Model: &model.Model{Family: "kimi_linear", Kinds: recurrent.Kinds}}, nil, share(plain), 0.25},
+		{"", Use{Devices: 8, Model: &model.Model{Family: "lfm2", Kinds: recurrent.Kinds}}, nil, share(plain), 1}, // without buffers
+		{"", Use{Devices: 8, Model: &model.Model{Family: "lfm2", Kinds: recurrent.Kinds}}, []string{"prefix_caching=false"}, share(plain), 0.25},
+		{"", Use{Devices: 8, Model: &model.Model{Family: "kimi_linear", Kinds: recurrent.Kinds}}, nil, share(plain), 0.25},
+		{"0.5.14", Use{Devices: 8, Model: &model.Model{Family: "kimi_linear", Kinds: recurrent.Kinds}}, nil, share(plain), 1},
+		{"0.5.12", Use{Devices: 8, Model: recurrent}, []string{"host.exposed=0"}, share(plain), 0},
 	} {
 		p, err := LookupVersion("sglang", c.version)
 		if err == nil {
@@ -383,6 +389,31 @@ func TestPrefixCacheWhileDrafting(t *testing.T) {
 		}
 		if got := p.On(d, Use{Devices: 2, Model: recurrent, Drafts: 2}).PrefixCaching; got != c.want {
 			t.Errorf("%s %s: prefix caching %t", c.name, c.version, got)
+		}
+	}
+}
+
+// TestUnbufferedStates: SGLang has five states for a running sequence, three of a family without buffers, however often its defaults
+// are chosen; what is given stays.
+func TestUnbufferedStates(t *testing.T) {
+	t.Parallel()
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := []model.Layer{{Attention: model.Attention{Kind: model.ShortConv}}}
+	for _, c := range []struct {
+		family, setting string
+		want            int
+	}{{"qwen3_next", "prefix_caching=true", 5}, {"lfm2", "prefix_caching=true", 3}, {"lfm2", "recurrent.slots=4", 4}} {
+		p, err := lookup(t, "sglang").With(c.setting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := Use{Devices: 1, Model: &model.Model{Family: c.family, Kinds: kinds}}
+		once := p.On(d, u)
+		if twice := once.On(d, u); once.Recurrent.Slots != c.want || twice.Recurrent.Slots != c.want {
+			t.Errorf("%s with %s: %d states, chosen again %d; want %d", c.family, c.setting, once.Recurrent.Slots, twice.Recurrent.Slots, c.want)
 		}
 	}
 }

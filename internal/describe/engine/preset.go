@@ -100,7 +100,8 @@ func parsePresets(data []byte) ([]Preset, error) {
 	return all, nil
 }
 
-// Presets are those of an engine, in the order they are shown.
+// Presets are those of an engine, in the order they are shown. A port has none of the engine's: those are of deployments on other devices or with
+// other model code.
 func Presets(engine string) []Preset {
 	return slices.DeleteFunc(slices.Clone(presets()), func(p Preset) bool { return p.Engine != engine })
 }

@@ -28,6 +28,8 @@ type Profile struct {
 	MaxSequences int // on one rank
 	// SequencesGiven means that MaxSequences was set.
 	SequencesGiven bool
+	// ExposedGiven means that Exposed was set.
+	ExposedGiven bool
 
 	MemoryShare   float64
 	MemoryShareOf ShareOf
@@ -156,6 +158,8 @@ type Recurrent struct {
 	Overlapped bool     // host work overlaps with the GPU nevertheless
 	Drafts     bool     // there is a prefix cache while drafting too
 	Uncached   []string // families without a prefix cache
+	// Unbuffered are families without the buffers among the Slots that let host work overlap.
+	Unbuffered []string
 }
 
 // AttentionDP is how data-parallel attention changes the schedule.

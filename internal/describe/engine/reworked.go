@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/plimsoll-project/plimsoll/internal/basic/version"
+import (
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+)
 
 // Reworked is what an engine does differently from a release on with a flag or key that keeps its name, or with none: "" for what no flag
 // sets. The table of releases and the declared defaults do not show it.
@@ -9,6 +13,8 @@ type Reworked struct {
 	Since  string `json:"since"`
 	What   string `json:"what"`
 	Source string `json:"source"`
+
+	except []string // engines that run the server and do not do it
 }
 
 // reworked are those that are known, by engine. Each was read in the source it names.
@@ -18,23 +24,24 @@ func reworked() map[string][]Reworked {
 			{
 				"--gpu-memory-utilization", "0.20.0", "the memory of CUDA graphs is estimated and counts: less is left for the KV cache",
 				"vllm/envs.py, VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS",
+				[]string{"vllm-ascend"}, // measures after the KV cache was sized (its worker.py, determine_available_memory)
 			},
 		},
 		"vllm-ascend": {
 			{
-				"--max-cudagraph-capture-size", "0.18.0", "unset it is as many tokens as max_num_seqs sequences have in a decode step, at most 512, and not twice as many",
-				"vllm-ascend PR 7572",
+				"--max-cudagraph-capture-size", "0.18.0rc1", "unset it is as many tokens as max_num_seqs sequences have in a decode step, at most 512, and not twice as many",
+				"vllm-ascend PR 7572", nil,
 			},
 			{
-				"--compilation-config", "0.21.0", "without cudagraph_mode decodes replay whole graphs and prompts pieces; both replayed pieces",
-				"vllm-ascend PR 9572",
+				"--compilation-config", "0.21.0rc1", "without cudagraph_mode decodes replay whole graphs and prompts pieces; both replayed pieces",
+				"vllm-ascend PR 9572", nil,
 			},
 		},
 		"trtllm": {
-			{"--backend", "1.0.0", "unset it is PyTorch, and not a TensorRT engine", "release notes of 1.0"},
-			{"", "1.1.0", "the sampler in C++ is the default (sampler_type chooses)", "release notes of 1.1"},
-			{"", "1.2.0", "sampling is by FlashInfer, and undefined cases of sampling changed", "release notes of 1.2"},
-			{"", "1.2.0", "programmatic dependent launch is on", "release notes of 1.2"},
+			{"--backend", "1.0.0", "unset it is PyTorch, and not a TensorRT engine", "release notes of 1.0", nil},
+			{"", "1.1.0", "the sampler in C++ is the default (sampler_type chooses)", "release notes of 1.1", nil},
+			{"", "1.2.0", "sampling is by FlashInfer, and undefined cases of sampling changed", "release notes of 1.2", nil},
+			{"", "1.2.0", "programmatic dependent launch is on", "release notes of 1.2", nil},
 		},
 	}
 }
@@ -47,7 +54,7 @@ func ReworkedBetween(name, from, to string) []Reworked {
 	}
 	var out []Reworked
 	for _, r := range all {
-		if version.Compare(from, r.Since) < 0 && version.Compare(r.Since, to) <= 0 {
+		if !slices.Contains(r.except, name) && version.Compare(from, r.Since) < 0 && version.Compare(r.Since, to) <= 0 {
 			out = append(out, r)
 		}
 	}

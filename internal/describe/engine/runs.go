@@ -32,17 +32,18 @@ func RunsOn(v device.Vendor) []string {
 	return nil
 }
 
-// Port is the engine that runs under a name on a vendor's devices: the port of vLLM or SGLang that Ascend's need, elsewhere
-// the one of that name.
+// Port is the engine that runs under a name on a vendor's devices: where they do not run that one but a port of it, as Ascend's with
+// vLLM and SGLang, the port.
 func Port(name string, v device.Vendor) string {
-	if v != device.Ascend && v != device.Test {
+	e, err := find(name)
+	runs := RunsOn(v)
+	if err != nil || slices.Contains(runs, e.name) {
 		return name
 	}
-	switch normal(name) {
-	case "vllm", "vllmv1":
-		return "vllm-ascend"
-	case "sglang", "sgl":
-		return "sglang-npu"
+	for _, port := range runs {
+		if Server(port) == e.name {
+			return port
+		}
 	}
 	return name
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -66,6 +67,10 @@ func TestPorts(t *testing.T) {
 	a3, _ := device.Lookup("ATLAS_800_A3_752T_128G_DIE")
 	if got := p.On(a3, Use{Devices: 4}).Graph.MaxBatch; got != 256 {
 		t.Errorf("graphs of %d sequences; max_num_seqs is 256", got)
+	}
+	npu, sglang := lookup(t, "sglang-npu").Tiers, lookup(t, "sglang").Tiers
+	if !reflect.DeepEqual(npu[2:], sglang[3:]) {
+		t.Errorf("above 64 GiB %+v, of SGLang %+v", npu[2:], sglang[3:])
 	}
 	if got := lookup(t, "sglang-npu").On(a3, Use{Devices: 2}).Graph.MaxBatch; got != 64 {
 		t.Errorf("graphs of %d sequences with TP 2, want 64 (set_default_server_args)", got)

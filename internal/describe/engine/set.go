@@ -69,7 +69,9 @@ func (p *Profile) keep(key string) {
 	case "max_sequences":
 		p.MTP.Sequences, p.SequencesGiven = 0, true
 	case "host.exposed":
-		p.Alone = 1
+		p.Alone, p.ExposedGiven = 1, true
+	case "recurrent.slots", "recurrent.overlapped":
+		p.Recurrent.Unbuffered = nil
 	}
 	for i := range p.Tiers {
 		switch t := &p.Tiers[i]; key {

@@ -23,7 +23,7 @@ func TestWith(t *testing.T) {
 	}
 	want := *p
 	want.TokenBudget, want.MaxSequences, want.SequencesGiven, want.MemoryShare, want.KVFormat = 2048, 64, true, 0.8, dtype.FP8
-	want.BatchWait, want.Exposed, want.Alone, want.Policy, want.ChunkedPrefill = BatchWait{20, 0.9}, 0, 1, InFlight, false
+	want.BatchWait, want.Exposed, want.ExposedGiven, want.Alone, want.Policy, want.ChunkedPrefill = BatchWait{20, 0.9}, 0, true, 1, InFlight, false
 	want.MemoryShareOf, want.Workspace, want.MTP.Tokens, want.Reserve = OfFree, 3*units.GiB, 2, 1
 	want.Hosts = p.clone().Hosts
 	for _, terms := range want.Hosts {
@@ -83,7 +83,7 @@ func adjustable(p *Profile) []Setting {
 func TestSettings(t *testing.T) {
 	every(t, func(t *testing.T, p *Profile) {
 		p = p.clone()
-		p.Tiers, p.ShareRule, p.Graph.Given, p.SequencesGiven = nil, nil, true, true // With drops what it replaces
+		p.Tiers, p.ShareRule, p.Graph.Given, p.SequencesGiven, p.ExposedGiven, p.Recurrent.Unbuffered = nil, nil, true, true, true, nil // With drops what it replaces
 		maps.DeleteFunc(p.Hosts, func(generation string, _ *Terms) bool { return generation != Generic })
 		seen := map[string]bool{}
 		var assignments []string

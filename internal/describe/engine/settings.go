@@ -13,6 +13,7 @@ func (p *Profile) identity() []setting {
 		{"source", rule{}, "", &p.Source},
 		{"fuses_shared", rule{}, "", &p.SharedFusion},
 		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
+		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
 	}
 }
 
@@ -62,7 +63,7 @@ func (p *Profile) settings() []setting {
 		{"batch_wait.ratio", shareFrom(0), "prompts wait below this share of the token budget", &p.BatchWait.Ratio},
 		{"attention_dp.wait_steps", atLeast(0), "maximum steps a prompt waits until every data-parallel rank has one", &p.AttentionDP.WaitSteps},
 		{"attention_dp.fill", shareFrom(0), "share of the token budget for which prompts on all ranks wait then; 0 is none", &p.AttentionDP.Fill},
-		{"attention_dp.stall_steps", atLeast(0), "maximum steps they wait since the last one came", &p.AttentionDP.StallSteps},
+		{"attention_dp.stall_steps", atLeast(0), "maximum steps prompts wait after the last new prompt", &p.AttentionDP.StallSteps},
 		{"attention_dp.splits_budget", rule{}, "data-parallel ranks share one token budget", &p.AttentionDP.SplitsBudget},
 		{"mtp.tokens", atLeast(0), "draft tokens per step", &p.MTP.Tokens},
 		{"mtp.sequences", atLeast(0), "default of max_sequences, of all data-parallel ranks together, while drafting; 0 is max_sequences", &p.MTP.Sequences},

@@ -120,10 +120,14 @@ func (r *Recurrent) apply(p *Profile, u *Use) {
 	if r.Slots == 0 {
 		return
 	}
+	if slices.Contains(r.Unbuffered, u.family()) {
+		const buffers = 2 // MAMBA_CACHE_V2_ADDITIONAL_RATIO_OVERLAP
+		r.Slots, r.Overlapped, r.Unbuffered = r.Slots-buffers, false, nil
+	}
 	if u.Drafts > 0 && !r.Drafts || slices.Contains(r.Uncached, u.family()) {
 		p.PrefixCaching = false
 	}
-	if p.PrefixCaching && !r.Overlapped {
+	if p.PrefixCaching && !r.Overlapped && !p.ExposedGiven {
 		p.Exposed = 1
 	}
 }

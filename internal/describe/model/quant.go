@@ -110,7 +110,9 @@ func mergedQuant(r *reader, file []byte) (*quantConfig, error) {
 		if err := json.Unmarshal(raw, &c); err != nil {
 			return nil, decodeError("config.json", "quantization_config.", err)
 		}
-		c.fromQuark()
+		if err := c.fromQuark(); err != nil {
+			return nil, err
+		}
 	}
 	if len(file) == 0 {
 		if !found {

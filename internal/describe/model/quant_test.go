@@ -151,11 +151,15 @@ func TestPartlyQuantizedIsNoted(t *testing.T) {
 
 func TestQuantizationErrors(t *testing.T) {
 	for note, want := range map[string]string{
-		`{"quant_method": "aqlm"}`:                              `config.json: quantization_config.quant_method: "aqlm" is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt, quark`,
-		`{"quant_method": "modelopt", "quant_algo": "ODD"}`:     `quantization: quant_algo: "ODD" is not supported; known: FP8, MXFP8, NVFP4, MXFP4, W4A8_AWQ, W4A16_AWQ, W8A8_SQ, MIXED_PRECISION`,
-		`{"quant_method": "gptq", "bits": 3}`:                   `config.json: quantization_config.bits: 3 is not supported; known: 4, 8`,
-		`{"quant_method": "fp8", "kv_cache_quant_algo": "ODD"}`: `quantization: kv_cache_quant_algo: "ODD" is not supported; known: FP8, INT8, NVFP4`,
-		`{"quant_method": 7}`:                                   `config.json: quantization_config.quant_method: want a string, got number`,
+		`{"quant_method": "aqlm"}`:                                                            `config.json: quantization_config.quant_method: "aqlm" is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt, quark`,
+		`{"quant_method": "modelopt", "quant_algo": "ODD"}`:                                   `quantization: quant_algo: "ODD" is not supported; known: FP8, MXFP8, NVFP4, MXFP4, W4A8_AWQ, W4A16_AWQ, W8A8_SQ, MIXED_PRECISION`,
+		`{"quant_method": "gptq", "bits": 3}`:                                                 `config.json: quantization_config.bits: 3 is not supported; known: 4, 8`,
+		`{"quant_method": "fp8", "kv_cache_quant_algo": "ODD"}`:                               `quantization: kv_cache_quant_algo: "ODD" is not supported; known: FP8, INT8, NVFP4`,
+		`{"quant_method": "quark"}`:                                                           `config.json: quantization_config: quark needs global_quant_config or layer_quant_config, which say how weights are stored`,
+		`{"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "bfloat16"}}}`: `config.json: quantization_config: Quark's dtype "bfloat16" is not supported; known: fp4, fp8_e4m3, fp8_e5m2, int4, uint4, int8, uint8`,
+		`{"quant_method": "quark", "layer_quant_config": {"*": {"weight": {"dtype": "fp4"}, "input_tensors": {"dtype": "mx6"}}}}`:          `config.json: quantization_config: Quark's dtype "mx6" is not supported; known: fp4, fp8_e4m3, fp8_e5m2, int4, uint4, int8, uint8`,
+		`{"quant_method": "quark", "global_quant_config": {}, "kv_cache_quant_config": {"*k_proj": {"output_tensors": {"dtype": "mx9"}}}}`: `config.json: quantization_config: Quark's dtype "mx9" is not supported; known: fp4, fp8_e4m3, fp8_e5m2, int4, uint4, int8, uint8`,
+		`{"quant_method": 7}`: `config.json: quantization_config.quant_method: want a string, got number`,
 	} {
 		config := edit(qwen3Config, `"vocab_size"`, `"quantization_config": `+note+`, "vocab_size"`)
 		if _, err := Parse([]byte(config), nil); err == nil || err.Error() != want {

@@ -1,9 +1,13 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -24,58 +28,74 @@ type quarkLayer struct {
 }
 
 type quarkTensor struct {
-	DType   string `json:"dtype"`      // fp4, fp8_e4m3, int8, int4
+	DType   string `json:"dtype"`
 	Scheme  string `json:"qscheme"`    // per_group, per_channel, per_tensor
 	Group   int    `json:"group_size"` // of per_group
 	Dynamic bool   `json:"is_dynamic"`
 }
 
 // tensor is the tensor as compressed-tensors notes it.
-func (t *quarkTensor) tensor() *quantTensor {
+func (t *quarkTensor) tensor() (*quantTensor, error) {
 	if t == nil || t.DType == "" {
-		return nil
+		return nil, nil //nolint:nilnil // not quantized
 	}
-	out := &quantTensor{Type: "int", Dynamic: []byte("false")}
-	if strings.HasPrefix(t.DType, "fp") {
-		out.Type = "float"
-	}
-	if t.Dynamic {
-		out.Dynamic = []byte("true")
-	}
-	out.Bits = 8
-	if strings.Contains(t.DType, "4") && !strings.Contains(t.DType, "8") {
+	out := &quantTensor{Type: "int", Dynamic: []byte(strconv.FormatBool(t.Dynamic))}
+	switch t.DType {
+	case "fp4":
+		out.Type, out.Bits = "float", 4
+	case "fp8_e4m3", "fp8_e5m2":
+		out.Type, out.Bits = "float", 8
+	case "int4", "uint4":
 		out.Bits = 4
+	case "int8", "uint8":
+		out.Bits = 8
+	default:
+		return nil, fmt.Errorf("config.json: quantization_config: Quark's dtype %s is not supported; known: fp4, fp8_e4m3, fp8_e5m2, int4, uint4, int8, uint8", quoted(t.DType))
 	}
 	if t.Scheme == "per_group" {
 		out.Group = t.Group
 	}
-	return out
+	return out, nil
 }
 
 // group is the layer's format as compressed-tensors notes it, for modules with these names.
-func (l *quarkLayer) group(targets ...string) quantGroup {
-	return quantGroup{Targets: targets, Weights: l.Weight.tensor(), Input: l.Input.tensor()}
+func (l *quarkLayer) group(targets ...string) (quantGroup, error) {
+	weights, err := l.Weight.tensor()
+	input, wrong := l.Input.tensor()
+	return quantGroup{Targets: targets, Weights: weights, Input: input}, cmp.Or(err, wrong)
 }
 
 // fromQuark restates Quark's note as one of compressed-tensors. Patterns with the same format are a group, which may then cover most of a part.
-func (c *quantConfig) fromQuark() {
+func (c *quantConfig) fromQuark() (err error) {
 	if !strings.EqualFold(c.Method, "quark") {
-		return
+		return nil
+	}
+	if c.Global == nil && len(c.ByLayer) == 0 {
+		return errors.New("config.json: quantization_config: quark needs global_quant_config or layer_quant_config, which say how weights are stored")
 	}
 	c.Groups = map[string]quantGroup{}
 	for _, pattern := range slices.Sorted(maps.Keys(c.ByLayer)) {
 		layer := c.ByLayer[pattern]
 		format, _ := json.Marshal(layer) // plain values
 		name := "layers " + string(format)
-		c.Groups[name] = layer.group(slices.Concat(c.Groups[name].Targets, []string{pattern})...)
+		if c.Groups[name], err = layer.group(slices.Concat(c.Groups[name].Targets, []string{pattern})...); err != nil {
+			return err
+		}
 	}
 	if c.Global != nil {
-		c.Groups["others"] = c.Global.group("Linear") // after "layers": the first that covers a part counts
+		if c.Groups["others"], err = c.Global.group("Linear"); err != nil { // after "layers": the first that covers a part counts
+			return err
+		}
 	}
 	c.Ignore = append(c.Ignore, c.Excluded...)
-	for _, layer := range c.KV {
-		if t := layer.Output.tensor(); t != nil && t.Bits == 8 {
+	for _, pattern := range slices.Sorted(maps.Keys(c.KV)) {
+		t, err := c.KV[pattern].Output.tensor()
+		if err != nil {
+			return err
+		}
+		if t != nil && t.Bits == 8 {
 			c.KVAlgo = map[string]string{"float": "FP8", "int": "INT8"}[t.Type]
 		}
 	}
+	return nil
 }

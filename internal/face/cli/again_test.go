@@ -112,9 +112,8 @@ func ask(command string, request []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var out bytes.Buffer
-	err = document.Compact(&out, doc)
-	return out.String(), err
+	out, err := document.Compact(doc)
+	return string(out), err
 }
 
 // strict decodes, and refuses fields that a request does not have.

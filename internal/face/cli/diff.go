@@ -25,7 +25,7 @@ func newDiffCmd(env *Env) *cobra.Command {
 					return err
 				}
 			}
-			effects, err := plan.Effects(cmd.Context(), env.world(), plans[0].Request, plans[1].Request)
+			effects, err := plan.Effects(cmd.Context(), env.world(), plans[0], plans[1])
 			if err != nil {
 				return asked(fmt.Errorf("planning %s again: %w", args[0], err))
 			}

@@ -121,7 +121,7 @@ func cacheFlags(fs *pflag.FlagSet, routing *string, host *deployment.HostCache) 
 // hostFlags completes the host cache that flags describe.
 func hostFlags(fs *pflag.FlagSet, host *deployment.HostCache) error {
 	if host.GiB != 0 {
-		return nil
+		return notZero(fs, "host-bandwidth", "positive")
 	}
 	host.Bandwidth = 0
 	if fs.Changed("host-bandwidth") {

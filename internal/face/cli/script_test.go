@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// memo remembers simulations, for tests that ask the same question several times and look at how it is answered, not what.
+// memo remembers simulations, for tests that ask the same question several times; answers do not depend on it.
 func memo() *session.Memo { return &session.Memo{Size: 4096} }
 
 // memoKey is the key of a script's memo.

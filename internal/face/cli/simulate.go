@@ -114,7 +114,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.json, "json", false, "print JSON")
-		fs.StringVar(&f.timeline, "timeline", "", "also write what each replica does over a minute to a CSV `file`: requests queued, in prefill and in decode")
+		fs.StringVar(&f.timeline, "timeline", "", "also write what up to eight replicas do over a minute to a CSV `file`: requests queued, in prefill and in decode")
 		fs.StringVar(&f.perRequest, "per-request", "", "also write all requests to a CSV `file`")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/sweep"
 )
@@ -114,9 +115,9 @@ func (f *sweepFlags) run(cmd *cobra.Command, env *Env, file string) error {
 	}
 	t := &sweepTable{env: env, sweep: s, shard: p, out: f.out, heading: s.Heading(env.programVersion(), p)}
 	if f.dryRun {
-		env.print(func(w io.Writer) { fmt.Fprintln(w, plural(s.Cells, "cell")+": "+s.Grid.Shape()) })
+		env.print(func(w io.Writer) { fmt.Fprintln(w, units.Counted(s.Cells, "cell")+": "+s.Grid.Shape()) })
 		if p.Of > 1 {
-			fmt.Fprintf(env.Stdout, "shard %d of %d: %d cells, to %s\n", p.Index, p.Of, len(slices.Collect(s.In(p))), t.part(p.Index))
+			fmt.Fprintf(env.Stdout, "shard %d of %d: %s, to %s\n", p.Index, p.Of, units.Counted(len(slices.Collect(s.In(p))), "cell"), t.part(p.Index))
 		}
 		return nil
 	}
@@ -248,7 +249,7 @@ func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
 		}
 	}
 	if n := j.part.Rows(); n > 0 {
-		t.note(f.quiet, "%d rows are in %s.journal; %d cells are left", n, target, len(cells))
+		t.note(f.quiet, "%s in %s.journal, %s left", units.Counted(n, "row"), target, units.Counted(len(cells), "cell"))
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()

@@ -71,15 +71,7 @@ func runUpgrade(cmd *cobra.Command, env *Env, f *lintFlags, engine string, args 
 		}
 	}
 	if broken > 0 {
-		return fmt.Errorf("%s breaks %s", r.To.Version, plural(broken, "setting"))
+		return fmt.Errorf("%s breaks %s", r.To.Version, units.Counted(broken, "setting"))
 	}
 	return nil
-}
-
-// plural is a number of things.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -91,5 +91,5 @@ func (c *commandLine) lengths(flag string, tokens int, of string, d *workload.Di
 func (c *commandLine) caches(routing string, host deployment.HostCache) {
 	c.add(routing != "" && routing != sim.RoundRobin.String(), "routing", routing)
 	c.add(host.GiB > 0, "host-cache", host.GiB)
-	c.add(host.GiB > 0 && host.Bandwidth != deployment.DefaultHostBandwidth, "host-bandwidth", host.Bandwidth)
+	c.add(host.GiB > 0 && host.Speed() != deployment.DefaultHostBandwidth, "host-bandwidth", host.Bandwidth)
 }

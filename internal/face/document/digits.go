@@ -9,27 +9,34 @@ import (
 )
 
 // Encode writes a document the same way for all interfaces: equal documents give equal bytes.
-func Encode(w io.Writer, document any) error { return encode(w, document, "  ") }
+func Encode(w io.Writer, document any) error {
+	data, err := encode(document, "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
 
-// Compact writes a document in one line, without blanks.
-func Compact(w io.Writer, document any) error { return encode(w, document, "") }
+// Compact is a document in one line without its end, and without blanks.
+func Compact(document any) ([]byte, error) {
+	data, err := encode(document, "")
+	return bytes.TrimSuffix(data, []byte("\n")), err
+}
 
-func encode(w io.Writer, document any, indent string) error {
+func encode(document any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
-	if err := e.Encode(document); err != nil {
-		return err
-	}
-	_, err := w.Write(rounded(b.Bytes()))
-	return err
+	err := e.Encode(document)
+	return rounded(b.Bytes()), err
 }
 
-// digits is how many significant digits a number of a document has. Processors round the last bits otherwise (ARM multiplies and
-// adds with one rounding, x86 has its own exponential function), some 1e-13 of a figure: with ten digits that is not seen, and no figure
-// of a plan is that sure. Where two events of a simulation are due at the same time those bits decide which is first, and figures may
-// then differ by some 0.01 %, less than their sampling error.
+// digits is the number of significant digits of a number in a document. The last bits depend on the processor (ARM fuses
+// multiplications and additions, x86 has its own exponential function), about 1e-13 of a figure. Ten digits hide that, and no figure
+// of a plan is more precise. Where two events of a simulation are due at the same time, the last bits decide which comes first, and
+// figures may differ by about 0.01 %, less than their sampling error.
 const digits = 10
 
 // rounded is a JSON text with its numbers rounded; whole numbers and texts stay.
@@ -77,8 +84,9 @@ func number(token []byte) []byte {
 	} else {
 		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // of its own text
 	}
-	if a := math.Abs(x); a != 0 && a < 1e-6 {
-		return strconv.AppendFloat(nil, x, 'e', -1, 64)
+	out, err := json.Marshal(x)
+	if err != nil {
+		return token
 	}
-	return strconv.AppendFloat(nil, x, 'f', -1, 64)
+	return out
 }

@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -47,7 +48,19 @@ func (e *InputError) Unwrap() error { return e.cause }
 
 // NewInputError puts an error about the request of an operation into the names of its JSON.
 func NewInputError(err error, operation string) *InputError {
-	out := &InputError{cause: err, Mistakes: Mistakes(err, operation)}
+	return inputError(err, Mistakes(err, operation))
+}
+
+// Under is the error of an operation whose request is a part of another one: the names of fields begin with the part's.
+func Under(part string, err error, operation string) error {
+	if _, input := errors.AsType[*session.InputError](err); !input {
+		return fmt.Errorf("%s: %w", part, err)
+	}
+	return inputError(err, mistakes(err, operation, part+"."))
+}
+
+func inputError(cause error, all []Mistake) *InputError {
+	out := &InputError{cause: cause, Mistakes: all}
 	for i := range out.Mistakes {
 		for _, f := range out.Mistakes[i].Fields {
 			if !slices.Contains(out.Fields, f) {
@@ -85,18 +98,31 @@ func Run[Request, Response any](ctx context.Context, operation string, r Request
 }
 
 // Mistakes are what is wrong with the request of an operation, one by one.
-func Mistakes(err error, operation string) []Mistake {
-	say := func(name field.Name) string { return JSONName(operation, name) }
+func Mistakes(err error, operation string) []Mistake { return mistakes(err, operation, "") }
+
+// mistakes are those of a request that is below a path.
+func mistakes(err error, operation, under string) []Mistake {
+	said := false
+	say := func(name field.Name) string {
+		said = true
+		return under + JSONName(operation, name)
+	}
 	var out []Mistake
 	for _, err := range field.Each(err) {
+		said = false
 		m := Mistake{Fields: []string{}, Detail: field.Say(err, say)}
+		if under != "" && !said {
+			m.Detail = strings.TrimSuffix(under, ".") + ": " + m.Detail
+		}
 		add := func(place string) {
-			if place != "" && !slices.Contains(m.Fields, place) {
+			if !slices.Contains(m.Fields, place) {
 				m.Fields = append(m.Fields, place)
 			}
 		}
 		for _, e := range field.Errors(err) {
-			add(e.Path)
+			if e.Path != "" {
+				add(under + e.Path)
+			}
 			for _, n := range e.Names {
 				add(say(n))
 			}
@@ -160,6 +186,6 @@ func places() map[string]map[field.Name]string {
 	optimized := map[field.Name]string{"device": "devices", "engine": "engine.name"}
 	supported := map[field.Name]string{"device": "systems", "engine": "engines"}
 	return map[string]map[field.Name]string{
-		"": all, "plan": plan, "diff": plan, "validate": plan, "write_files": files, FilesOfDeployment: run, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed, "support": supported,
+		"": all, "plan": plan, "validate": plan, "write_files": files, FilesOfDeployment: run, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed, "support": supported,
 	}
 }

@@ -82,18 +82,11 @@ func (s *Server) addSchema() {
 
 // answered is a result: compact JSON, once for programs and once for clients that read only text.
 func answered(doc any) (*sdk.CallToolResult, error) {
-	var b bytes.Buffer
-	if err := compact(&b, doc); err != nil {
+	data, err := document.Compact(doc)
+	if err != nil {
 		return nil, err
 	}
-	return &sdk.CallToolResult{StructuredContent: json.RawMessage(b.Bytes()), Content: []sdk.Content{&sdk.TextContent{Text: b.String()}}}, nil
-}
-
-// compact writes JSON without blanks and line ends.
-func compact(b *bytes.Buffer, doc any) error {
-	err := document.Compact(b, doc)
-	b.Truncate(len(bytes.TrimRight(b.Bytes(), "\n")))
-	return err
+	return &sdk.CallToolResult{StructuredContent: json.RawMessage(data), Content: []sdk.Content{&sdk.TextContent{Text: string(data)}}}, nil
 }
 
 // call answers a call. Mistakes in the request are a result that lists them, so that the

@@ -27,6 +27,7 @@ func TestUnknownNames(t *testing.T) {
 	for _, c := range []struct{ operation, request, field string }{
 		{"plan", given(`{`+small+`}`, device, wrongDevice), "systems"},
 		{"plan", given(`{`+small+`}`, engine, wrongEngine), "engines"},
+		{"diff", `{"a":{` + small + `},"b":` + given(`{`+small+`}`, device, wrongDevice) + `}`, "b.systems"},
 		{"optimize", given(optimize, device, wrongDevice), "devices"},
 		{"optimize", given(optimize, engine, wrongEngine), "engine.name"},
 		{"explain", given(optimize, device, wrongDevice), "devices"},

@@ -189,6 +189,11 @@ func TestMistakes(t *testing.T) {
 			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"evaluate":"formula"}`,
 			`evaluate must be one of formulas, simulation, got "formula"; nearest: formulas`, "evaluate",
 		},
+		{"diff", `{"a":{` + strings.Replace(small, `"agg"`, `"aggr"`, 1) + `},"b":{` + small + `}}`, `a.modes must be one of agg, disagg, got "aggr"; nearest: agg`, "a.modes"},
+		{
+			"diff", `{"a":{` + small + `},"b":{` + small + `,"no_limits":true,"limits":{"ttft_ms":1}}}`,
+			"b.no_limits excludes b.limits.ttft_ms, b.limits.tpot_ms and b.limits.latency_ms", "b.no_limits b.limits.ttft_ms b.limits.tpot_ms b.limits.latency_ms",
+		},
 		{"lint", `{}`, "", ""},
 		{"validate", `{}`, "give one of plan and optimize", "plan optimize"},
 		{"models", `{"limit":-1}`, "limit must not be negative", "limit"},

@@ -3,8 +3,8 @@ package operation
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	opscheck "github.com/plimsoll-project/plimsoll/internal/ops/check"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -69,15 +69,17 @@ type DiffRequest struct {
 }
 
 func diff(ctx context.Context, k *Kit, r DiffRequest) (*opsplan.Diff, error) {
+	world := *k.World
+	world.Partial = nil // a part of a plan is no part of the comparison
 	var plans [2]*opsplan.Response
-	for i, x := range []*opsplan.Request{&r.A, &r.B} {
-		x.NoChanges = true // they are not compared
+	for i, x := range []opsplan.Request{r.A, r.B} {
+		x.NoChanges, x.Jobs = true, k.Jobs // changes are not compared
 		var err error
-		if plans[i], err = plan(ctx, k, *x); err != nil {
-			return nil, fmt.Errorf("%c: %w", 'a'+i, err)
+		if plans[i], err = opsplan.Run(ctx, &world, x); err != nil {
+			return nil, document.Under([]string{"a", "b"}[i], err, "plan")
 		}
 	}
-	effects, err := opsplan.Effects(ctx, k.World, plans[0].Request, plans[1].Request)
+	effects, err := opsplan.Effects(ctx, &world, plans[0], plans[1])
 	if err != nil {
 		return nil, err
 	}

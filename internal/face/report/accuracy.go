@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
@@ -134,7 +135,7 @@ func inOneLine(w io.Writer, title string, all []measured.Counted) {
 	}
 	words := make([]string, len(all))
 	for i, c := range all {
-		words[i] = fmt.Sprintf("%s (%d row%s)", c.Name, c.Rows, plural(c.Rows))
+		words[i] = fmt.Sprintf("%s (%s)", c.Name, units.Counted(c.Rows, "row"))
 	}
 	fmt.Fprintf(w, "%s: %s.\n", title, strings.Join(words, ", "))
 }
@@ -157,7 +158,7 @@ func defaulted(w io.Writer, rows []measured.Compared) {
 // reasons counts rows by reason, the most frequent first.
 func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measured.Prediction) []string) {
 	for _, c := range measured.Count(rows, of) {
-		fmt.Fprintf(w, "%s (%d row%s): %s\n", title, c.Rows, plural(c.Rows), c.Name)
+		fmt.Fprintf(w, "%s (%s): %s\n", title, units.Counted(c.Rows, "row"), c.Name)
 	}
 }
 

@@ -164,7 +164,7 @@ func stepTitle(mark string, s *estimate.Step) string {
 	if s.Phase == "decode" {
 		name = "Decode step"
 	}
-	title := fmt.Sprintf("%s%s of %d request%s per rank, %d new token%s each", mark, name, s.Requests, plural(s.Requests), s.Query, plural(s.Query))
+	title := fmt.Sprintf("%s%s of %s per rank, %s each", mark, name, units.Counted(s.Requests, "request"), units.Counted(s.Query, "new token"))
 	if s.Cached > 0 {
 		title += fmt.Sprintf(" after %d", s.Cached)
 	}

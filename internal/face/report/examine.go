@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -45,8 +46,8 @@ func Examine(w io.Writer, r *accuracy.ExamineResponse) {
 		}
 	}
 	if marked > 0 {
-		fmt.Fprintf(w, "\nThe column quality marks %d row%s: %d of them were found, and %d row%s without a mark.\n",
-			marked, plural(marked), found, len(rows)-found, plural(len(rows)-found))
+		fmt.Fprintf(w, "\nThe column quality marks %s: %d of them were found, and %s without a mark.\n",
+			units.Counted(marked, "row"), found, units.Counted(len(rows)-found, "row"))
 	}
 }
 

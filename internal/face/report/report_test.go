@@ -92,7 +92,7 @@ func TestStepSays(t *testing.T) {
 		{one("deepseek-ai/DeepSeek-V4-Flash", "h100", step.Request{Queries: 1, Decode: true}), "Note            DeepSeek-V4's attention is"},
 		{
 			one("Qwen/Qwen2.5-VL-7B-Instruct", plain, step.Request{Queries: 1, QueryLength: 100, ImageHeight: 1080, ImageWidth: 1920}),
-			"2793 new tokens each, one image of 10764 patches (2691 tokens) each;",
+			"2,793 new tokens each, 1 image of 10,764 patches (2,691 tokens) each;",
 		},
 	} {
 		var b bytes.Buffer

@@ -76,32 +76,17 @@ func batchLine(r *opsstep.Response) string {
 	if r.Decode {
 		phase = "decode"
 	}
-	line := fmt.Sprintf("%s step, %d request%s per DP rank, %d new token%s each", phase, r.Requests, plural(r.Requests), r.Query, plural(r.Query))
+	line := fmt.Sprintf("%s step, %s per DP rank, %s each", phase, units.Counted(r.Requests, "request"), units.Counted(r.Query, "new token"))
 	if cached := r.Seq - r.Query; cached > 0 {
-		line += fmt.Sprintf(" after %d cached", cached)
+		line += " after " + units.Thousands(cached) + " cached"
 	}
 	if n := r.MTP; n > 0 {
 		line += fmt.Sprintf(", MTP %d", n)
 	}
 	if im := r.Images; im.Count > 0 {
-		line += fmt.Sprintf(", %s of %d patches (%d tokens) each", images(im.Count/r.Requests), im.Patches, im.Tokens)
+		line += fmt.Sprintf(", %s of %s patches (%s tokens) each", units.Counted(im.Count/r.Requests, "image"), units.Thousands(im.Patches), units.Thousands(im.Tokens))
 	}
 	return line
-}
-
-// images is the number of images of a request in words.
-func images(n int) string {
-	if n == 1 {
-		return "one image"
-	}
-	return fmt.Sprintf("%d images", n)
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 func formatLine(r *opsstep.Response) string {

@@ -30,14 +30,14 @@ func Explained(w io.Writer, p *plan.Response) {
 		put(w, t, "    ")
 		paragraph(w, f.Error)
 	}
-	fmt.Fprintf(w, "  Measured deployments like it, %s\n", y.How)
+	fmt.Fprintf(w, "  Similar measured deployments, %s\n", y.How)
 	t := table.New("of", ">deployments", "TTFT", "TPOT", "throughput")
 	for i := range y.Measured {
 		n := &y.Measured[i]
 		t.Row(n.Of, n.Rows, off(n.TTFT), off(n.TPOT), off(n.Throughput))
 	}
 	put(w, t, "    ")
-	fmt.Fprintln(w, "    80 % of the measured values lie so far from their predictions.")
+	fmt.Fprintln(w, "    Measured relative to predicted, 80 % intervals.")
 	if len(y.Models) > 0 {
 		paragraph(w, fmt.Sprintf("Models measured with %s on %s: %s.", p.Contenders[0].Engine, p.Contenders[0].System, strings.Join(y.Models, ", ")))
 	}

@@ -93,14 +93,18 @@ func steps(p *plan.Response) (out []stack) {
 	return out
 }
 
+// slowest are the operators of a step, those that take longest first.
+func slowest(step *estimate.Step) []estimate.Operator {
+	return slices.SortedStableFunc(slices.Values(step.Operators), func(a, b estimate.Operator) int { return cmp.Compare(b.Time, a.Time) })
+}
+
 func stepOf(pool *estimate.Pool, step *estimate.Step) stack {
 	s := stack{
 		Title: capital(step.Phase) + " step of a " + worker(pool.Role),
 		Note: fmt.Sprintf("%s in kernels; data-sheet limit %s. %s, each with %s new and %s cached tokens.",
 			milliseconds(step.Time.Ms()), milliseconds(step.Limit.Ms()), units.Counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
 	}
-	operators := slices.Clone(step.Operators)
-	slices.SortStableFunc(operators, func(a, b estimate.Operator) int { return cmp.Compare(b.Time, a.Time) })
+	operators := slowest(step)
 	rest := part{Name: "other operators"}
 	for i, o := range operators {
 		if i >= named {

@@ -14,14 +14,13 @@ func limits(p *plan.Response) (ttft, tpot float64) {
 	return l.TTFT.Ms(), l.TPOT.Ms()
 }
 
-// frontier is throughput against speed for each contender.
-func frontier(p *plan.Response) *chart {
+// frontier is throughput against speed for each contender, whose points open its view.
+func frontier(p *plan.Response, views []string) *chart {
 	c := &chart{
 		ID: "frontier", Title: "Throughput against speed",
 		About: "Tokens per second and GPU against tokens per second and user, a line for each contender; rings are the chosen points, with 80 % intervals.",
 		X:     axis{Title: "tokens/s per user"}, Y: axis{Title: "tokens/s per GPU"},
 	}
-	views := ids(p)
 	for i := range p.Contenders[:min(drawn, len(p.Contenders))] {
 		k := &p.Contenders[i]
 		s := series{Name: k.Name, Colour: i + 1, Points: true, Opens: views[i]}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,13 +48,11 @@ type reason struct {
 // pictured is the most nodes in the picture of a contender's view.
 const pictured = 4
 
-var unfit = regexp.MustCompile(`[^\w.@-]+`)
-
 // ids are the names of the contenders' views, which addresses end with.
 func ids(p *plan.Response) []string {
 	out := make([]string, 0, len(p.Contenders))
 	for i := range p.Contenders {
-		id := "contender-" + unfit.ReplaceAllString(p.Contenders[i].Name, "-")
+		id := "contender-" + strings.Join(strings.FieldsFunc(p.Contenders[i].Name, unfit), "-")
 		if slices.Contains(out, id) {
 			id += fmt.Sprintf("-%d", i+1)
 		}
@@ -64,10 +61,15 @@ func ids(p *plan.Response) []string {
 	return out
 }
 
-// details are the views of the contenders.
-func details(p *plan.Response) ([]detail, error) {
+// unfit says that a character has no place in an address.
+func unfit(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.@-", r))
+}
+
+// details are the views of the contenders, by their names.
+func details(p *plan.Response, views []string) ([]detail, error) {
 	out := make([]detail, 0, len(p.Contenders))
-	for i, id := range ids(p) {
+	for i, id := range views {
 		c := &p.Contenders[i]
 		d := detail{
 			Contender: c, ID: id, Groups: append(figures(p, c), memoryFigures(c)), Memory: memoryOf("Memory of a GPU that generates", &c.Memory, c.KVPeak), Picture: pictureOf(c, pictured),
@@ -119,30 +121,17 @@ func reasonsOf(p *plan.Response, id string) *reasons {
 	titles := map[plan.FigureOf]string{plan.OfTTFT: "Time to first token", plan.OfTPOT: "Time per output token", plan.OfThroughput: "Throughput", plan.OfMemory: "Memory"}
 	for i := range p.Why.Figures {
 		f := &p.Why.Figures[i]
-		r := reason{Reason: f, ID: id + "--" + unfit.ReplaceAllString(string(f.Figure), "-"), Title: cmp.Or(titles[f.Figure], string(f.Figure))}
+		r := reason{Reason: f, ID: id + "--" + string(f.Figure), Title: cmp.Or(titles[f.Figure], string(f.Figure))}
 		if f.Bounds != nil {
 			r.Bounds = bounds(f.Phase, f.Bounds)
-			r.Step = stepIn(p, f.Phase)
+			r.Step = p.StepOf(f.Phase)
 		}
 		if r.Step != nil {
-			r.Operators = slices.Clone(r.Step.Operators)
-			slices.SortStableFunc(r.Operators, func(a, b estimate.Operator) int { return cmp.Compare(b.Time, a.Time) })
+			r.Operators = slowest(r.Step)
 		}
 		out.Figures = append(out.Figures, r)
 	}
 	return out
-}
-
-// stepIn is the step of a phase, nil if there is none.
-func stepIn(p *plan.Response, phase string) *estimate.Step {
-	for i := range p.Pools {
-		for k := range p.Pools[i].Steps {
-			if s := &p.Pools[i].Steps[k]; s.Phase == phase {
-				return s
-			}
-		}
-	}
-	return nil
 }
 
 // bounds are what a step waits for.

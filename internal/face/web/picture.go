@@ -33,8 +33,8 @@ const (
 	nodesInRow, mostNodes = 4, 16
 )
 
-// The colours of links, within a node and between nodes, and of the KV cache on its way.
-const colourWithin, colourBetween, colourFlow = 6, 5, 4
+// The colours of links, within a node and between nodes.
+const colourWithin, colourBetween = 6, 5
 
 // colourOf is the colour of a role.
 func colourOf(r deployment.Role) (colour int, name string) {

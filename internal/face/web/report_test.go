@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
@@ -51,6 +52,21 @@ func TestReport(t *testing.T) {
 		golden.Check(t, "testdata/"+name+".html", []byte(html))
 		golden.Check(t, "testdata/"+name+".md", []byte(markdown(t, p)))
 		wellFormed(t, html)
+	}
+}
+
+// TestRecordInPage: the record in a page has the digits of the document.
+func TestRecordInPage(t *testing.T) {
+	p := plan(t, "plan")
+	p.Contenders[0].Tokens.Value = 1234.567890123456
+	want, err := document.Compact(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(report(t, p), `id="record">`)
+	got, _, _ := strings.Cut(page, "</script>")
+	if !strings.Contains(got, ":1234.56789,") || strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(got) != string(want) {
+		t.Errorf("%d bytes in the page, %d in the document", len(got), len(want))
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
@@ -137,8 +139,9 @@ func (v *view) sortChanges(p *plan.Response) error {
 }
 
 func newView(p *plan.Response) (*view, error) {
+	views := ids(p)
 	v := &view{
-		Response: p, Frontier: frontier(p), Omitted: max(0, len(p.Contenders)-drawn), Loads: loads(p),
+		Response: p, Frontier: frontier(p, views), Omitted: max(0, len(p.Contenders)-drawn), Loads: loads(p),
 		Octaves: octaves(p.Changes), Steps: steps(p), Memories: memories(p), Timeline: timeline(p), DayCurve: day(p),
 	}
 	v.Carries = p.Request.Rate > 0 || len(p.Request.Daily) > 0
@@ -167,9 +170,9 @@ func newView(p *plan.Response) (*view, error) {
 	if len(p.Contenders) > 0 {
 		v.Best = &p.Contenders[0]
 		v.Groups, v.Picture = figures(p, v.Best), pictureOf(v.Best, mostNodes)
-		explained(v.Groups, ids(p)[0])
+		explained(v.Groups, views[0])
 	}
-	if v.Details, err = details(p); err != nil {
+	if v.Details, err = details(p, views); err != nil {
 		return nil, err
 	}
 	charts := append(append(append(v.Loads, v.Timeline...), v.DayCurve...), v.Frontier)
@@ -177,11 +180,13 @@ func newView(p *plan.Response) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the charts of a plan: %w", err)
 	}
-	record, err := json.Marshal(p)
+	record, err := document.Compact(p)
 	if err != nil {
 		return nil, fmt.Errorf("writing the record of a plan: %w", err)
 	}
-	v.Charts, v.Record = template.JS(data), template.JS(record) // JSON with its angle brackets escaped
+	var escaped bytes.Buffer
+	json.HTMLEscape(&escaped, record)
+	v.Charts, v.Record = template.JS(data), template.JS(escaped.String()) // JSON with its angle brackets escaped
 	return v, nil
 }
 

@@ -11,19 +11,23 @@ type About struct {
 
 // Abouts describes the targets in the order they are written.
 func Abouts() []About {
-	const all, gpus = "vllm, sglang, trtllm", "vllm, sglang"
+	const (
+		gpus, all = "vllm, sglang", "vllm, sglang, trtllm"
+		ascend    = "vllm-ascend, sglang-npu"
+		ports     = all + "; aggregated " + ascend
+	)
 	return []About{
 		{Dynamo, "k8s_deploy.yaml, node_N_run.sh, engine files", "Dynamo 1.4.1: nvidia.com/v1beta1, since 1.2", all},
 		{Planner, "planner/", "planner of Dynamo 1.4.1", all + "; disaggregated"},
-		{Plain, "plain/node_N.sh", "the engine's release; vllm-router 0.1.16, sglang-router 0.3.2", all + ", mindie"},
-		{Compose, "compose/", "Docker Compose 2", all},
-		{Kubernetes, "kubernetes/deploy.yaml, hpa.yaml", "Kubernetes 1.36, LeaderWorkerSet 0.10", all},
+		{Plain, "plain/node_N.sh", "the engine's release; vllm-router 0.1.16, sglang-router 0.3.2", all + ", mindie; aggregated " + ascend},
+		{Compose, "compose/", "Docker Compose 2", ports},
+		{Kubernetes, "kubernetes/deploy.yaml, hpa.yaml", "Kubernetes 1.36, LeaderWorkerSet 0.10", ports},
 		{KEDA, "keda/scaledobject.yaml", "KEDA 2.20: keda.sh/v1alpha1", gpus + "; aggregated, with limits"},
 		{LLMD, "llm-d/values.yaml, router.values.yaml", "llm-d-modelservice 0.4.12, llm-d-router-standalone v0", "vllm"},
 		{KServe, "kserve/llminferenceservice.yaml", "KServe 0.20: serving.kserve.io/v1alpha2", "vllm"},
-		{Slurm, "slurm/job.sbatch", "Slurm 20.11 and later", all},
+		{Slurm, "slurm/job.sbatch", "Slurm 20.11 and later", ports},
 		{SkyPilot, "skypilot/service.yaml", "SkyPilot 0.13", all},
-		{Bench, "bench_run.sh, k8s_bench.yaml", "aiperf 0.13.0", all},
+		{Bench, "bench_run.sh, k8s_bench.yaml", "aiperf 0.13.0", all + ", " + ascend},
 	}
 }
 

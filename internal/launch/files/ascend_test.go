@@ -39,6 +39,12 @@ func TestAscend(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", c.engine, want, compose)
 			}
 		}
+		for _, a := range files.Abouts() {
+			_, _, err := files.Write(p, a.Target)
+			if listed := strings.Contains(a.Engines, c.engine); listed != (err == nil) {
+				t.Errorf("%s: the list says %q of %s: %v", c.engine, a.Engines, a.Target, err)
+			}
+		}
 		if !strings.Contains(texts["kubernetes/deploy.yaml"], "huawei.com/Ascend910: 4") || texts["k8s_deploy.yaml"] != "" || len(skipped) == 0 {
 			t.Errorf("%s: Kubernetes, or Dynamo, which has no image; skipped %v", c.engine, skipped)
 		}

@@ -24,6 +24,7 @@ func TestRefuses(t *testing.T) {
 		{"trtllm", "deepseek-ai/DeepSeek-V3", "h200_sxm", 8, both(1, parallel.Layout{Devices: 8, TP: 2, DP: 4, EP: 8}), "attention with TP or with DP"},
 		{"vllm", "Qwen/Qwen3-32B", "h200_sxm", 9000, both(1, tp(1)), "token_budget 8192 is less than the 9000 tokens of a decode step"},
 		{"trtllm", "Qwen/Qwen3-32B", "mi300x", 8, both(1, tp(1)), "cannot generate files for trtllm on mi300x (amd)"},
+		{"vllm-ascend", "Qwen/Qwen3-32B", "mi355x", 8, both(1, tp(1)), "cannot generate files for vllm-ascend on mi355x (amd)"},
 		{"generic", "Qwen/Qwen3-32B", "h200_sxm", 8, both(1, tp(1)), "cannot generate files for the engine generic"},
 		{"atom", "Qwen/Qwen3-32B", "mi355x", 8, both(1, tp(1)), "cannot generate files for the engine atom"},
 		{"atom-vllm", "Qwen/Qwen3-32B", "mi355x", 8, both(1, tp(1)), "its command line is that of vllm, in ATOM's image (rocm/atom-dev:vllm-latest)"},

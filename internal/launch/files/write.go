@@ -136,7 +136,7 @@ func newWriter(p *launch.Plan) (*writer, error) {
 	for i := range values {
 		v := &values[i]
 		workers += v.Workers
-		if v.Device.Vendor == device.AMD && v.Port() != v.Engine {
+		if v.Device.Vendor == device.AMD && v.Port() == "atom-"+v.Engine {
 			return nil, fmt.Errorf("cannot generate files for the engine %s; its command line is that of %s, in ATOM's image (rocm/atom-dev:%s-latest) with AITER_QUICK_REDUCE_QUANTIZATION=INT4",
 				v.Port(), v.Engine, v.Engine)
 		}

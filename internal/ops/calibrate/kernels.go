@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
@@ -108,7 +109,7 @@ func (r *KernelsRequest) open(w *session.Session) (p *prices.Prices, devices []*
 	for _, name := range systems {
 		switch d, err := device.Lookup(name); {
 		case err == nil:
-			devices = append(devices, d)
+			devices = append(devices, throughHost(d))
 		case len(r.Systems) > 0:
 			errs = append(errs, err)
 		default:
@@ -116,4 +117,14 @@ func (r *KernelsRequest) open(w *session.Session) (p *prices.Prices, devices []*
 		}
 	}
 	return p, devices, unknown, errors.Join(errs...)
+}
+
+// throughHost is a device as its kernels were measured: over PCIe through the host, whatever the profile says of its links.
+func throughHost(d *device.Profile) *device.Profile {
+	out := *d
+	out.Links = slices.Clone(d.Links)
+	for i := range out.Links {
+		out.Links[i].Transport = device.ThroughHost
+	}
+	return &out
 }

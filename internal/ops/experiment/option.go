@@ -98,6 +98,7 @@ type Option struct {
 	Engine       string        `json:"-"` // as people call it
 	Version      string        `json:"-"` // of the engine
 	MemoryBudget engine.Budget `json:"-"`
+	Sent         units.Bytes   `json:"-"` // of the KV cache of a token, to one device that generates
 	KVPeak       float64       `json:"-"` // share of the cache in use at most
 	// Cached is the share of prompt tokens found in a cache, Hosted of those found in the host cache, Sessions those that ended,
 	// nil where requests come by themselves, and Turns the requests of one that starts.

@@ -176,7 +176,7 @@ func (x *run) figures(o *Option, r *simulate.Response) {
 		o.Chance, o.Good = *r.Chance, got.GoodShare
 	}
 	o.Cached, o.Hosted, o.Sessions = got.CachedShare, got.HostShare, got.Sessions
-	o.Engine, o.MemoryBudget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
+	o.Engine, o.MemoryBudget, o.Sent, o.KVPeak = r.Title, r.Memory, r.Sent, got.KVPeak()
 	o.Memory = r.Memory.InUse(o.KVPeak)
 	o.Expected, o.Budget, o.Energy = r.Expected, r.Budget, r.Energy
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// TestGuideIsTheOptimizer: what simulate shows as the guide's word is the row that throughput-optimizer has for the same layout and batch.
+// TestGuideIsTheOptimizer: what simulate shows as the guide's figures is the row that throughput-optimizer has for the same layout and batch.
 func TestGuideIsTheOptimizer(t *testing.T) {
 	t.Parallel()
 	asked := search32B(a3)

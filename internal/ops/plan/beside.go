@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,11 +13,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// beside adds the guide's word on contenders on Ascend's devices, and says where systems are not compared like with like.
+// beside adds the guide's figures of contenders on Ascend's devices, and says where systems are not compared like with like.
 func (p *planning) beside(ctx context.Context, out *Response) error {
 	var apart unlike
 	said := false
-	input, output := meanLengths(out.Workloads)
 	for i := range out.Contenders {
 		c := &out.Contenders[i]
 		s, err := p.world.Stage(&c.Run, &p.r.Sources)
@@ -30,27 +28,16 @@ func (p *planning) beside(ctx context.Context, out *Response) error {
 			return session.BadInput(err)
 		}
 		apart.add(c.System, r.Generates().Spec.Quant.Dense.Name(), s.Device)
-		c.Guide = simulate.GuideOf(ctx, s, &c.Run, input, output, float64(c.Concurrency))
+		e, carrying := &c.Found.Experiment, some(&c.Found.Option, c.Found.Copies-c.Spare)
+		c.Guide = simulate.GuideOf(ctx, s, &carrying, e.Input, e.Output, float64(c.Concurrency))
 		if c.Guide != nil && !said {
 			said = true
 			out.Notes = append(out.Notes, fmt.Sprintf("for #%d the formulas of Ascend's guide (throughput-optimizer) give %s tokens/s per GPU, TTFT %s ms and TPOT %s ms at the same load; the figures of this plan are simulated with times of measured kernels",
-				i+1, units.Figure(c.Guide.Throughput/float64(c.GPUs)), units.Figure(c.Guide.TTFT), units.Figure(c.Guide.TPOT)))
+				i+1, units.Figure(c.Guide.Throughput/float64(c.GPUsGiven)), units.Figure(c.Guide.TTFT), units.Figure(c.Guide.TPOT)))
 		}
 	}
 	out.Notes = append(out.Notes, apart.notes()...)
 	return nil
-}
-
-// meanLengths are the mean tokens of a prompt and of an answer.
-func meanLengths(all []session.PlanWorkload) (input, output int) {
-	var in, made, share float64
-	for _, x := range all {
-		in, made, share = in+x.Share*x.Input, made+x.Share*x.Output, share+x.Share
-	}
-	if share == 0 {
-		return 0, 0
-	}
-	return int(math.Round(in / share)), int(math.Round(made / share))
 }
 
 // unlike is what differs between the systems of a plan beside the hardware.
@@ -69,7 +56,7 @@ func (u *unlike) add(system, format string, d *device.Profile) {
 	if !slices.Contains(u.vendors, d.Vendor) {
 		u.vendors = append(u.vendors, d.Vendor)
 	}
-	if d.Generation == "ascend-a3" { // two dies make a package (docs/devices.md)
+	if d.Generation == "ascend-a3" || d.Generation == "cdna2" { // two dies make a package (docs/devices.md)
 		u.dies = cmp.Or(u.dies, system)
 	}
 }

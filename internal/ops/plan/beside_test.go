@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// TestBeside: a plan on Ascend's devices runs the engines of those devices and has the guide's word beside its own; beside other systems it
+// TestBeside: a plan on Ascend's devices runs the engines of those devices and has the guide's figures beside its own; beside other systems it
 // says which formats are compared, unless they are the same.
 func TestBeside(t *testing.T) {
 	t.Parallel()

@@ -23,14 +23,14 @@ type FieldEffect struct {
 	Failure string       `json:"failure,omitempty"`
 }
 
-// Effects plans A again with each single field of B that differs: what the fields do
-// one by one.
-func Effects(ctx context.Context, w *session.Session, a, b Request) ([]FieldEffect, error) {
-	ours, err := fieldsOf(a)
+// Effects says what each single field of B that differs from A does alone. Plans that were read from a record are planned again, as
+// the program and its data may be others now.
+func Effects(ctx context.Context, w *session.Session, a, b *Response) ([]FieldEffect, error) {
+	ours, err := fieldsOf(a.Request)
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := fieldsOf(b)
+	theirs, err := fieldsOf(b.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -46,58 +46,69 @@ func Effects(ctx context.Context, w *session.Session, a, b Request) ([]FieldEffe
 	if len(out) == 0 {
 		return nil, nil
 	}
-	a.NoChanges = true
-	base, err := Run(ctx, w, a)
+	base, err := a.best(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	for i := range out {
-		if err := effect(ctx, w, ours, base, theirs[out[i].Field], &out[i]); err != nil {
+		changed := b
+		if len(out) > 1 { // a single field makes B of A
+			changed = &Response{Request: Request{Jobs: a.Request.Jobs}}
+			if err := withField(&changed.Request, ours, out[i].Field, theirs[out[i].Field]); err != nil {
+				return nil, err
+			}
+		}
+		got, failed := changed.best(ctx, w)
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+		out[i].fill(base, got, failed)
 	}
 	return out, nil
 }
 
-// effect plans with one field of another request.
-func effect(ctx context.Context, w *session.Session, ours map[string]json.RawMessage, base *Response, value json.RawMessage, x *FieldEffect) error {
+// best is the first contender of a plan, nil if there is none.
+func (p *Response) best(ctx context.Context, w *session.Session) (*Found, error) {
+	if len(p.Contenders) > 0 && len(p.Contenders[0].Found.Deployment.Pools) > 0 { // it was planned, and not read
+		return &p.Contenders[0].Found, nil
+	}
+	return best(ctx, w, p.Request)
+}
+
+// withField reads a request with one field of another one.
+func withField(r *Request, ours map[string]json.RawMessage, name string, value json.RawMessage) error {
 	changed := maps.Clone(ours)
-	delete(changed, x.Field)
-	if x.Field == "limits" || x.Field == "no_limits" {
+	delete(changed, name)
+	if name == "limits" || name == "no_limits" {
 		delete(changed, "limits")
 		delete(changed, "no_limits")
 	}
 	if value != nil {
-		changed[x.Field] = value
+		changed[name] = value
 	}
-	changed["no_changes"] = json.RawMessage("true")
 	data, err := json.Marshal(changed)
 	if err != nil {
 		return err
 	}
-	var r Request
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := json.Unmarshal(data, r); err != nil {
 		return session.BadInput(fmt.Errorf("reading a plan: %w", err))
 	}
-	got, failed := Run(ctx, w, r)
+	return nil
+}
+
+// fill compares the best deployments with and without the field.
+func (x *FieldEffect) fill(was, is *Found, failed error) {
 	if failed != nil {
 		x.Failure = failed.Error()
-		return ctx.Err()
+		return
 	}
-	if len(base.Contenders) == 0 || len(got.Contenders) == 0 {
-		return nil
+	if was == nil || is == nil || !was.Meets || !is.Meets {
+		return
 	}
-	was, is := &base.Contenders[0].Found, &got.Contenders[0].Found
-	if was.Meets && is.Meets {
-		x.Ratio = units.OrNull(is.perDevice() / was.perDevice())
-		if was.Load > 0 && is.Load > 0 {
-			x.Ratio = units.OrNull(is.Used) / units.OrNull(was.Used)
-		}
+	x.Ratio = units.OrNull(is.perDevice() / was.perDevice())
+	if was.Load > 0 && is.Load > 0 {
+		x.Ratio = units.OrNull(is.Used) / units.OrNull(was.Used)
 	}
-	return nil
 }
 
 func fieldsOf(r Request) (map[string]json.RawMessage, error) {

@@ -112,15 +112,6 @@ type Drafting struct {
 	Loads    []DraftLoad `json:"loads"`
 }
 
-// perStep is the tokens of a request that a step gives.
-func (d *Drafting) perStep() float64 {
-	out := 1.0
-	for _, kept := range d.Kept {
-		out += kept
-	}
-	return out
-}
-
 // DraftLoad is the best number of draft tokens with a number of requests in flight.
 type DraftLoad struct {
 	Concurrency int `json:"concurrency"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -83,9 +84,42 @@ func TestLimitsEffect(t *testing.T) {
 		a, b  Request
 		field string
 	}{{a, b, "no_limits"}, {b, a, "limits"}} {
-		got, err := Effects(t.Context(), &session.Session{}, x.a, x.b)
+		got, err := Effects(t.Context(), &session.Session{}, &Response{Request: x.a}, &Response{Request: x.b})
 		if err != nil || len(got) != 1 || got[0].Field != x.field || got[0].Ratio == 0 {
 			t.Errorf("%+v, %v; want one effect, of %s", got, err, x.field)
+		}
+	}
+}
+
+// TestEffectsOnce: plans that were made just now are not planned again; of a single field that differs B is the answer.
+func TestEffectsOnce(t *testing.T) {
+	r := smallPlan()
+	r.Devices, r.Engines, r.Modes, r.Jobs = 1, []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}, 3
+	a := mustPlan(t, r)
+	if a.Request.Jobs != 3 {
+		t.Errorf("%d workers, want those of the request", a.Request.Jobs)
+	}
+	r.Confidence = 0.8
+	one := mustPlan(t, r)
+	r.Limits.TPOT *= 2
+	two := mustPlan(t, r)
+	for _, x := range []struct {
+		b        *Response
+		searches int
+	}{{one, 0}, {two, 2}} {
+		searches := 0
+		w := &session.Session{Progress: func(p session.Progress) {
+			if p.Done > 0 {
+				searches++
+			}
+		}}
+		got, err := Effects(t.Context(), w, a, x.b)
+		if err != nil || len(got) != max(1, x.searches) || searches != x.searches {
+			t.Errorf("%+v, %v after %d searches, want %d", got, err, searches, x.searches)
+		}
+		read, err := Effects(t.Context(), &session.Session{}, &Response{Request: a.Request}, &Response{Request: x.b.Request})
+		if diff := cmp.Diff(got, read); err != nil || diff != "" {
+			t.Errorf("%v; of records (-planned +read):\n%s", err, diff)
 		}
 	}
 }

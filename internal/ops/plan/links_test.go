@@ -5,8 +5,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -14,19 +14,34 @@ import (
 func TestLinks(t *testing.T) {
 	c := Contender{
 		NodeGPUs: 4, Links: []device.LinkFacts{{Name: "outer", Size: 8}, {Name: "rack", Size: 72}}, RequestRate: Range{Value: 10},
-		Memory: engine.Budget{PerToken: units.InKiB(64 * units.KiB)},
-		Run:    deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: parallel.Layout{TP: 4}}}},
+		Found: Found{Option: experiment.Option{Sent: 64 * units.KiB}},
+		Run:   deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: parallel.Layout{TP: 4, Devices: 4}}}},
 	}
 	for nodes, want := range map[int]string{2: "rack", 18: "rack", 19: "outer", 1000: "outer"} {
 		if got := c.Between(nodes); got == nil || got.Name != want {
 			t.Errorf("%d nodes: %v, want %s", nodes, got, want)
 		}
 	}
+	if got := c.Within(); got == nil || got.Name != "rack" {
+		t.Errorf("in a node: %v", got)
+	}
+	pairs := Contender{NodeGPUs: 8, Links: []device.LinkFacts{{Name: "outer", Size: 8}, {Name: "board", Size: 4}, {Name: "pair", Size: 2}}}
+	if got := pairs.Within(); got == nil || got.Name != "board" {
+		t.Errorf("in a node of pairs: %v", got)
+	}
 	if c.Between(1) != nil {
 		t.Error("one node needs no link")
 	}
-	if f := c.flow(1000); f == nil || f.PerRequest != 4*65.536 || f.PerSecond != 4*0.65536 || f.Link != "outer" {
+	if f := c.flow(1000); f == nil || f.PerRequest != 4*65.536 || f.PerSecond != 4*0.65536 || f.Link != "rack" {
 		t.Errorf("flow: %+v", f)
+	}
+	c.Run.Pools[1].Replicas = 18
+	if f := c.flow(1000); f.Link != "outer" {
+		t.Errorf("flow between 19 nodes: %+v", f)
+	}
+	c.NodeGPUs, c.Links, c.Run.Pools[1].Replicas = 8, []device.LinkFacts{{Name: "inter-node", Size: 128}, {Name: "nvlink", Size: 8}}, 1
+	if f := c.flow(1000); f.Link != "nvlink" {
+		t.Errorf("flow within a node: %+v", f)
 	}
 	c.Run.Pools = c.Run.Pools[:1]
 	if c.flow(1000) != nil {

@@ -53,22 +53,12 @@ type Found struct {
 // deployment carries, what it costs and what would change the answer.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
 	usual := r.Usual()
-	w, err := Given(w, &r)
+	p, k, err := start(w, &r)
 	if err != nil {
 		return nil, err
 	}
-	if err := complete(w, &r); err != nil {
-		return nil, err
-	}
-	k, err := w.Kinds(r.Workloads)
-	if err != nil {
-		return nil, err
-	}
-	p := &planning{
-		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo, Given: w.Given}, r: &r, show: w.Partial, recalls: k.Sessions != nil,
-		done: counter{tell: w.Tell, what: "searches"},
-	}
-	out, err := p.compare(ctx)
+	p.show = w.Partial
+	out, err := p.compare(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +77,38 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	out.Answer = answerOf(out, p.small)
 	out.Answer.UsualLimits = usual.taken()
 	return session.Finish(ctx, out, nil)
+}
+
+// best is the first contender of a plan, without what is said of it; nil if nothing fits.
+func best(ctx context.Context, w *session.Session, r Request) (*Found, error) {
+	p, _, err := start(w, &r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.compare(ctx, false)
+	if err != nil || len(out.Contenders) == 0 {
+		return nil, err
+	}
+	return session.Finish(ctx, &out.Contenders[0].Found, nil)
+}
+
+// start completes a request, and reads its workloads.
+func start(w *session.Session, r *Request) (*planning, *session.Kinds, error) {
+	w, err := Given(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := complete(w, r); err != nil {
+		return nil, nil, err
+	}
+	k, err := w.Kinds(r.Workloads)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &planning{
+		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo, Given: w.Given}, r: r, recalls: k.Sessions != nil,
+		done: counter{tell: w.Tell, what: "searches"},
+	}, k, nil
 }
 
 // planning is a plan in progress.
@@ -110,8 +132,8 @@ func noRoom(failed []error) *experiment.NoRoomError {
 	return nil
 }
 
-// compare finds the best deployment of every system, engine and mode, and ranks them.
-func (p *planning) compare(ctx context.Context) (*Response, error) {
+// compare finds the best deployment of every system, engine and mode, and ranks them; with their trade-offs if those are wanted.
+func (p *planning) compare(ctx context.Context, frontier bool) (*Response, error) {
 	all, err := experiments(p.world, p.r)
 	if err != nil {
 		return nil, err
@@ -125,7 +147,7 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 	err = pool.Each(ctx, len(parts), experiment.AtATime, func(i int) {
 		var beat *float64
 		for _, k := range parts[i] {
-			x, err := p.contender(ctx, all[k], true, beat)
+			x, err := p.contender(ctx, all[k], frontier, beat)
 			if err == nil && x.Meets && (beat == nil || x.Score > *beat) {
 				beat = &x.Score
 			}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,12 +11,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // Why is what is behind the figures of the first contender.
 type Why struct {
 	Figures []Reason `json:"figures"`
-	// Measured are the measured deployments that intervals come from, from all of their kind to those most alike, and How how those were
+	// Measured are the measured deployments that intervals come from, from all of their kind to the most similar, and How is how they were
 	// predicted; Models are the models measured with this engine on this system.
 	Measured []calibration.Neighbours `json:"measured"`
 	How      string                   `json:"measured_how"`
@@ -28,10 +30,10 @@ type Reason struct {
 	Value    float64  `json:"value"`
 	Unit     string   `json:"unit"`
 	Sentence string   `json:"sentence"`
-	// Parts add up to the figure, or for throughput to the time of a request; one below zero takes away.
+	// Parts add up to the figure, for throughput to the time of a request; a negative part reduces it.
 	Parts     []Portion `json:"parts"`
 	PartsUnit string    `json:"parts_unit"`
-	// Phase is the step of the pools that it comes from, whose operators are there; Bounds are what that step waits for.
+	// Phase is the step that the figure comes from, prefill or decode, whose operators are in Pools; Bounds are what the step waits for.
 	Phase  string           `json:"phase,omitempty"`
 	Bounds *estimate.Bounds `json:"bounds,omitempty"`
 	Error  string           `json:"error"` // in words
@@ -67,8 +69,8 @@ func (r *Response) explain(run *simulate.Response, o *calibration.Overlay) {
 	r.Why = out
 }
 
-// stepOf is the step of a phase, nil if there is none.
-func (r *Response) stepOf(phase string) *estimate.Step {
+// StepOf is the step of a phase, nil if there is none.
+func (r *Response) StepOf(phase string) *estimate.Step {
 	for i := range r.Pools {
 		for k := range r.Pools[i].Steps {
 			if s := &r.Pools[i].Steps[k]; s.Phase == phase {
@@ -84,7 +86,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 	c := &r.Contenders[0]
 	out := Reason{Figure: of, Value: judged.Value, Unit: "ms", PartsUnit: "ms", Error: errorInWords(judged, "ms", c.Basis), Parts: []Portion{}}
 	rest := mean.Value
-	s := r.stepOf(phase)
+	s := r.StepOf(phase)
 	if s != nil && s.Engine != nil {
 		out.Phase, out.Bounds = phase, &s.Bounds
 		name := fmt.Sprintf("a %s step", phase)
@@ -95,9 +97,9 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 		out.Parts = append(out.Parts, Portion{"kernels of " + name, kernels}, Portion{"host work of " + name, host})
 		rest -= kernels + host
 		if of == OfTPOT && r.Drafting != nil {
-			tokens := r.Drafting.perStep()
+			tokens := deployment.AcceptedPerStep(r.Drafting.Tokens, r.Drafting.Kept)
 			saved := (kernels + host) * (1/tokens - 1)
-			out.Parts = append(out.Parts, Portion{fmt.Sprintf("drafts that are kept: a step gives %s tokens", units.Figure(tokens)), saved})
+			out.Parts = append(out.Parts, Portion{fmt.Sprintf("accepted drafts: a step yields %s tokens", units.Figure(tokens)), saved})
 			rest -= saved
 		}
 		out.Sentence = fmt.Sprintf("A %s step of %s with %s new and %s cached tokens each takes %s ms: %s.", phase, units.Counted(s.Requests, "request"),
@@ -109,7 +111,7 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 	}
 	out.Parts = append(out.Parts, Portion{name, rest})
 	if past := judged.Value - mean.Value; past != 0 {
-		out.Parts = append(out.Parts, Portion{c.Judged.Statistic + " beside the mean", past})
+		out.Parts = append(out.Parts, Portion{c.Judged.Statistic + " relative to the mean", past})
 	}
 	return out
 }
@@ -117,12 +119,12 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 // whyFirst is what is behind TTFT.
 func (r *Response) whyFirst(c *Contender) Reason {
 	steps := 1.0
-	if s := r.stepOf("prefill"); s != nil && s.Query > 0 {
+	if s := r.StepOf("prefill"); s != nil && s.Query > 0 {
 		e := &c.Found.Experiment
 		steps = max(1, math.Ceil(float64(e.Input-e.Prefix)/float64(s.Query)))
 	}
 	return r.timed(OfTTFT, "prefill", c.Judged.TTFT, c.TTFT, steps,
-		"waiting for other requests, and steps larger than this one", "steps smaller than this one: shorter prompts, or parts found in a cache")
+		"waiting for other requests, and larger steps", "smaller steps: shorter prompts, or cached parts")
 }
 
 // whyEach is what is behind TPOT.
@@ -145,12 +147,12 @@ func (r *Response) whyThroughput(c *Contender) Reason {
 	out.Sentence = fmt.Sprintf("%s in flight, each of which takes %s ms for %s tokens, are %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Latency), tokens, on)
 	if m := c.Capacity; m != nil {
 		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens are %s.", units.Figure(c.RequestRate.Value), tokens, on)
-		out.Error = "The load is given. What the deployment carries is not: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
+		out.Error = "The load is given. The capacity is predicted: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
 	}
 	if limits := limitedBy(c.BoundBy); limits != "" {
 		out.Sentence += " " + limits
 	}
-	if s := r.stepOf("decode"); s != nil {
+	if s := r.StepOf("decode"); s != nil {
 		out.Phase, out.Bounds = s.Phase, &s.Bounds
 	}
 	return out
@@ -172,7 +174,7 @@ func (r *Response) whyMemory(c *Contender) Reason {
 // boundsInWords is "memory 71 %, links 12 %, the host 10 %, compute 7 %", the largest first.
 func boundsInWords(b *estimate.Bounds) string {
 	all := []Portion{{"memory", b.Memory}, {"compute", b.Compute}, {"links", b.Link}, {"the host", b.Host}}
-	slices.SortStableFunc(all, func(x, y Portion) int { return int(math.Copysign(1, y.Value-x.Value)) })
+	slices.SortStableFunc(all, func(x, y Portion) int { return cmp.Compare(y.Value, x.Value) })
 	var parts []string
 	for _, p := range all {
 		if p.Value >= 0.005 {

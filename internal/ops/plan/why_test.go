@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestWhy(t *testing.T) {
 			if math.Abs(sum-want) > 1e-6*want {
 				t.Errorf("%s: the parts of %s are %g of %g", name, f.Figure, sum, want)
 			}
-			if b := f.Bounds; b != nil && (math.Abs(b.Memory+b.Compute+b.Link+b.Host-1) > 1e-9 || b.Host <= 0 || p.stepOf(f.Phase) == nil) {
+			if b := f.Bounds; b != nil && (math.Abs(b.Memory+b.Compute+b.Link+b.Host-1) > 1e-9 || b.Host <= 0 || p.StepOf(f.Phase) == nil) {
 				t.Errorf("%s: bounds of %s: %+v", name, f.Figure, b)
 			}
 			if f.Sentence == "" || f.Error == "" {
@@ -78,6 +79,21 @@ func TestWhyLong(t *testing.T) {
 	r.Workloads, r.Limits = []session.Workload{{Input: 20000, Output: 50}}, workload.Limits{TTFT: 9000 * units.Millisecond}
 	if got := mustPlan(t, r).Why.Figures[0].Parts[0].Name; got != "kernels of 3 prefill steps" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestWhyDrafts: of the rates of more drafts than are made only those made count.
+func TestWhyDrafts(t *testing.T) {
+	r := smallPlan()
+	r.Engines, r.Modes, r.Draft, r.AcceptanceRates = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}, "ngram:1", []float64{0.8, 0.6, 0.4}
+	var names []string
+	for _, f := range mustPlan(t, r).Why.Figures {
+		for _, part := range f.Parts {
+			names = append(names, part.Name)
+		}
+	}
+	if want := "accepted drafts: a step yields 1.80 tokens"; !slices.Contains(names, want) {
+		t.Errorf("no %q in %q", want, names)
 	}
 }
 

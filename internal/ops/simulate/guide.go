@@ -13,8 +13,8 @@ import (
 )
 
 // Guide is what the formulas of Ascend's guide say of an aggregated deployment on its devices under the same load, as
-// throughput-optimizer does with its defaults, whatever it would reserve: TensorCast's operator times, and prompts that arrive together. It has no interval: it is
-// what those who plan with the guide expect, and deployments were measured far below it.
+// throughput-optimizer does with its defaults, whatever memory it would reserve: TensorCast's operator times, and prompts that arrive
+// together. It has no interval: it is what those who plan with the guide expect, and measured deployments were far below it.
 type Guide struct {
 	Throughput float64 `json:"tokens_per_second"` // output tokens of all replicas
 	TTFT       float64 `json:"ttft_ms"`
@@ -24,7 +24,7 @@ type Guide struct {
 // GuideBudget is the guide's default of the tokens of a step.
 const GuideBudget = 8192
 
-// GuideOf is the guide's word on a deployment with so many requests of these lengths in flight; nil on devices it is not about, where
+// GuideOf is the guide's figures of a deployment with so many requests of these lengths in flight; nil on devices it is not about, where
 // prefill and decode have workers of their own, and where the deployment does not fit its rules.
 func GuideOf(ctx context.Context, s *session.Stage, d *deployment.Deployment, input, output int, inFlight float64) *Guide {
 	if s.Device.Vendor != device.Ascend || d.Disaggregated() || input < 1 || output < 1 || inFlight <= 0 {

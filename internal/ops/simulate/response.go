@@ -29,6 +29,8 @@ type Response struct {
 	// Memory is how the engine divides that of one device; its tokens are those of a
 	// data-parallel rank.
 	Memory engine.Budget `json:"memory"`
+	// Sent is the KV cache of a token that a device takes in where prompts are computed by others.
+	Sent units.Bytes `json:"-"`
 
 	Requests  int     `json:"requests"`
 	Finished  int     `json:"finished"`

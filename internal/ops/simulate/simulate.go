@@ -81,6 +81,10 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
+	if out.RequestRate > 0 {
+		input, output := out.InputRate/out.RequestRate, out.OutputRate/out.RequestRate
+		out.Guide = GuideOf(ctx, s, &r.Deployment, int(math.Round(input)), int(math.Round(output)), cmp.Or(float64(r.Concurrency), out.Result.InFlight.Mean))
+	}
 	out.Tables, err = s.Prices.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
 }
@@ -92,10 +96,6 @@ func Once(ctx context.Context, w *session.Session, r *Request) (*session.Stage, 
 		return nil, nil, err
 	}
 	out, err := Metered(ctx, w, s, r)
-	if err == nil && out.RequestRate > 0 {
-		input, output := out.InputRate/out.RequestRate, out.OutputRate/out.RequestRate
-		out.Guide = GuideOf(ctx, s, &r.Deployment, int(math.Round(input)), int(math.Round(output)), cmp.Or(float64(r.Concurrency), out.Result.InFlight.Mean))
-	}
 	return s, out, err
 }
 
@@ -174,7 +174,7 @@ func respond(s *session.Stage, r *Request, x *simulated) *Response {
 	label := func(p *deployment.Served) string { return p.Spec.Layout.Label(s.Model.HasExperts()) }
 	out := &Response{
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
-		Layout: label(serves), Memory: x.fleet.Generates().Memory, Budget: x.resolved.Pools[0].Engine.TokenBudget, Result: *x.result,
+		Layout: label(serves), Memory: x.fleet.Generates().Memory, Sent: x.fleet.Generates().BytesPerToken, Budget: x.resolved.Pools[0].Engine.TokenBudget, Result: *x.result,
 		Tier:    s.Prices.Tier(s.Device, x.resolved.Pricing),
 		Notes:   append([]string{}, slices.Concat(s.Model.Notes, x.resolved.Notes, r.onLength(s, x.client), r.onSampling(x.result))...),
 		Assumed: x.resolved.Assumed,

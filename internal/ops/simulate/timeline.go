@@ -24,8 +24,8 @@ type ReplicaState struct {
 	Prefill []int `json:"prefill"`
 	Decode  []int `json:"decode"`
 	Moving  []int `json:"moving"`
-	// KV is the share of the KV cache that requests hold.
-	KV []float64 `json:"kv_use"`
+	// KVUse is the share of the KV cache that requests hold.
+	KVUse []float64 `json:"kv_use"`
 }
 
 func timelineOf(m *sim.Minute) *Timeline {

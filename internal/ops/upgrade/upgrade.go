@@ -155,7 +155,7 @@ func (out *Response) releases(ctx context.Context, w *session.Session, r *Reques
 		if err != nil {
 			return session.BadInput(field.About("engine", err))
 		}
-		if p.Name != out.Engine && p.Name != program(out.Engine) {
+		if p.Name != out.Engine && p.Name != engine.Server(out.Engine) {
 			return session.BadInput(field.Errorf("%s is %s, and the files start %s", field.Name("engine"), p.Name, out.Engine))
 		}
 	}
@@ -221,7 +221,7 @@ func (out *Response) findings() {
 // names are the flags and keys that differ, and the values of those in use.
 func (out *Response) names() {
 	lists := map[string][2][]string{}
-	for _, list := range []string{program(out.Engine), program(out.Engine) + "-keys"} {
+	for _, list := range []string{engine.Server(out.Engine), engine.Server(out.Engine) + "-keys"} {
 		added, removed := engine.Between(list, out.From.Version, out.To.Version)
 		lists[list] = [2][]string{added, removed}
 		out.Added = append(out.Added, slices.DeleteFunc(slices.Clone(added), isValue)...)
@@ -298,7 +298,7 @@ func (out *Response) declared() {
 		given[d.Flag] = true
 	}
 	out.Reworked = append([]engine.Reworked{}, engine.ReworkedBetween(out.Engine, out.From.Version, out.To.Version)...)
-	all, known := engine.Redefaulted(program(out.Engine), out.From.Version, out.To.Version)
+	all, known := engine.Redefaulted(engine.Server(out.Engine), out.From.Version, out.To.Version)
 	for _, d := range all {
 		if !given[d.Flag] {
 			out.Defaults = append(out.Defaults, Default{Flag: d.Flag, From: d.From, To: d.To})
@@ -389,19 +389,10 @@ func (out *Response) unknown() {
 	}
 }
 
-// program is the engine whose flags an engine has: of a port the one that it is a port of.
-func program(name string) string {
-	p, err := engine.LookupVersion(name, "")
-	if err != nil {
-		return name
-	}
-	return p.Server()
-}
-
 // released is the engine whose table of releases an engine has: a port its own, if there is one.
 func released(name string) string {
 	if engine.Releases(name) == nil {
-		return program(name)
+		return engine.Server(name)
 	}
 	return name
 }

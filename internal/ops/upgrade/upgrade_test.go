@@ -48,6 +48,10 @@ func TestChanges(t *testing.T) {
 	if len(r.Values) != 1 || r.Values[0].Flag != "--kv-cache-dtype" || len(r.Values[0].New) == 0 {
 		t.Errorf("values %+v", r.Values)
 	}
+	moe := upgrade.Default{Flag: "moe_config.backend", From: "CUTLASS", To: "AUTO"} // a key, declared so since 1.3.0rc2
+	if r = compare(t, "1.2", "1.3.0rc13", "trtllm-serve Qwen/Qwen3-30B-A3B"); !slices.Contains(r.Defaults, moe) || slices.Contains(r.Unknown, "defaults of flags that the prediction does not model") {
+		t.Errorf("no %v in %+v; not known: %q", moe, r.Defaults, r.Unknown)
+	}
 }
 
 // TestEffects: the figures are those of lint under each release, and going back is the inverse of going forth.

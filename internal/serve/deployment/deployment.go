@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -34,13 +35,16 @@ type Deployment struct {
 type HostCache struct {
 	// GiB is the memory of one replica, over all its devices.
 	GiB float64 `json:"gib,omitempty"`
-	// Bandwidth is GB/s from the host to one device; 0 is no host cache.
+	// Bandwidth is GB/s from the host to one device; 0 = 50.
 	Bandwidth float64 `json:"gb_per_s,omitempty"`
 }
 
 // DefaultHostBandwidth is GB/s of one device: PCIe 5.0 with 16 lanes has 64 in each direction, of which large copies reach
 // about four fifths.
 const DefaultHostBandwidth = 50
+
+// Speed is the bandwidth, the default where none is given.
+func (h *HostCache) Speed() float64 { return cmp.Or(h.Bandwidth, DefaultHostBandwidth) }
 
 // Check reports values that no host has.
 func (h *HostCache) Check() error {

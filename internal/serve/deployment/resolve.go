@@ -170,7 +170,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
-		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(), Narrow: p.narrow(),
+		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(), Narrow: p.reduces(),
 	}}, nil
 }
 
@@ -183,8 +183,8 @@ func (p *Parts) sparse() graph.Sparse {
 	return graph.Sparse{Heads: r.Heads, Decode: r.Decode, Whole: r.Whole, Dense: r.Dense}
 }
 
-// narrow is how the engine's all-reduce sends large tensors on the device.
-func (p *Parts) narrow() graph.Narrow {
+// reduces is how the engine's all-reduce sends large tensors on the device.
+func (p *Parts) reduces() graph.Narrow {
 	if p.Engine == nil {
 		return graph.Narrow{}
 	}

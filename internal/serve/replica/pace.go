@@ -202,20 +202,21 @@ func (p *Pace) launches(decode, tokens int) units.Seconds {
 	return 0
 }
 
-// Launch is such a step behind another one: the device waits for no launch before the last,
+// Launch is the time of such a step alone, and the step behind another one: the device waits for no launch before the last,
 // after which the step lasts as much longer as any step with prompts does.
-func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) sim.Launch {
-	w := p.work(t, decode, tokens)
-	out := sim.Launch{
+func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) (alone units.Seconds, behind sim.Launch) {
+	w, launches := p.work(t, decode, tokens), p.launches(decode, tokens)
+	alone = p.host.Step(engine.Launch(w.layers, launches)+w.head+w.attention, decode+prompts, tokens > 0)
+	behind = sim.Launch{
 		Device: p.host.Step(w.layers+w.head+w.attention, decode+prompts, false),
-		Host:   p.host.Work(decode+prompts) + p.launches(decode, tokens),
+		Host:   p.host.Work(decode+prompts) + launches,
 		Rest:   p.host.PerPrefillStep,
 	}
 	// Products of fewer rows take as long as their weights are read (800 TFLOP/s in 16 bits, 4 TB/s).
 	const balance = 200
 	if rows := decode*p.query + tokens; rows > balance {
-		out.Compute = w.products * (1 - balance/units.Seconds(rows))
-		out.Throttled = out.Compute * p.throttle
+		behind.Compute = w.products * (1 - balance/units.Seconds(rows))
+		behind.Throttled = behind.Compute * p.throttle
 	}
-	return out
+	return alone, behind
 }

@@ -153,7 +153,7 @@ func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
 	token := float64(r.Memory.PerToken) * float64(max(1, l.Devices/max(1, l.DP)))
 	return sim.Tier{
 		Blocks:        int(math.Min(bytes/token/float64(r.engine.BlockTokens), math.MaxInt32)),
-		BytesPerToken: units.Bytes(r.Memory.PerToken), Bandwidth: units.BytesPerSecond(h.Bandwidth*1e9) * units.BytesPerSecond(ranks),
+		BytesPerToken: units.Bytes(r.Memory.PerToken), Bandwidth: units.BytesPerSecond(h.Speed()*1e9) * units.BytesPerSecond(ranks),
 	}
 }
 
@@ -238,8 +238,7 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 func (r *Replica) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
-	alone, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
-	return alone, r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
 // Through implements sim.Pipeline.

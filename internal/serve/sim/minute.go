@@ -30,7 +30,7 @@ const (
 	minuteLong units.Seconds = 60
 	// maxFrames bounds the frames; two a second can be followed.
 	maxFrames = 120
-	// maxWatched bounds the replicas; more cannot be told apart.
+	// maxWatched bounds the replicas; more are too many to follow.
 	maxWatched = 8
 )
 
@@ -138,14 +138,14 @@ func (m *minute) result() *Minute {
 	return out
 }
 
-// WriteCSV writes the frames, one line for each replica and time.
+// WriteCSV writes the frames, one line for each replica and time; alike is the number of replicas that a line stands for.
 func (m *Minute) WriteCSV(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, "second,replica,role,queued,prefill,decode,moving,kv_use")
+	fmt.Fprintln(b, "second,replica,role,queued,prefill,decode,moving,kv_use,alike")
 	for i := range m.Replicas {
 		r := &m.Replicas[i]
 		for at := range r.Waiting {
-			fmt.Fprintf(b, "%.4g,%d,%s,%d,%d,%d,%d,%g\n", float64(m.Every)*float64(at), i+1, r.Role, r.Waiting[at], r.Prefill[at], r.Decode[at], r.Moving[at], r.KV[at])
+			fmt.Fprintf(b, "%.4g,%d,%s,%d,%d,%d,%d,%g,%d\n", float64(m.Every)*float64(at), i+1, r.Role, r.Waiting[at], r.Prefill[at], r.Decode[at], r.Moving[at], r.KV[at], r.Alike)
 		}
 	}
 	return b.Flush()

@@ -48,7 +48,7 @@ func TestMinute(t *testing.T) {
 	}
 }
 
-// TestMinuteOfPools: prefill and decode replicas are told apart, and nobody pays who does not ask.
+// TestMinuteOfPools: prefill and decode replicas have their roles, and nobody pays who does not ask.
 func TestMinuteOfPools(t *testing.T) {
 	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
 	step := StepFunc(func(Batch) units.Seconds { return 0.1 })

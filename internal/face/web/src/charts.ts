@@ -85,7 +85,7 @@ function saved(u: uPlot, chart: Chart, box: HTMLElement, palette: Palette): void
     const b = document.createElement("button");
     b.type = "button";
     b.textContent = name;
-    b.setAttribute("aria-label", say("Save as {0}: {1}", name, chart.title));
+    b.setAttribute("aria-label", say("Save as {0}: {1}", name, said(chart.title)));
     b.addEventListener("click", run);
     place.append(b);
   }

@@ -86,7 +86,7 @@ async function reasons(view: HTMLElement): Promise<void> {
   words.textContent = say("computing …");
   try {
     const found = (await load(JSON.parse(place.dataset.alone ?? "{}"))).querySelectorAll(".reasons .because");
-    if (!found.length) throw new Error("no explanation");
+    if (!found.length) throw new Error(say("no explanation"));
     const own = found[0]!.closest("dialog")!.id;
     words.replaceWith(...[...found].map((r) => { r.id = r.id.replace(own, view.id); return document.adoptNode(r); }));
   } catch (e) { words.textContent = say("No explanation: {0}", String(e)); }

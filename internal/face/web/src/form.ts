@@ -2,7 +2,7 @@ import type { Preset } from "./kinds";
 import { Mix } from "./mix";
 import { Slide } from "./slide";
 import type { Own, State } from "./state";
-import { say } from "./words";
+import { said, say } from "./words";
 
 interface Named { id?: string; name?: string; title?: string; vendor?: string; price?: { usd_per_hour?: number } }
 
@@ -103,7 +103,7 @@ export class Form {
     this.follow();
     this.root.querySelector("#models")!.replaceChildren(...models.map((m) => new Option(m.id ?? m.name ?? "")));
     this.fill("systems", [{ name: "all", title: say("all with a known engine") }, ...devices]);
-    this.fill("engines", list<Named>(engines, "engines"));
+    this.fill("engines", list<Named>(engines, "engines").map((e) => ({ ...e, title: e.title && said(e.title) })));
     this.filter();
   }
 

@@ -1,3 +1,4 @@
+import { kept } from "./detail";
 import { say } from "./words";
 
 // Long questions. What takes longer than a moment goes on as a job of the server: it survives a reload, shows its progress and
@@ -10,6 +11,9 @@ export interface Status {
 
 // Time before a question becomes a job, and between two looks at its answer so far, in milliseconds.
 const moment = 1500, between = 2000;
+
+// Time before a busy server is asked again, in milliseconds, and how often.
+const pause = 2000, patience = 300;
 
 const place = document.querySelector<HTMLElement>("#job");
 let leave: (() => void) | undefined;
@@ -46,7 +50,7 @@ export async function answer(body: string, signal: AbortSignal, so: (report: str
       await new Promise((done) => setTimeout(done, moment)); // the server may come back, or another one in its place
     } finally {
       signal.removeEventListener("abort", drop);
-      if (!signal.aborted) { display(null); history.replaceState(null, "", location.pathname + location.search); }
+      if (!signal.aborted) { display(null); history.replaceState(null, "", location.pathname + location.search + kept()); }
     }
   }
 }
@@ -57,7 +61,16 @@ export function words(s: Status): string {
   return [p?.of ? say("{0} of {1} {2}", p.done, p.of, say(p.what)) : "", s.left.length ? say("left: {0}", some) : ""].filter(Boolean).join("; ");
 }
 
-function post(path: string, body: string, signal: AbortSignal): Promise<Response> {
+// patient asks again while the server is busy: what takes long goes on there as a job, which the same question joins.
+export async function patient(path: string, body: string): Promise<Response> {
+  for (let tries = 0; ; tries++) {
+    const got = await post(path, body);
+    if (got.status !== 503 || tries >= patience) return got;
+    await new Promise((done) => setTimeout(done, pause));
+  }
+}
+
+function post(path: string, body: string, signal?: AbortSignal): Promise<Response> {
   return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
 }
 

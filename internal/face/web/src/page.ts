@@ -2,13 +2,13 @@ import { draw } from "./charts";
 import { save, wire } from "./common";
 import { details, kept, show as showDetail } from "./detail";
 import { Form } from "./form";
-import { answer as long, words } from "./job";
+import { answer as long, patient, words } from "./job";
 import { play } from "./player";
 import { Pins } from "./pins";
 import { clear, show } from "./problem";
 import { command, read, request, stateOf, write } from "./state";
 import { tables } from "./tables";
-import { language, load as loadWords, say as word, translate } from "./words";
+import { language, load as loadWords, said, say as word, translate } from "./words";
 
 // Idle time before a request is sent, in milliseconds.
 const rest = 60;
@@ -106,7 +106,7 @@ async function ask(whole: boolean, again = false): Promise<void> {
     if (mine !== asked) return;
     clear();
     put(text, whole);
-    if (end && end.state !== "done") return say(mine, `${end.detail ?? end.state}: ${words(end)}`, true);
+    if (end && end.state !== "done") return say(mine, `${said(end.detail ?? end.state)}: ${words(end)}`, true);
     if (whole) return say(mine, "", false, false);
     say(mine, word("answered in {0} ms", Math.round(performance.now() - began)), false);
     later(true, still);
@@ -156,7 +156,7 @@ async function openPlan(): Promise<void> {
   if (!file) return;
   try {
     const plan = JSON.parse(await file.text()) as { schema?: string; request?: unknown };
-    if (!plan.schema?.startsWith("plimsoll/plan/") || !plan.request) throw new Error("not a plan.json");
+    if (!plan.schema?.startsWith("plimsoll/plan/") || !plan.request) throw new Error(word("not a plan.json"));
     form.state = stateOf(plan.request, form.presets);
     settled = true;
     void ask(false);
@@ -169,8 +169,7 @@ async function openPlan(): Promise<void> {
 // explanation is the report of one contender of the answer alone.
 async function explanation(alone: unknown): Promise<Document> {
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { request?: object };
-  const body = JSON.stringify({ ...record.request, ...(alone as object) });
-  const got = await fetch("api/report?format=html", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  const got = await patient("api/report?format=html", JSON.stringify({ ...record.request, ...(alone as object) }));
   if (!got.ok) throw new Error(await show(got));
   const out = new DOMParser().parseFromString(await got.text(), "text/html");
   translate(out.body);

@@ -1,5 +1,6 @@
+import { patient } from "./job";
 import { number } from "./number";
-import { say } from "./words";
+import { said, say } from "./words";
 
 // Answers that were pinned, side by side. The first is what the others are compared with; what differs, and why, says the
 // operation diff.
@@ -13,9 +14,6 @@ interface Diff {
 
 // The most pins, and the most bytes of their requests.
 const most = 6, room = 200_000;
-
-// Time between two looks at a comparison that takes long, in milliseconds, and how often to look.
-const pause = 2000, patience = 300;
 
 const key = "plimsoll-pins";
 
@@ -69,12 +67,12 @@ export class Pins {
   private table(): HTMLElement {
     const table = make("table"), head = make("thead"), body = make("tbody"), caption = make("caption", say("Pinned answers side by side"));
     caption.className = "hidden";
-    head.append(row(cell("th", ""), ...this.pins.map((p, i) => this.header(p, i))));
+    head.append(row(cell("td", ""), ...this.pins.map((p, i) => this.header(p, i))));
     const diffs = this.pins.slice(1).map((p) => this.diffs.get(JSON.stringify({ a: this.pins[0]!.request, b: p.request })) ?? "");
     const known = diffs.filter((d): d is Diff => typeof d !== "string"), first = known[0];
     const words = (d: Diff | string, say: (d: Diff) => Node) => { const td = make("td"); td.append(typeof d === "string" ? d : say(d)); return td; };
     if (first) {
-      body.append(row(cell("th", say("Deployment")), cell("td", first.best[0]), ...diffs.map((d) => words(d, (x) => new Text(x.best[1])))));
+      body.append(row(cell("th", say("Deployment")), cell("td", said(first.best[0])), ...diffs.map((d) => words(d, (x) => new Text(said(x.best[1]))))));
       for (const name of [...new Set(known.flatMap((d) => d.figures.map((f) => f.name)))]) {
         const a = known.flatMap((d) => d.figures).find((f) => f.name === name)!;
         body.append(row(cell("th", say(name)), cell("td", number(a.a), "n"), ...diffs.map((d) => { const td = words(d, (x) => figure(x, name)); td.className = "n"; return td; })));
@@ -123,14 +121,11 @@ function fields(d: Diff): Node {
 
 function short(json: string): string { return !json ? "–" : json.length > 90 ? json.slice(0, 90) + "…" : json; }
 
-// ask gets the differences. What takes long goes on as a job of the server; asking again joins it.
+// ask gets the differences.
 async function ask(body: string): Promise<Diff> {
-  for (let tries = 0; ; tries++) {
-    const got = await fetch("api/diff", { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    if (got.ok) return (await got.json()) as Diff;
-    if (got.status !== 503 || tries > patience) throw new Error(((await got.json().catch(() => ({}))) as { detail?: string }).detail ?? String(got.status));
-    await new Promise((done) => setTimeout(done, pause));
-  }
+  const got = await patient("api/diff", body);
+  if (got.ok) return (await got.json()) as Diff;
+  throw new Error(((await got.json().catch(() => ({}))) as { detail?: string }).detail ?? String(got.status));
 }
 
 function kept(): Pin[] {

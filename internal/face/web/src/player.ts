@@ -27,12 +27,14 @@ class Player {
   private time: HTMLElement;
   private lanes: { parts: HTMLElement[]; words: HTMLElement; kv: HTMLElement }[];
   private last: number;
+  private most: number; // requests in a replica at a time
   private frame = 0;
   private began = 0;
   private from = 0;
 
   constructor(box: HTMLElement, private minute: Minute) {
     this.last = minute.replicas[0]!.queued.length - 1;
+    this.most = Math.max(1, ...minute.replicas.flatMap((r) => r.queued.map((_, i) => total(r, i))));
     this.slider = box.querySelector<HTMLInputElement>("input[type=range]")!;
     this.button = box.querySelector<HTMLButtonElement>("[data-play]")!;
     this.time = box.querySelector<HTMLElement>("output")!;
@@ -94,13 +96,13 @@ class Player {
   }
 
   private show(): void {
-    const at = Number(this.slider.value), most = Math.max(1, ...this.minute.replicas.flatMap((r) => r.queued.map((_, i) => total(r, i))));
+    const at = Number(this.slider.value);
     const sum = { queued: 0, prefill: 0, moving: 0, decode: 0 };
     this.minute.replicas.forEach((r, i) => {
       const lane = this.lanes[i]!;
       phases.forEach(([phase], k) => {
         sum[phase] += r[phase][at]! * r.alike;
-        lane.parts[k]!.style.width = `${(100 * r[phase][at]!) / most}%`;
+        lane.parts[k]!.style.width = `${(100 * r[phase][at]!) / this.most}%`;
       });
       lane.kv.style.width = `${100 * r.kv_use[at]!}%`;
       lane.words.textContent = `${words(r.queued[at]!, r.prefill[at]!, r.moving[at]!, r.decode[at]!)} · KV ${number(Math.round(100 * r.kv_use[at]!))} %`;

@@ -1,4 +1,4 @@
-import { say } from "./words";
+import { said, say } from "./words";
 
 // Errors of the API, shown beside the fields they concern.
 
@@ -30,17 +30,20 @@ export async function show(answer: Response): Promise<string> {
     const id = last.map((s) => places[s]).find(Boolean);
     const place = id && document.getElementById(`${id}-wrong`);
     if (!place) continue;
-    place.textContent = [place.textContent, message].filter(Boolean).join("; ");
+    place.textContent = [place.textContent, said(message)].filter(Boolean).join("; ");
     document.getElementById(id)?.setAttribute("aria-invalid", "true");
   }
-  return p.detail || p.title || say("The server answered {0}.", answer.status);
+  return lines(p.detail || p.title || "") || say("The server answered {0}.", answer.status);
 }
+
+// lines are the lines of a message, each in the language of the page.
+const lines = (text: string) => text.split("\n").map(said).join("\n");
 
 // messages are the lines of the detail by the fields they name; all of it if none does.
 function messages(p: Problem): [string, string][] {
   const detail = p.detail ?? p.title ?? "not accepted";
   return (p.fields ?? []).map((field) => {
-    const lines = detail.split("\n").filter((line) => line.includes(field));
-    return [field, lines.length ? lines.join("; ") : detail];
+    const own = detail.split("\n").filter((line) => line.includes(field));
+    return [field, own.length ? own.join("; ") : detail];
   });
 }
