@@ -65,7 +65,7 @@ func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
 	if x.Bench.Sessions.Turns > 0 { // takes long to tell, and bounds are far
 		k -= 8
 	}
-	for stride := 4; in.low+1 < in.high && !(x.r.OK && in.high-in.low <= rungs); {
+	for stride := 4; in.low+1 < in.high && (!x.r.OK || in.high-in.low > rungs); {
 		if in.high <= x.least { // nothing above it is tried any more
 			x.r.Dropped, x.r.OK = true, false
 			return nil
