@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +46,47 @@ func TestReadme(t *testing.T) {
 	}
 	if commands < 20 {
 		t.Errorf("the pages show %d commands, want at least 20", commands)
+	}
+}
+
+// TestNamedCommands: commands that pages name without their output, in text and in other blocks, exist with all flags they have there.
+func TestNamedCommands(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("(?m)(?:`|^ {4}|^)plimsoll( [^`\n|>;&#]*)")
+	help, commands := map[string]string{}, 0
+	for _, file := range append(pages, "../../../README.md", "../../../CONTRIBUTING.md", "../../../python/README.md") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(data), -1) {
+			words, _, _ := strings.Cut(m[1], " -- ") // what follows is another program's
+			command, flags, _ := strings.Cut(words, " -")
+			text, ok := help[command]
+			if !ok {
+				args := slices.DeleteFunc(strings.Fields(command), func(w string) bool { return w == "…" })
+				var code int
+				var wrong string
+				if text, code, wrong = tryIn(t.TempDir(), nil, append(args, "--help")); code != 0 {
+					t.Errorf("%s: plimsoll%s: %s", filepath.Base(file), command, wrong)
+				}
+				help[command] = text
+			}
+			commands++
+			for word := range strings.FieldsSeq("-" + flags) {
+				flag, _, _ := strings.Cut(word, "=")
+				if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`\b`).MatchString(text) {
+					t.Errorf("%s: plimsoll%s has no %s", filepath.Base(file), command, flag)
+				}
+			}
+		}
+	}
+	if commands < 100 {
+		t.Errorf("the pages name %d commands, want at least 100", commands)
 	}
 }
 

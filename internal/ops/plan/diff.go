@@ -34,15 +34,7 @@ func Effects(ctx context.Context, w *session.Session, a, b *Response) ([]FieldEf
 	if err != nil {
 		return nil, err
 	}
-	var out []FieldEffect
-	for _, name := range slices.Sorted(maps.Keys(union(ours, theirs))) {
-		same := bytes.Equal(ours[name], theirs[name]) || name == "no_changes"
-		// Limits and no_limits exclude each other: the one that B has tells the difference.
-		if same || name == "limits" && theirs["no_limits"] != nil || name == "no_limits" && theirs["limits"] != nil {
-			continue
-		}
-		out = append(out, FieldEffect{Field: name, A: string(ours[name]), B: string(theirs[name])})
-	}
+	out := differing(ours, theirs)
 	if len(out) == 0 {
 		return nil, nil
 	}
@@ -65,6 +57,20 @@ func Effects(ctx context.Context, w *session.Session, a, b *Response) ([]FieldEf
 		out[i].fill(base, got, failed)
 	}
 	return out, nil
+}
+
+// differing are the fields of requests that differ.
+func differing(ours, theirs map[string]json.RawMessage) []FieldEffect {
+	var out []FieldEffect
+	for _, name := range slices.Sorted(maps.Keys(union(ours, theirs))) {
+		same := bytes.Equal(ours[name], theirs[name]) || name == "no_changes"
+		// Limits and no_limits exclude each other: the one that B has tells the difference.
+		if same || name == "limits" && theirs["no_limits"] != nil || name == "no_limits" && theirs["limits"] != nil {
+			continue
+		}
+		out = append(out, FieldEffect{Field: name, A: string(ours[name]), B: string(theirs[name])})
+	}
+	return out
 }
 
 // best is the first contender of a plan, nil if there is none.
