@@ -404,6 +404,7 @@ func TestWizardWays(t *testing.T) {
 		d.expect("plimsoll throughput-optimizer --help")
 		d.ready()
 		d.wrong("TEST_DEVICES")
+		d.expect(`"TEST_DEVICES"`) // in the message, not as it is typed
 		d.expect(test)
 		d.ready()
 		d.give(wizard.Devices, test)
