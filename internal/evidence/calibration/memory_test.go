@@ -87,6 +87,15 @@ func TestCovariancesInvert(t *testing.T) {
 		if k, q := m.Recall(&p.Subject); math.Abs(k-p.Kernels) > 0.01 || math.Abs(q-p.Prompts) > 0.01 {
 			t.Errorf("%s: %g and %g, recalled as %g and %g", p.Subject.Deployment(), p.Kernels, p.Prompts, k, q)
 		}
+		near := m.Nearest(&p.Subject)
+		if len(near) == 0 || len(near) > 5 || near[0].Nearness != 1 || near[0].Kernels != math.Exp(p.Kernels) || near[0].Prompts != math.Exp(p.Prompts) || !strings.Contains(near[0].Deployment, p.Subject.Model) {
+			t.Errorf("%s: nearest %+v", p.Subject.Deployment(), near)
+		}
+		for i := 1; i < len(near); i++ {
+			if near[i].Nearness > near[i-1].Nearness || near[i].Nearness < 0.3 {
+				t.Errorf("%s: nearness %g after %g", p.Subject.Deployment(), near[i].Nearness, near[i-1].Nearness)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package calibration
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Neighbours are measured deployments like that of a prediction, with the errors of their predictions.
 type Neighbours struct {
@@ -34,4 +38,30 @@ func (o *Overlay) Neighbours(s *Case) (groups []Neighbours, how string) {
 func (r *Residuals) neighbours(of string) Neighbours {
 	relative := func(e Error) Interval { return Interval{math.Expm1(e.Low), math.Expm1(e.High)} }
 	return Neighbours{of, r.Rows, relative(r.TTFT), relative(r.TPOT), relative(r.Throughput)}
+}
+
+// Nearest is a measured deployment that corrections are remembered of.
+type Nearest struct {
+	Deployment string `json:"deployment"` // "TP 8 DP 1 of Qwen/Qwen3-32B (bf16) on h100_sxm under vllm 0.12.0"
+	Rows       int    `json:"rows"`
+	Source     string `json:"source"`
+	// Nearness is the share of its corrections that holds here, if it were the only one.
+	Nearness float64 `json:"nearness"`
+	// Kernels and Prompts are measured times over those that the fit without its memory predicts: of all kernels, and beside that of prompts.
+	Kernels float64 `json:"kernels"`
+	Prompts float64 `json:"prompts"`
+}
+
+// Nearest are the remembered deployments that a reader is shown as neighbours of a subject, at most five, the nearest first.
+func (m *Memory) Nearest(s *Subject) []Nearest {
+	const most = 5
+	out := []Nearest{}
+	for i := range m.Points() {
+		p := &m.points[i]
+		if x := nearness(s, &p.Subject); x >= neighbour {
+			out = append(out, Nearest{p.Subject.inShort(), p.Rows, p.Source, x, math.Exp(p.Kernels), math.Exp(p.Prompts)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Nearest) int { return cmp.Compare(b.Nearness, a.Nearness) })
+	return out[:min(most, len(out))]
 }

@@ -38,6 +38,15 @@ func Explained(w io.Writer, p *plan.Response) {
 	}
 	put(w, t, "    ")
 	fmt.Fprintln(w, "    Measured relative to predicted, 80 % intervals.")
+	if len(y.Nearest) > 0 {
+		fmt.Fprintln(w, "  Nearest measured deployments, with measured over predicted times")
+		t := table.New("deployment", ">rows", "source", ">nearness", ">kernels", ">prompts")
+		for i := range y.Nearest {
+			n := &y.Nearest[i]
+			t.Row(n.Deployment, n.Rows, n.Source, fmt.Sprintf("%.0f %%", 100*n.Nearness), "×"+units.Figure(n.Kernels), "×"+units.Figure(n.Prompts))
+		}
+		put(w, t, "    ")
+	}
 	if len(y.Models) > 0 {
 		paragraph(w, fmt.Sprintf("Models measured with %s on %s: %s.", p.Contenders[0].Engine, p.Contenders[0].System, strings.Join(y.Models, ", ")))
 	}

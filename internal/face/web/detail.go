@@ -76,9 +76,7 @@ func details(p *plan.Response, views []string) ([]detail, error) {
 			Contender: c, ID: id, Groups: append(figures(p, c), memoryFigures(c)), Memory: memoryOf("Memory of a GPU that generates", &c.Memory, c.KVPeak), Picture: pictureOf(c, pictured),
 			Files: "plimsoll files plan.json --contender " + launch.Quote(c.Name) + " --out deploy",
 		}
-		if i == 0 && p.Why != nil {
-			d.Reasons = reasonsOf(p, d.ID)
-		}
+		d.Reasons = reasonsOf(p, i, d.ID)
 		alone := p.Request.Alone(c)
 		data, err := json.Marshal(map[string]any{"systems": alone.Systems, "engines": alone.Engines, "modes": alone.Modes, "no_changes": true})
 		if err != nil {
@@ -116,16 +114,21 @@ func explained(groups []group, id string) {
 	}
 }
 
-// reasonsOf are those of the first contender.
-func reasonsOf(p *plan.Response, id string) *reasons {
-	out := &reasons{Why: p.Why, ID: id, Engine: cmp.Or(p.Contenders[0].EngineTitle, p.Contenders[0].Engine), System: p.Contenders[0].System}
+// reasonsOf are those of a contender, nil if they are unknown.
+func reasonsOf(p *plan.Response, contender int, id string) *reasons {
+	c := &p.Contenders[contender]
+	why, steps := p.Reasons(contender)
+	if why == nil {
+		return nil
+	}
+	out := &reasons{Why: why, ID: id, Engine: cmp.Or(c.EngineTitle, c.Engine), System: c.System}
 	titles := map[plan.FigureOf]string{plan.OfTTFT: "Time to first token", plan.OfTPOT: "Time per output token", plan.OfThroughput: "Throughput", plan.OfMemory: "Memory"}
-	for i := range p.Why.Figures {
-		f := &p.Why.Figures[i]
+	for i := range why.Figures {
+		f := &why.Figures[i]
 		r := reason{Reason: f, ID: id + "--" + string(f.Figure), Title: cmp.Or(titles[f.Figure], string(f.Figure))}
 		if f.Bounds != nil {
 			r.Bounds = bounds(f.Phase, f.Bounds)
-			r.Step = p.StepOf(f.Phase)
+			r.Step = plan.StepOf(steps, f.Phase)
 		}
 		if r.Step != nil {
 			r.Operators = slowest(r.Step)

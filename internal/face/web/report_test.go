@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
@@ -53,6 +54,28 @@ func TestReport(t *testing.T) {
 		golden.Check(t, "testdata/"+name+".md", []byte(markdown(t, p)))
 		wellFormed(t, html)
 	}
+}
+
+// TestReportExplainsAll: a report has the reasons of every contender that the record has, with operators and neighbours.
+func TestReportExplainsAll(t *testing.T) {
+	p := plan(t, "plan")
+	_, steps := p.Reasons(0)
+	other := *p.Why
+	other.Steps = steps
+	other.Nearest = []calibration.Nearest{{Deployment: "TP 2 DP 1 of a/b on c under d 1.0", Rows: 25, Source: "somebody's rows", Nearness: 0.5, Kernels: 1.25, Prompts: 0.9}}
+	p.Contenders[1].Why = &other
+	html := report(t, p)
+	_, view, _ := strings.Cut(html, `<dialog class="detail" id="contender-h200_sxm-sglang-disagg"`)
+	view, _, _ = strings.Cut(view, "</dialog>")
+	for _, want := range []string{`id="contender-h200_sxm-sglang-disagg--tpot"`, "fp8_linear", "TP 2 DP 1 of a/b on c under d 1.0", "× 1.25", "somebody&#39;s rows"} {
+		if !strings.Contains(view, want) {
+			t.Errorf("the view has no %s", want)
+		}
+	}
+	if strings.Contains(view, "A plan of this contender alone explains") {
+		t.Error("the view asks for another plan")
+	}
+	wellFormed(t, html)
 }
 
 // TestRecordInPage: the record in a page has the digits of the document.

@@ -85,6 +85,7 @@ type Option struct {
 	Expected calibration.Expected `json:"-"`
 	Means    calibration.Expected `json:"-"`
 	P95      calibration.Expected `json:"-"`
+	About    *calibration.Case    `json:"-"` // what they are of
 	Judged   simulate.Judged      `json:"-"`
 	// TTFTMean, TPOTMean and LatencyMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
 	// probability that these meet the limits.

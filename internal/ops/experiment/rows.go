@@ -178,5 +178,5 @@ func (x *run) figures(o *Option, r *simulate.Response) {
 	o.Cached, o.Hosted, o.Sessions = got.CachedShare, got.HostShare, got.Sessions
 	o.Engine, o.MemoryBudget, o.Sent, o.KVPeak = r.Title, r.Memory, r.Sent, got.KVPeak()
 	o.Memory = r.Memory.InUse(o.KVPeak)
-	o.Expected, o.Budget, o.Energy = r.Expected, r.Budget, r.Energy
+	o.Expected, o.About, o.Budget, o.Energy = r.Expected, r.About, r.Budget, r.Energy
 }

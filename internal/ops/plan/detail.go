@@ -122,9 +122,8 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Drafting, err = p.drafting(ctx, best); err != nil {
 		return err
 	}
-	out.explain(run, s.Overlay)
 	p.scaled(out)
-	return nil
+	return p.explain(ctx, out, s.Overlay)
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.

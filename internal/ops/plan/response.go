@@ -138,6 +138,8 @@ type Contender struct {
 	Frontier    []experiment.Speed `json:"frontier"`
 	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
 	Guide *simulate.Guide `json:"guide,omitempty"`
+	// Why is what is behind its figures; that of the first contender is the plan's. Missing without changes.
+	Why *Why `json:"why,omitempty"`
 
 	// Links are the levels of the system's interconnect, the outermost first. KVFlow is missing where no KV caches are sent.
 	Links  []device.LinkFacts    `json:"links,omitempty"`

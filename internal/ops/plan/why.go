@@ -2,26 +2,34 @@ package plan
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Why is what is behind the figures of the first contender.
+// Why is what is behind the figures of a contender.
 type Why struct {
 	Figures []Reason `json:"figures"`
+	// Steps are those that figures come from, with their operators; those of the first contender are in the plan's pools.
+	Steps []estimate.Step `json:"steps,omitempty"`
 	// Measured are the measured deployments that intervals come from, from all of their kind to the most similar, and How is how they were
 	// predicted; Models are the models measured with this engine on this system.
 	Measured []calibration.Neighbours `json:"measured"`
 	How      string                   `json:"measured_how"`
 	Models   []string                 `json:"measured_models"`
+	// Nearest are the measured deployments that corrections are remembered of and that are most like it, the nearest first.
+	Nearest []calibration.Nearest `json:"measured_nearest"`
 }
 
 // Reason is what is behind one figure.
@@ -33,7 +41,7 @@ type Reason struct {
 	// Parts add up to the figure, for throughput to the time of a request; a negative part reduces it.
 	Parts     []Portion `json:"parts"`
 	PartsUnit string    `json:"parts_unit"`
-	// Phase is the step that the figure comes from, prefill or decode, whose operators are in Pools; Bounds are what the step waits for.
+	// Phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; Bounds are what the step waits for.
 	Phase  string           `json:"phase,omitempty"`
 	Bounds *estimate.Bounds `json:"bounds,omitempty"`
 	Error  string           `json:"error"` // in words
@@ -56,37 +64,90 @@ type Portion struct {
 	Value float64 `json:"value"`
 }
 
-// explain adds what is behind the figures of the first contender, whose run is given.
-func (r *Response) explain(run *simulate.Response, o *calibration.Overlay) {
-	c := &r.Contenders[0]
-	out := &Why{Models: append([]string{}, o.Models(c.Engine, c.System)...)}
-	out.Measured, out.How = o.Neighbours(run.About)
-	out.Figures = append(out.Figures, r.whyFirst(c))
-	if c.TPOT != nil {
-		out.Figures = append(out.Figures, r.whyEach(c))
+// explain adds what is behind the figures of the contenders: without changes of the first alone, as while somebody tries values.
+func (p *planning) explain(ctx context.Context, out *Response, o *calibration.Overlay) error {
+	out.Why = explaining{&out.Contenders[0], stepsOf(out.Pools), out.Drafting}.why(o)
+	if p.r.NoChanges {
+		return nil
 	}
-	out.Figures = append(out.Figures, r.whyThroughput(c), r.whyMemory(c))
-	r.Why = out
+	others := out.Contenders[1:]
+	errs := make([]error, len(others))
+	err := pool.Each(ctx, len(others), session.DefaultJobs, func(i int) {
+		c := &others[i]
+		if c.Concurrency == 0 {
+			return
+		}
+		pools, err := p.pools(ctx, &c.Found)
+		x := explaining{c: c, steps: stepsOf(pools)}
+		if e := &c.Found.Experiment; err == nil && e.MTP > 0 {
+			var m *model.Model
+			if m, err = p.world.Model(e.Model, ""); err == nil {
+				x.drafting = p.ofModel(e, m)
+			}
+		}
+		if errs[i] = err; err == nil {
+			c.Why = x.why(o)
+			c.Why.Steps = x.steps
+		}
+	})
+	return cmp.Or(err, errors.Join(errs...))
 }
 
-// StepOf is the step of a phase, nil if there is none.
-func (r *Response) StepOf(phase string) *estimate.Step {
-	for i := range r.Pools {
-		for k := range r.Pools[i].Steps {
-			if s := &r.Pools[i].Steps[k]; s.Phase == phase {
-				return s
-			}
+// Reasons are what is behind the figures of a contender, with its steps; nil if that is unknown.
+func (r *Response) Reasons(contender int) (*Why, []estimate.Step) {
+	if contender == 0 {
+		return r.Why, stepsOf(r.Pools)
+	}
+	if y := r.Contenders[contender].Why; y != nil {
+		return y, y.Steps
+	}
+	return nil, nil
+}
+
+// explaining is a contender that is explained.
+type explaining struct {
+	c        *Contender
+	steps    []estimate.Step
+	drafting *Drafting // nil without drafts
+}
+
+func (x explaining) why(o *calibration.Overlay) *Why {
+	c := x.c
+	out := &Why{Models: append([]string{}, o.Models(c.Engine, c.System)...), Nearest: o.Memory.Nearest(&c.Found.About.Subject)}
+	out.Measured, out.How = o.Neighbours(c.Found.About)
+	out.Figures = append(out.Figures, x.whyFirst(c))
+	if c.TPOT != nil {
+		out.Figures = append(out.Figures, x.whyEach(c))
+	}
+	out.Figures = append(out.Figures, x.whyThroughput(c), x.whyMemory(c))
+	return out
+}
+
+// stepsOf are the steps of pools.
+func stepsOf(pools []estimate.Pool) []estimate.Step {
+	var out []estimate.Step
+	for i := range pools {
+		out = append(out, pools[i].Steps...)
+	}
+	return out
+}
+
+// StepOf is the first step of a phase, nil if there is none.
+func StepOf(steps []estimate.Step, phase string) *estimate.Step {
+	for i := range steps {
+		if steps[i].Phase == phase {
+			return &steps[i]
 		}
 	}
 	return nil
 }
 
 // timed is a time that comes from so many steps of a phase; the rest of it has a name by its sign.
-func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps float64, above, below string) Reason {
-	c := &r.Contenders[0]
+func (x explaining) timed(of FigureOf, phase string, judged, mean Range, steps float64, above, below string) Reason {
+	c := x.c
 	out := Reason{Figure: of, Value: judged.Value, Unit: "ms", PartsUnit: "ms", Error: errorInWords(judged, "ms", c.Basis), Parts: []Portion{}}
 	rest := mean.Value
-	s := r.StepOf(phase)
+	s := StepOf(x.steps, phase)
 	if s != nil && s.Engine != nil {
 		out.Phase, out.Bounds = phase, &s.Bounds
 		name := fmt.Sprintf("a %s step", phase)
@@ -96,8 +157,8 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 		kernels, host := 1e3*steps*float64(s.Engine.Kernels), 1e3*steps*float64(s.Engine.Host)
 		out.Parts = append(out.Parts, Portion{"kernels of " + name, kernels}, Portion{"host work of " + name, host})
 		rest -= kernels + host
-		if of == OfTPOT && r.Drafting != nil {
-			tokens := deployment.AcceptedPerStep(r.Drafting.Tokens, r.Drafting.Kept)
+		if of == OfTPOT && x.drafting != nil {
+			tokens := deployment.AcceptedPerStep(x.drafting.Tokens, x.drafting.Kept)
 			saved := (kernels + host) * (1/tokens - 1)
 			out.Parts = append(out.Parts, Portion{fmt.Sprintf("accepted drafts: a step yields %s tokens", units.Figure(tokens)), saved})
 			rest -= saved
@@ -117,27 +178,27 @@ func (r *Response) timed(of FigureOf, phase string, judged, mean Range, steps fl
 }
 
 // whyFirst is what is behind TTFT.
-func (r *Response) whyFirst(c *Contender) Reason {
+func (x explaining) whyFirst(c *Contender) Reason {
 	steps := 1.0
-	if s := r.StepOf("prefill"); s != nil && s.Query > 0 {
+	if s := StepOf(x.steps, "prefill"); s != nil && s.Query > 0 {
 		e := &c.Found.Experiment
 		steps = max(1, math.Ceil(float64(e.Input-e.Prefix)/float64(s.Query)))
 	}
-	return r.timed(OfTTFT, "prefill", c.Judged.TTFT, c.TTFT, steps,
+	return x.timed(OfTTFT, "prefill", c.Judged.TTFT, c.TTFT, steps,
 		"waiting for other requests, and larger steps", "smaller steps: shorter prompts, or cached parts")
 }
 
 // whyEach is what is behind TPOT.
-func (r *Response) whyEach(c *Contender) Reason {
+func (x explaining) whyEach(c *Contender) Reason {
 	above, below := "prompts of other requests in the same steps", "steps with fewer requests or shorter contexts"
 	if len(c.Run.Pools) > 1 {
 		above = "steps with more requests or longer contexts"
 	}
-	return r.timed(OfTPOT, "decode", *c.Judged.TPOT, *c.TPOT, 1, above, below)
+	return x.timed(OfTPOT, "decode", *c.Judged.TPOT, *c.TPOT, 1, above, below)
 }
 
 // whyThroughput is what is behind throughput: the requests in flight and the time of each.
-func (r *Response) whyThroughput(c *Contender) Reason {
+func (x explaining) whyThroughput(c *Contender) Reason {
 	out := Reason{
 		Figure: OfThroughput, Value: c.TokensPerGPU.Value, Unit: "tokens/s per GPU", PartsUnit: "ms of a request", Error: errorInWords(c.TokensPerGPU, "tokens/s per GPU", c.Basis),
 		Parts: []Portion{{"to the first token", c.TTFT.Value}, {"for the tokens after it", max(0, c.Latency-c.TTFT.Value)}},
@@ -152,14 +213,14 @@ func (r *Response) whyThroughput(c *Contender) Reason {
 	if limits := limitedBy(c.BoundBy); limits != "" {
 		out.Sentence += " " + limits
 	}
-	if s := r.StepOf("decode"); s != nil {
+	if s := StepOf(x.steps, "decode"); s != nil {
 		out.Phase, out.Bounds = s.Phase, &s.Bounds
 	}
 	return out
 }
 
 // whyMemory is what is behind the memory in use on a GPU that generates.
-func (r *Response) whyMemory(c *Contender) Reason {
+func (x explaining) whyMemory(c *Contender) Reason {
 	m := &c.Memory
 	out := Reason{
 		Figure: OfMemory, Value: m.InUse(c.KVPeak).GiB(), Unit: "GiB in use at the peak", PartsUnit: "GiB",

@@ -48,7 +48,7 @@ func TestWhy(t *testing.T) {
 			if math.Abs(sum-want) > 1e-6*want {
 				t.Errorf("%s: the parts of %s are %g of %g", name, f.Figure, sum, want)
 			}
-			if b := f.Bounds; b != nil && (math.Abs(b.Memory+b.Compute+b.Link+b.Host-1) > 1e-9 || b.Host <= 0 || p.StepOf(f.Phase) == nil) {
+			if b := f.Bounds; b != nil && (math.Abs(b.Memory+b.Compute+b.Link+b.Host-1) > 1e-9 || b.Host <= 0 || StepOf(stepsOf(p.Pools), f.Phase) == nil) {
 				t.Errorf("%s: bounds of %s: %+v", name, f.Figure, b)
 			}
 			if f.Sentence == "" || f.Error == "" {
@@ -97,19 +97,25 @@ func TestWhyDrafts(t *testing.T) {
 	}
 }
 
-// TestAlone: a plan of a contender alone has it first, with the same figures.
+// TestAlone: a plan of a contender alone has it first, with the same figures and the same reasons.
 func TestAlone(t *testing.T) {
 	r := smallPlan()
-	r.Engines = []string{"vllm", "sglang"}
+	r.Engines, r.NoChanges = []string{"vllm", "sglang"}, false
 	p := mustPlan(t, r)
 	for i := range p.Contenders {
 		want := &p.Contenders[i]
 		alone := mustPlan(t, p.Request.Alone(want))
-		if diff := cmp.Diff(want, &alone.Contenders[0], cmpopts.IgnoreFields(Contender{}, "Found", "Frontier")); diff != "" {
+		if diff := cmp.Diff(want, &alone.Contenders[0], cmpopts.IgnoreFields(Contender{}, "Found", "Frontier", "Why")); diff != "" {
 			t.Errorf("%s (-among others +alone):\n%s", want.Name, diff)
 		}
 		if alone.Why == nil || len(alone.Contenders) != 1 {
 			t.Errorf("%s is not explained", want.Name)
+			continue
+		}
+		why, steps := p.Reasons(i)
+		_, own := alone.Reasons(0)
+		if diff := cmp.Diff(why, alone.Why, cmpopts.IgnoreFields(Why{}, "Steps")) + cmp.Diff(steps, own); diff != "" {
+			t.Errorf("%s is explained otherwise (-among others +alone):\n%s", want.Name, diff)
 		}
 	}
 }
