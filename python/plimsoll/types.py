@@ -311,6 +311,7 @@ class Contender(TypedDict):
     tpot_p95_ms: Union[Range, None]
     ttft_ms: Range
     ttft_p95_ms: Range
+    # why is what is behind its figures; that of the first contender is the plan's. Missing without changes.
     why: NotRequired[Union[Why, None]]
     # within_limits is the probability that the limits are met by the statistic they apply to, the mean or the percentile of the request, within_limits_p95 that the 95th percentiles meet them; null without limits.
     within_limits: Optional[float]
@@ -820,9 +821,15 @@ class Moment(TypedDict):
 
 
 class Nearest(TypedDict):
+    """Nearest is a measured deployment that corrections are remembered of."""
+
+    # "TP 8 DP 1 of Qwen/Qwen3-32B (bf16) on h100_sxm under vllm 0.12.0"
     deployment: str
+    # kernels and prompts are measured times over those that the fit without its memory predicts: of all kernels, and beside that of prompts.
     kernels: float
+    # nearness is the share of its corrections that holds here, if it were the only one.
     nearness: float
+    # kernels and prompts are measured times over those that the fit without its memory predicts: of all kernels, and beside that of prompts.
     prompts: float
     rows: int
     source: str
@@ -1012,7 +1019,7 @@ class Range(TypedDict):
 class Reason(TypedDict):
     """Reason is what is behind one figure."""
 
-    # phase is the step that the figure comes from, prefill or decode, whose operators are in Pools; bounds are what the step waits for.
+    # phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; bounds are what the step waits for.
     bounds: NotRequired[Union[Bounds, None]]
     # in words
     error: str
@@ -1020,7 +1027,7 @@ class Reason(TypedDict):
     # parts add up to the figure, for throughput to the time of a request; a negative part reduces it.
     parts: Optional[List[Portion]]
     parts_unit: str
-    # phase is the step that the figure comes from, prefill or decode, whose operators are in Pools; bounds are what the step waits for.
+    # phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; bounds are what the step waits for.
     phase: NotRequired[str]
     sentence: str
     unit: str
@@ -1351,7 +1358,7 @@ class Use(TypedDict):
 
 
 class Why(TypedDict):
-    """Why is what is behind the figures of the first contender."""
+    """Why is what is behind the figures of a contender."""
 
     figures: Optional[List[Reason]]
     # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
@@ -1360,7 +1367,9 @@ class Why(TypedDict):
     measured_how: str
     # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
     measured_models: Optional[List[str]]
+    # measured_nearest are the measured deployments that corrections are remembered of and that are most like it, the nearest first.
     measured_nearest: Optional[List[Nearest]]
+    # steps are those that figures come from, with their operators; those of the first contender are in the plan's pools.
     steps: NotRequired[Optional[List[EstimateStep]]]
 
 

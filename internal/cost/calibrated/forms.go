@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
 // product costs one matrix product. The soft maximum is what a kernel that
@@ -166,6 +167,32 @@ func (m *Model) plain(o *op.Op) cost.Estimate {
 	return m.estimate(&w, f.Launch*micro, matrix, vector, memory, max(matrix+vector, memory))
 }
 
+// apart is how long a collective between nodes takes beside its launch, given what it takes over the links
+// between them alone. Rings and trees of NCCL and RCCL cross them on every rank's own link (a NIC for each device), and
+// what the members inside a node have summed or gathered among them crosses once: each carries its
+// part, while the innermost links carry the rest. Exchanges of experts' tokens send
+// all of it to its rank.
+func (m *Model) apart(o *op.Op, alone float64) float64 {
+	together := m.floor.Together(o.Group)
+	if together == 1 || o.Comm == op.AllToAll || o.Comm == op.SendRecv {
+		return alone / m.c.Comm.Apart
+	}
+	inside, across := *o, *o
+	inside.Group.Size = together
+	across.Group = parallel.Group{Size: (o.Group.Size + together - 1) / together, Stride: o.Group.Stride * together}
+	if o.Comm == op.AllGather {
+		inside.Payload *= units.Bytes(across.Group.Size)
+	} else {
+		across.Payload /= units.Bytes(together)
+	}
+	wire := m.floor.Cost(&across).Comm
+	across.Payload = 0
+	wire -= m.floor.Cost(&across).Comm
+	across.Group = o.Group // a small message passes all members
+	late := m.floor.Cost(&across).Comm
+	return max(float64(m.communicate(&inside).Comm), float64(wire)/m.c.Comm.Apart) + float64(late)/m.c.Comm.Apart
+}
+
 // communicate costs a collective: inside a node by a launch that grows with the
 // ranks, and the payload's way over the link at the share its pattern reaches;
 // beyond it by the profile's links.
@@ -187,7 +214,7 @@ func (m *Model) communicate(o *op.Op) cost.Estimate {
 		busy /= m.c.Peer
 	}
 	if !inner {
-		busy = float64(e.Comm) / c.Apart
+		busy = m.apart(o, float64(e.Comm))
 	}
 	launch := (form.Launch + form.PerRank*n) * micro
 	busy = max(busy, float64(e.Memory))

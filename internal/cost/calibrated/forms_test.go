@@ -350,6 +350,27 @@ func TestCollectiveForm(t *testing.T) {
 	})
 }
 
+// TestAcrossNodes: sums and gathers of ranks that share nodes cross between them once, each rank with its part over its own link,
+// while the links inside carry the rest; exchanges cross with all of it.
+func TestAcrossNodes(t *testing.T) {
+	p, c := rounded(), distinct()
+	m := calibrated.With(p, c)
+	const nodes, together, latency, payload = 2., 8., 5e-6, 1e9
+	ranks := nodes * together
+	outer, late := 0.8*outsideLink*c.Comm.Apart, math.Log2(ranks)*latency/c.Comm.Apart
+	for pattern, want := range map[op.Comm]float64{
+		op.AllReduce:     2*late + max(2*(together-1)/together*payload/insideLink/c.Comm.Reduce.Efficiency, 2*(nodes-1)/nodes*payload/together/outer),
+		op.AllGather:     late + max((together-1)*nodes*payload/insideLink/c.Comm.Ring.Efficiency, (nodes-1)*payload/outer),
+		op.ReduceScatter: late + max((together-1)/together*payload/insideLink/c.Comm.Ring.Efficiency, (nodes-1)/nodes*payload/together/outer),
+		op.AllToAll:      late + payload/outer,
+	} {
+		o := op.Op{Kind: op.Collective, Comm: pattern, Group: parallel.Group{Size: int32(ranks), Stride: 1}, Payload: payload}
+		if got := float64(m.Cost(&o).Comm); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%v: want %v, got %v", pattern, want, got)
+		}
+	}
+}
+
 // TestNoUnit: a device without a unit for a format works in a wider one, and one without any takes a peak of one.
 func TestNoUnit(t *testing.T) {
 	p, c := rounded(), distinct()

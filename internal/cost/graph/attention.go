@@ -206,7 +206,21 @@ func (w *Walk) attendHere(k *Kind, a *model.Attention) {
 		o.Name, o.In = op.GQAttentionQuant, in
 		w.attentionQuant(o)
 	}
+	w.readAgain(o)
 	w.rewrites(AtAttended, k)
+}
+
+// readAgain emits the cache that decodes beside prompts read for further query heads, where one kernel computes both.
+func (w *Walk) readAgain(o *op.Op) {
+	if !w.g.spec.SharesAttention || o.Prefill.Tokens == 0 || o.Decode.Tokens == 0 || o.Heads <= o.KVHeads {
+		return
+	}
+	bytes := o.KV.Bytes(o.Decode.Context * (o.Heads - o.KVHeads) * (o.HeadDim + o.ValueDim))
+	w.Follows = op.Context
+	again := w.Next(op.Elementwise, o.Name)
+	w.Follows = w.rows
+	again.Bytes, again.Launches = bytes, -1
+	w.Items[len(w.Items)-1].Continues = true
 }
 
 // attentionQuant adds the vector work of quantized attention: scores back to

@@ -42,6 +42,9 @@ type Spec struct {
 	FusesShared bool
 	// Sparse is how kernels of sparse latent attention work, where that is known.
 	Sparse Sparse
+	// SharesAttention computes the attention of decodes beside prompts in the kernel of these, where every query head reads the
+	// cache for itself.
+	SharesAttention bool
 	// Narrow is how all-reduce sends large tensors in few bits, where it does.
 	Narrow Narrow
 	// MatMulAllReduce overlaps a product with the all-reduce behind it.

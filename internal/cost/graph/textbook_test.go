@@ -108,6 +108,25 @@ func attends(count, tp float64) kernel {
 	}
 }
 
+// TestSharedAttention: where one kernel computes prompts and decodes, every query head of these reads the cache for itself; with
+// decodes or prompts alone, and where each has a kernel, it does not.
+func TestSharedAttention(t *testing.T) {
+	s := plain(dense())
+	s.SharesAttention = true
+	attention := func(segments ...graph.Segment) []kernel {
+		return slices.DeleteFunc(kernels(t, s, segments...), func(k kernel) bool { return k.Name != "attention" })
+	}
+	const n, decodes = 3, 3 * 100 // layers, and tokens in the cache of decodes
+	same(t, []kernel{attends(n, 1), {Name: "attention", Count: n, Bytes: wide * decodes * (heads - kvHeads) * 2 * width}}, attention(segments()...))
+	for _, alone := range segments() {
+		if got := attention(alone); len(got) != 1 {
+			t.Errorf("%+v: %+v", alone, got)
+		}
+	}
+	s.SharesAttention = false
+	same(t, []kernel{attends(n, 1)}, attention(segments()...))
+}
+
 // denseLayer are the kernels of three layers on tp ranks up to the second norm.
 func denseLayer(tp float64) []kernel {
 	const n = 3

@@ -81,6 +81,16 @@ func (m *Model) Link(g parallel.Group) (bandwidth float64, inner, peer bool) {
 	return l.share(l.sheet, g), l == &m.levels[len(m.levels)-1], l.peer
 }
 
+// Together is how many members of a group that reaches beyond a node are inside each node
+// or rack, and 1 for a group that does not.
+func (m *Model) Together(g parallel.Group) int32 {
+	l := m.spanned(g)
+	if l == nil || int(l.inside) < m.profile.Node {
+		return 1
+	}
+	return max(1, l.inside/g.Stride)
+}
+
 // communicate costs a collective: the better of two algorithms, never faster
 // than memory moves its inputs and outputs.
 func (m *Model) communicate(o *op.Op) cost.Estimate {

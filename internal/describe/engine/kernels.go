@@ -110,6 +110,12 @@ func (p *Profile) Reduces(generation, family string) ReduceRule {
 	return *r
 }
 
+// SharesAttention reports whether one kernel computes the attention of all requests of a step on a device generation, made
+// for prompts if there are any.
+func (p *Profile) SharesAttention(generation string) bool {
+	return slices.Contains(p.SharedAttention, generation)
+}
+
 // FusesShared reports whether the engine fuses the shared expert with the routed ones on a device generation. SGLang does so for
 // as many experts as DeepSeek-V3 has (determine_num_fused_shared_experts).
 func (p *Profile) FusesShared(generation string, experts int) bool {

@@ -45,6 +45,20 @@ func TestSlower(t *testing.T) {
 	}
 }
 
+// TestSharesAttention: vLLM does on Ampere, where it has FlashAttention 2 and a small L2.
+func TestSharesAttention(t *testing.T) {
+	t.Parallel()
+	for engineName, want := range map[string]bool{"vllm": true, "sglang": false, "trtllm": false} {
+		p, err := engine.LookupVersion(engineName, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.SharesAttention("ampere") != want || p.SharesAttention("hopper") || p.SharesAttention("ada") {
+			t.Errorf("%s: %v", engineName, p.SharedAttention)
+		}
+	}
+}
+
 // TestFusesShared: SGLang computes DeepSeek-V3's shared expert among the others on AMD's devices since 0.5.6.
 func TestFusesShared(t *testing.T) {
 	for _, c := range []struct {

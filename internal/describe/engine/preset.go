@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
 
 //go:embed presets.yaml
@@ -40,12 +41,14 @@ type Preset struct {
 type Rule struct {
 	// Role is that of the workers, "" for any: both, prefill or decode. Generations are those
 	// of their devices, Ranks the minimum number of attention data-parallel ranks; Narrow
-	// weights have 8 or 4 bits, Recurrent models have layers with a state.
+	// weights have 8 or 4 bits, Recurrent models have layers with a state. Since is the first release
+	// whose deployments have the settings; a build that is no release comes before all.
 	Role        string   `yaml:"role" json:"role,omitempty"`
 	Generations []string `yaml:"generations" json:"generations,omitempty"`
 	Narrow      bool     `yaml:"narrow" json:"narrow,omitempty"`
 	Recurrent   bool     `yaml:"recurrent" json:"recurrent,omitempty"`
 	Ranks       int      `yaml:"ranks" json:"ranks,omitempty"`
+	Since       string   `yaml:"since" json:"since,omitempty"`
 	// Set are settings, Least those that keep a larger default, each "key=value".
 	Set   []string `yaml:"set" json:"set,omitempty"`
 	Least []string `yaml:"least" json:"least,omitempty"`
@@ -166,6 +169,7 @@ type Place struct {
 	Narrow     bool
 	Recurrent  bool
 	Ranks      int
+	Release    string  // of the engine, "" is the newest
 	Batch      float64 // requests of a rank, on average; 0 is unknown
 	// Given reports whether a setting is set, so that the preset does not apply.
 	Given func(key string) bool
@@ -221,7 +225,8 @@ func (s *Preset) For(p *Profile, at Place) []Drawn {
 // fits reports whether a rule applies to a place.
 func (r *Rule) fits(at *Place) bool {
 	return (r.Role == "" || r.Role == at.Role) && (len(r.Generations) == 0 || slices.Contains(r.Generations, at.Generation)) &&
-		(!r.Narrow || at.Narrow) && (!r.Recurrent || at.Recurrent) && at.Ranks >= r.Ranks
+		(!r.Narrow || at.Narrow) && (!r.Recurrent || at.Recurrent) && at.Ranks >= r.Ranks &&
+		(r.Since == "" || at.Release == "" || version.Compare(at.Release, r.Since) >= 0)
 }
 
 // value is the value of a setting under the load, "" if unknown.

@@ -94,6 +94,10 @@ func TestPresetFor(t *testing.T) {
 		{"a default that is larger", "atom", "srt-slurm", engine.Place{Role: "prefill", Generation: "hopper"}, nil, map[string]string{}},
 		{"AMD devices", "sglang", "srt-slurm", engine.Place{Role: "decode", Generation: "cdna4", Ranks: 1}, nil, map[string]string{"held_tokens": "0", "kv_format": "fp8", "memory_share": "0.85", "max_sequences": "128", "graph.max_batch": "128"}},
 		{"a limit of the load", "atom", "srt-slurm", engine.Place{Role: "decode", Generation: "cdna4", Batch: 1024}, nil, map[string]string{"kv_format": "fp8", "memory_share": "0.85", "max_sequences": "1024", "graph.max_batch": "1024"}},
+		{"a release", "sglang", "inferencex", engine.Place{Role: "both", Generation: "cdna4", Ranks: 8, Release: "0.5.13"}, nil, map[string]string{"memory_share": "0.8", "attention_dp.wait_steps": "30"}},
+		{"the newest release", "sglang", "inferencex", engine.Place{Role: "both", Generation: "cdna4", Ranks: 8}, nil, map[string]string{"memory_share": "0.8", "attention_dp.wait_steps": "30"}},
+		{"an earlier release", "sglang", "inferencex", engine.Place{Role: "both", Generation: "cdna4", Ranks: 8, Release: "0.5.10"}, nil, map[string]string{"memory_share": "0.8"}},
+		{"a build", "sglang", "inferencex", engine.Place{Role: "both", Generation: "cdna4", Ranks: 8, Release: "rocm720-20260501"}, nil, map[string]string{"memory_share": "0.8"}},
 		{"drafts", "vllm", "inferencex-mtp", engine.Place{Role: "both", Generation: "hopper"}, nil, map[string]string{"token_budget": "8192", "memory_share": "0.9", "mtp.tokens": "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

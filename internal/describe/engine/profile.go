@@ -73,6 +73,9 @@ type Profile struct {
 	ReduceRule *ReduceRule
 	// SharedFusion are the device generations on which the shared expert is fused with the routed ones; see FusesShared.
 	SharedFusion []string
+	// SharedAttention are the device generations on which one kernel computes the attention of prompts and decodes; see
+	// SharesAttention.
+	SharedAttention []string
 	// Slow are formats with slow kernels; see Slower.
 	Slow []SlowKernels
 	// ProductTiles are the tiles of dense products; see TilesOf.

@@ -12,6 +12,7 @@ func (p *Profile) identity() []setting {
 		{"known", rule{}, "", &p.Known},
 		{"source", rule{}, "", &p.Source},
 		{"fuses_shared", rule{}, "", &p.SharedFusion},
+		{"shared_attention", rule{}, "", &p.SharedAttention},
 		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
 		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
 	}

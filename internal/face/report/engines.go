@@ -106,6 +106,9 @@ func ruleName(r *engine.Rule) string {
 	if r.Ranks > 0 {
 		parts = append(parts, fmt.Sprintf("%d or more data-parallel ranks", r.Ranks))
 	}
+	if r.Since != "" {
+		parts = append(parts, "since "+r.Since)
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -125,6 +128,9 @@ func engineRules(w io.Writer, p *engine.Profile) {
 	if r := p.ReduceRule; r != nil {
 		fmt.Fprintf(w, "On %s, all-reduce of large tensors takes %g of the time on 2 devices (from %s), %g on 4 (%s) and %g on 8 (%s).\n\n",
 			strings.Join(r.Generations, " and "), r.Two.Share, r.Two.Least, r.Four.Share, r.Four.Least, r.Eight.Share, r.Eight.Least)
+	}
+	if len(p.SharedAttention) > 0 {
+		fmt.Fprintf(w, "On %s, decodes beside prompts read the cache once for every query head.\n\n", strings.Join(p.SharedAttention, " and "))
 	}
 	if len(p.SharedFusion) > 0 {
 		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))

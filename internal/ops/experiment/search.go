@@ -163,7 +163,7 @@ func (x *run) find(ctx context.Context, e search.Scored) error {
 	if x.results, err = s.Run(ctx, x.space.Branches(ctx, x.eval, e)); err != nil {
 		return err
 	}
-	rank := search.Best[any]
+	rank := search.Earliest[any]
 	if s.Near {
 		rank = search.Waiting[any]
 	}

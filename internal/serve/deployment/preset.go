@@ -34,8 +34,8 @@ func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) float
 		l := p.Layout.Complete(own.Model)
 		at := engine.Place{
 			Role: string(p.Role), Generation: own.Device.Generation, Narrow: d.narrow(own, p), Ranks: l.DP,
-			Recurrent: engine.Classify(own.Model) == engine.Linear,
-			Given:     func(key string) bool { return d.Gives(p, key) },
+			Recurrent: engine.Classify(own.Model) == engine.Linear, Release: d.Engine.Version,
+			Given: func(key string) bool { return d.Gives(p, key) },
 		}
 		if load != nil {
 			at.Batch = load(p)

@@ -171,6 +171,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(), Narrow: p.reduces(),
+		SharesAttention: p.Engine != nil && p.Engine.SharesAttention(p.Device.Generation),
 	}}, nil
 }
 

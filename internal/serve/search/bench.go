@@ -79,6 +79,7 @@ type Trial struct {
 	Refused             bool // no request fits in the cache
 	Overloaded          bool // requests come faster than they are served, or sessions than they end
 	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
+	steady              bool // figures are of a steady state, be it for a short time
 	swayed              bool // limits had a say in when the run ended
 	ran                 *Ran // a run at a rate that ended as one that is shown does
 }
@@ -239,7 +240,7 @@ func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
 		Slow:   of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
-		swayed: r.Sampling.Swayed,
+		steady: r.Sampling.Warmup > 0 && r.Sampling.Ended != sim.Overloaded, swayed: r.Sampling.Swayed,
 	}
 	if r.RequestRate > 0 {
 		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered

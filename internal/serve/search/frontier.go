@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,8 +11,15 @@ import (
 // Best returns the best result of every key that has one, the highest score first; ties go
 // to the smaller label.
 func Best[K comparable](results []Result, key func(*Result) K) []*Result {
-	return ranked(results, key, func(r, best *Result) bool { return r.Score > best.Score })
+	return ranked(results, key, func(r, best *Result) bool { return r.Score > best.Score }, byLabel)
 }
+
+// Earliest is Best where ties go to the first in the order of enumeration, as in a [Search].
+func Earliest[K comparable](results []Result, key func(*Result) K) []*Result {
+	return ranked(results, key, func(r, best *Result) bool { return r.Score > best.Score }, func(_, _ *Result) int { return 0 })
+}
+
+func byLabel(a, b *Result) int { return strings.Compare(a.Label, b.Label) }
 
 // Waiting is Best where of the results of a key that carry within [Tolerance] of the most the
 // one with the shortest TTFT is the best.
@@ -28,28 +36,24 @@ func Waiting[K comparable](results []Result, key func(*Result) K) []*Result {
 			return near(r)
 		}
 		return near(r) && cmp.Or(cmp.Compare(best.Best.TTFT, r.Best.TTFT), cmp.Compare(r.Score, best.Score)) > 0
-	})
+	}, byLabel)
 }
 
-func ranked[K comparable](results []Result, key func(*Result) K, better func(r, best *Result) bool) []*Result {
-	var rows []*Result
-	seen := map[K]int{}
+// ranked are the best results of the keys, the highest score first; ties go by a function, then to the first.
+func ranked[K comparable](results []Result, key func(*Result) K, better func(r, best *Result) bool, tie func(a, b *Result) int) []*Result {
+	best := map[K]int{}
 	for i := range results {
 		r := &results[i]
-		if !r.OK {
-			continue
+		if k, ok := best[key(r)]; r.OK && (!ok || better(r, &results[k])) {
+			best[key(r)] = i
 		}
-		if k, ok := seen[key(r)]; ok {
-			if better(r, rows[k]) {
-				rows[k] = r
-			}
-			continue
-		}
-		seen[key(r)] = len(rows)
-		rows = append(rows, r)
+	}
+	var rows []*Result
+	for _, i := range slices.Sorted(maps.Values(best)) {
+		rows = append(rows, &results[i])
 	}
 	slices.SortStableFunc(rows, func(a, b *Result) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Label, b.Label))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), tie(a, b))
 	})
 	return rows
 }

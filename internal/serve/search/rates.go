@@ -16,9 +16,9 @@ type rates struct {
 	bounds *bounds
 	batch  int // limit of a rank
 	r      *Result
-	least  float64 // rate below which the unit is not wanted
-	copies int     // that are simulated together
-	long   bool    // sessions are simulated as rows are
+	least  int  // power of a rung below which the unit is not wanted
+	copies int  // that are simulated together
+	long   bool // sessions are simulated as rows are
 }
 
 // rung is the ratio of two neighbouring rates that are tried: no finer than the sampling
@@ -30,74 +30,145 @@ const rung = 1.02
 func below(rate float64) int  { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
 func rated(power int) float64 { return math.Pow(rung, float64(power)) }
 
-// served is how much more than what was found a copy may carry: trials are short, and short of the rate by chance.
-const served = 1.05
+// anyRate is the least of a unit that is wanted whatever it carries.
+const anyRate = math.MinInt
 
-// capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It
-// gives up when that is below the least. A rate above the capacity is soon seen to miss the limits, one that meets
-// them takes long: so the highest is tried first.
+// capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It gives up when that is below the least.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
-	const idle = 0.01 // requests in flight are none
-	high := below(bound) + 1
-	low := below(min(bound, idle/x.bounds.alone())) - 1
-	k := high - 1
+	return x.find(ctx, bound, 1)
+}
+
+// explore finds about the capacity, rather too much than too little, where the unit carries the least: one trial shows that.
+func (x *rates) explore(ctx context.Context, bound float64) error {
+	const few = 4 // rungs, which take two trials that are long
+	if x.least != anyRate {
+		in := x.upTo(bound)
+		if x.least < in.high {
+			if err := x.takes(ctx, x.least, &in); err != nil {
+				return err
+			}
+		}
+		if x.r.Dropped = !x.r.OK; x.r.Dropped {
+			return nil
+		}
+		x.r.OK, x.r.Binds = false, Fits
+	}
+	return x.find(ctx, bound, few)
+}
+
+// find brackets the capacity by so many rungs, and takes the largest. A rate above the capacity is soon seen to miss the limits, one that
+// meets them takes long: so the highest is tried first, and lower ones in growing steps until one meets them. Which are tried depends on
+// the unit and the limits alone.
+func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
+	in := x.upTo(bound)
+	k := in.high - 1
 	if x.Bench.Sessions.Turns > 0 { // takes long to tell, and bounds are far
 		k -= 8
 	}
-	for stride := 4; low+1 < high; {
-		k = max(k, low+1)
-		o, v, err := x.at(ctx, rated(k), 1)
-		if err != nil {
+	for stride := 4; in.low+1 < in.high && (!x.r.OK || in.high-in.low > rungs); {
+		if in.high <= x.least { // nothing above it is tried any more
+			x.r.Dropped, x.r.OK = true, false
+			return nil
+		}
+		if err := x.takes(ctx, max(k, in.low+1), &in); err != nil {
 			return err
 		}
-		if v == Fits {
-			low = k
-			x.r.OK, x.r.Capacity = true, o
-		} else {
-			high = k
-			x.r.Binds, x.r.First = v, o
-			// Nothing above it is tried any more, whatever the least is: the capacity is below it.
-			if rated(high)*served < x.least {
-				x.r.Dropped, x.r.OK = true, false
-				return nil
-			}
-		}
-		if k = (low + high) / 2; !x.r.OK { // in growing steps
-			k = high - stride
+		if k = in.middle(); !x.r.OK {
+			k = in.high - stride
 			stride *= 2
 		}
 	}
-	if x.r.OK && x.r.Binds == Fits {
-		x.r.Binds = Saturated
-	}
 	if !x.r.OK {
 		x.r.Reason = x.Judge.Reason(x.r.Binds, &x.r.First)
+		return nil
+	}
+	if x.r.Binds == Fits {
+		x.r.Binds = Saturated
+	}
+	if in.high-1 > in.low {
+		x.r.Capacity.Throughput = x.tokens(rated(in.high - 1))
 	}
 	return nil
 }
 
-// reaches reports whether the unit may carry the least rate: one trial shows it, whatever it carries.
-func (x *rates) reaches(ctx context.Context, bound float64) (bool, error) {
-	least := x.least / served
-	if least == 0 || least > bound {
-		return least == 0, nil
+// bracket is what is known of a capacity: it is at least the rate of one power of a rung, and below that of another.
+type bracket struct {
+	low, high   int
+	under, over float64 // by how much the two meet the limits, as in [rates.clears]; NaN where it is not known
+	width       int     // when it was last divided
+}
+
+// upTo is the bracket of a capacity up to a bound. Its lowest rate is not known to meet the limits.
+func (x *rates) upTo(bound float64) bracket {
+	const idle = 0.01 // requests in flight are none
+	return bracket{low: below(min(bound, idle/x.bounds.alone())) - 1, high: below(bound) + 1, under: math.NaN(), over: math.NaN(), width: math.MaxInt}
+}
+
+// middle is where to divide it: times are taken to grow evenly between the ends, or if that did not help before it is halved.
+func (b *bracket) middle() int {
+	width := b.high - b.low
+	slow := width > b.width/2
+	b.width = width
+	share := b.under / (b.under - b.over)
+	if slow || !(share >= 0 && share <= 1) {
+		return b.low + width/2
 	}
-	_, v, err := x.at(ctx, rated(below(least)), 1)
-	return v == Fits, err
+	return min(b.high-1, b.low+max(1, int(share*float64(width))))
+}
+
+// takes tries a rate and narrows a bracket.
+func (x *rates) takes(ctx context.Context, power int, in *bracket) error {
+	t, err := x.run(ctx, rated(power), x.precision())
+	if err != nil {
+		return err
+	}
+	o, v := x.judge(t, 1)
+	if v == Fits {
+		in.low, in.under = power, x.clears(t, &o)
+		o.Throughput = x.tokens(rated(power)) * min(1, t.Served)
+		x.r.OK, x.r.Capacity = true, o
+		return nil
+	}
+	in.high, in.over = power, x.clears(t, &o)
+	x.r.Binds, x.r.First = v, o
+	return nil
+}
+
+// clears is by how much an outcome meets the limits: standard deviations of its errors, or where these are not known, logarithms of
+// times. It is NaN where that shows nothing, as no limit is near or the load is not steady.
+func (x *rates) clears(t *Trial, o *formulas.Outcome) float64 {
+	if !t.steady || !x.Judge.Limits.Finite().Any() {
+		return math.NaN()
+	}
+	e := x.errors(&x.unit, int(math.Ceil(t.InFlight/float64(x.copies))), t)
+	if e == nil {
+		return -math.Log(x.Judge.Over(o))
+	}
+	chance := x.Judge.Chance(o, e)
+	const sure = 1e-6
+	if chance < sure || chance > 1-sure {
+		return math.NaN()
+	}
+	deviations := func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+	return deviations(chance) - deviations(x.Judge.Confidence)
 }
 
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
 func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
-	p := Rough
-	if x.long {
-		p = Carried
-	}
-	t, err := x.run(ctx, rate, p)
+	t, err := x.run(ctx, rate, x.precision())
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}
 	o, v := x.judge(t, copies)
 	return o, v, nil
+}
+
+// precision is that of the trials.
+func (x *rates) precision() Precision {
+	if x.long {
+		return Carried
+	}
+	return Rough
 }
 
 // run simulates the copies, each with a rate of requests.

@@ -105,10 +105,9 @@ type Search struct {
 	explored int      // of the queue
 	failed   []queued // explored, and found to miss the limits
 	results  []placed
-	best     map[any]float64 // scores of the groups
-	row      *float64        // that of the last row; nil where it is not known
-	first    map[any]int     // places of those that have them
-	places   int             // in the enumeration so far
+	best     map[any]rank // of the groups
+	row      *rank        // of the last row; nil where it is not known
+	places   int          // in the enumeration so far
 
 	mu    sync.Mutex
 	count int // of candidates that are done
@@ -176,17 +175,35 @@ func (s *Search) pop() queued {
 // all says that candidates are not compared.
 func (s *Search) all() bool { return s.Rows == 0 && s.Group == nil }
 
+// rank is a score, and the place in the enumeration that decides between equal ones: the first is the better.
+type rank struct {
+	score float64
+	place int
+}
+
+// before orders ranks, the best first.
+func (r rank) before(o rank) int {
+	return cmp.Or(cmp.Compare(o.score, r.score), cmp.Compare(r.place, o.place))
+}
+
+// none is worse than any other.
+func none() rank { return rank{math.Inf(-1), math.MaxInt} }
+
 // several is how many candidates are evaluated or explored before what they show decides about the others. It does not
 // depend on the number of workers, or results would.
 const several = 4
 
 // target is the score below which exploring a candidate ends: not far below its bound to begin with, as a bound may be far above
 // what the candidate carries, and no less than what others should have. So one that is not among the best costs a trial or two.
-func (s *Search) target(x *queued, hoped float64) float64 {
+func (s *Search) target(x *queued, floor rank) float64 {
 	const (
 		near = 1.2 // the first target is so much below the bound, each further one twice as far
 		most = 5   // targets
 	)
+	hoped := floor.score
+	if !s.Near && x.place > floor.place { // as much is not enough
+		hoped = math.Nextafter(hoped, math.Inf(1))
+	}
 	if x.tries >= most || math.IsInf(x.Bound, 0) {
 		return hoped
 	}
@@ -213,7 +230,7 @@ func Candidates(ctx context.Context, e Evaluator, all []Candidate) []Branch {
 // the highest all the same, until what is left cannot be among the rows. It returns the results in the order of enumeration; those
 // that were dropped are left out. When ctx ends it returns its error.
 func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
-	s.best, s.first = map[any]float64{}, map[any]int{}
+	s.best = map[any]rank{}
 	for i := range space {
 		s.queue = append(s.queue, &queued{Branch: space[i], place: i})
 	}
@@ -274,7 +291,7 @@ func (s *Search) evaluate(ctx context.Context, todo []queued) error {
 	got := make([]Result, len(todo))
 	floors := make([]float64, len(todo))
 	for i := range todo {
-		floors[i] = s.floor(&todo[i].Candidate, false)
+		floors[i] = s.floor(&todo[i].Candidate, false).score
 	}
 	err := pool.Each(ctx, len(todo), max(1, s.Workers), func(i int) {
 		got[i] = s.Evaluator.Evaluate(ctx, todo[i].Candidate, floors[i])
@@ -317,17 +334,18 @@ func (s *Search) next() []queued {
 
 // hopeless says that nothing in a branch can have a row.
 func (s *Search) hopeless(x *queued) bool {
-	if s.Rows > 0 && (math.IsInf(x.Bound, -1) || x.Bound < s.floor(nil, false)) {
+	if s.Rows > 0 && (math.IsInf(x.Bound, -1) || s.below(x, s.floor(nil, false))) {
 		return true
 	}
-	return x.Expand == nil && (x.Bound < s.floor(&x.Candidate, false) || s.ties(x))
+	return x.Expand == nil && s.below(x, s.floor(&x.Candidate, false))
 }
 
-// ties says that an explored candidate is no better than an earlier one of its group, which then has the row.
-func (s *Search) ties(x *queued) bool {
-	g := s.group(&x.Candidate)
-	best, ok := s.best[g]
-	return ok && x.explored && !s.Near && x.Bound == best && x.place > s.first[g]
+// below says that a branch has no rank as good as one. Where what is near counts, so does all that has its score.
+func (s *Search) below(x *queued, floor rank) bool {
+	if s.Near {
+		return x.Bound < floor.score
+	}
+	return rank{x.Bound, x.place}.before(floor) > 0
 }
 
 // put puts back those for later.
@@ -366,65 +384,75 @@ func (s *Search) take(r *Result, place int) {
 	}
 	s.results = append(s.results, placed{*r, place})
 	if r.OK {
-		g := s.group(&r.Candidate)
-		if old, ok := s.best[g]; !ok || r.Score > old || r.Score == old && place < s.first[g] {
-			s.best[g], s.first[g], s.row = r.Score, place, nil
-		}
+		s.best[s.group(&r.Candidate)] = s.better(s.best, &r.Candidate, rank{r.Score, place})
+		s.row = nil
 	}
 }
 
-// floor is the score below which a candidate cannot have a row: that of the last row, or
+// floor is the rank below which a candidate cannot have a row: that of the last row, or
 // of the best in its group; without a candidate, that of the last row. Where it is hoped for, those count that were explored.
-func (s *Search) floor(c *Candidate, hoped bool) float64 {
-	best := s.best
-	if hoped {
-		best = maps.Clone(best)
-		for i := range s.queue {
-			if x := s.queue[i]; x.explored {
-				g := s.group(&x.Candidate)
-				if old, ok := best[g]; !ok || x.Bound > old {
-					best[g] = x.Bound
-				}
-			}
+func (s *Search) floor(c *Candidate, hoped bool) rank {
+	out := none()
+	if s.Beat != nil {
+		out.score = *s.Beat
+	}
+	better := func(r rank) {
+		if r.before(out) < 0 {
+			out = r
 		}
 	}
-	out := math.Inf(-1)
-	if s.Beat != nil {
-		out = *s.Beat
-	}
-	switch {
-	case !hoped:
-		out = max(out, s.lastRow())
-	case s.Rows > 0 && len(best) >= s.Rows:
-		out = max(out, last(best, s.Rows))
+	best := s.best
+	if hoped {
+		best = s.hoped()
+		better(last(best, s.Rows))
+	} else {
+		better(s.lastRow())
 	}
 	if c != nil {
 		if own, ok := best[s.group(c)]; ok {
-			out = max(out, own)
+			better(own)
 		}
 	}
 	if s.Near {
-		out /= 1 + Tolerance
+		out.score /= 1 + Tolerance
 	}
 	if s.Near && hoped { // copies together may be found to carry a little less
-		out /= together
+		out.score /= together
 	}
 	return out
 }
 
-// lastRow is the score of the last row, remembered or new; -Inf where rows are missing.
-func (s *Search) lastRow() float64 {
-	if s.Rows == 0 || len(s.best) < s.Rows {
-		return math.Inf(-1)
+// hoped are the ranks of the groups, where those count that were explored.
+func (s *Search) hoped() map[any]rank {
+	out := maps.Clone(s.best)
+	for _, x := range s.queue {
+		if x.explored {
+			out[s.group(&x.Candidate)] = s.better(out, &x.Candidate, rank{x.Bound, x.place})
+		}
 	}
+	return out
+}
+
+// better is the better of a rank and of that of a candidate's group.
+func (s *Search) better(of map[any]rank, c *Candidate, r rank) rank {
+	if old, ok := of[s.group(c)]; ok && old.before(r) < 0 {
+		return old
+	}
+	return r
+}
+
+// lastRow is the rank of the last row, remembered or new.
+func (s *Search) lastRow() rank {
 	if s.row == nil {
 		s.row = new(last(s.best, s.Rows))
 	}
 	return *s.row
 }
 
-// last is the last of so many of the highest scores.
-func last(scores map[any]float64, rows int) float64 {
-	sorted := slices.Sorted(maps.Values(scores))
-	return sorted[len(sorted)-rows]
+// last is the last of so many of the best ranks; none where some are missing or all are wanted.
+func last(ranks map[any]rank, rows int) rank {
+	if rows == 0 || len(ranks) < rows {
+		return none()
+	}
+	return slices.SortedFunc(maps.Values(ranks), rank.before)[rows-1]
 }

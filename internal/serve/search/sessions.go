@@ -97,8 +97,8 @@ func (x *rates) shared(ctx context.Context) error {
 	most := perCopy()
 	rate := x.Rate / x.share()
 	wanted := math.MaxInt
-	if x.least > 0 {
-		wanted = int(math.Ceil(rate / x.least))
+	if x.least != anyRate {
+		wanted = int(math.Ceil(rate / rated(x.least)))
 	}
 	before := 0
 	for i, n := range mixedSteps() {
@@ -113,9 +113,9 @@ func (x *rates) shared(ctx context.Context) error {
 		}
 		x.copies, x.r.OK, x.r.Capacity = n, true, alone
 		if n > 1 {
-			x.r.OK, x.least = false, rate/float64(n)
+			x.r.OK, x.least = false, below(rate/float64(n))
 			if last {
-				x.least = 0
+				x.least = anyRate
 			}
 			if err := x.capacity(ctx, most); err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sort"
 
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
@@ -95,24 +96,33 @@ func (s *Sized) Explore(ctx context.Context, c Candidate, target float64) float6
 	if x == nil {
 		return math.Inf(-1)
 	}
-	ok, err := x.reaches(ctx, bound)
-	if ok && err == nil {
-		err = x.capacity(ctx, bound)
-	}
-	switch {
+	switch err := x.explore(ctx, bound); {
 	case err != nil:
 		return math.Inf(1)
-	case !ok || r.Dropped:
+	case r.Dropped:
 		return math.Nextafter(target, math.Inf(-1))
 	case !r.OK:
 		return math.Inf(-1)
 	}
-	carries := r.Capacity.Throughput
+	return s.rateScore(&unit, r.Capacity.Throughput)
+}
+
+// rateScore is the score of a unit of which a copy carries some throughput, as far as short trials show.
+func (s *Sized) rateScore(unit *Candidate, carries float64) float64 {
 	n := s.copies(carries, 0)
 	if s.spares(n, carries) {
-		n, carries = n-1, served*carries
+		n--
+		carries = s.tokens(s.each(n))
 	}
-	return s.score(s.devices(&unit, n), carries/float64(unit.UnitDevices()))
+	return s.score(s.devices(unit, n), carries/float64(unit.UnitDevices()))
+}
+
+// tokens is the throughput of a rate of requests.
+func (s *Sized) tokens(rate float64) float64 { return s.Bench.scale() * rate * float64(s.Bench.Output) }
+
+// each is the rate that a copy must be able to carry where there are so many.
+func (s *Sized) each(copies int) float64 {
+	return s.Rate / s.share() / s.Bench.scale() / float64(copies)
 }
 
 // Evaluate implements [Evaluator]: it finds what one copy carries, then as many copies as
@@ -236,7 +246,7 @@ func (s *Sized) below(r *Result, copies int, floor float64) bool {
 }
 
 // rates looks for the capacity of the unit of a result, up to a bound; it is nil where a single request surely misses the limits.
-func (s *Sized) rates(r *Result, least float64) (x *rates, bound float64, err error) {
+func (s *Sized) rates(r *Result, least int) (x *rates, bound float64, err error) {
 	unit := r.Candidate
 	b, err := s.Bench.bounds(&unit)
 	if err != nil {
@@ -254,9 +264,13 @@ func (s *Sized) rates(r *Result, least float64) (x *rates, bound float64, err er
 	return x, s.carries(&unit, b, last) / s.Bench.scale() / float64(s.Bench.Output), nil
 }
 
-// spares reports whether a copy less than so many may do: of a few, one counts.
+// spares reports whether a copy less than so many may do: of a few, one counts, and trials are short, so that a copy may carry
+// a little more than was found.
 func (s *Sized) spares(copies int, carries float64) bool {
-	const few = 8
+	const (
+		few    = 8
+		served = 1.05
+	)
 	return copies > 1 && copies <= few && s.copies(served*carries, 0) < copies
 }
 
@@ -266,11 +280,12 @@ func (s *Sized) spared(ctx context.Context, x *rates, copies int) (int, error) {
 		return copies, nil
 	}
 	fewer := copies - 1
-	t, err := x.run(ctx, s.Rate/s.share()/float64(fewer), Carried)
+	t, err := x.run(ctx, s.each(fewer), Carried)
 	if err != nil {
 		return copies, err
 	}
 	if o, v := x.precise(t, 1); v == Fits {
+		o.Throughput = s.tokens(s.each(fewer))
 		x.r.Capacity = o
 		return fewer, nil
 	}
@@ -288,21 +303,13 @@ func (s *Sized) roomiest(unit *Candidate, requests int) (int, error) {
 	}
 }
 
-// leastRate is the rate that a copy must carry for a score: so much that few enough copies
-// carry the load, and as much for each device where they have as many devices.
-func (s *Sized) leastRate(unit *Candidate, score float64) float64 {
+// leastRate is the smallest rate, as a power of a rung, with which a copy of a unit has a score.
+func (s *Sized) leastRate(unit *Candidate, score float64) int {
 	if math.IsInf(score, -1) {
-		return 0
+		return anyRate
 	}
-	devices := math.Floor(1 - score)
-	each := float64(unit.UnitDevices())
-	copies := math.Floor(devices/each) - float64(s.Spare)
-	out := s.Rate / s.share() / copies
-	if share := score + devices; (copies+float64(s.Spare))*each == devices && share < 1 {
-		perDevice := share / (1 - share)
-		out = max(out, perDevice*each/s.Bench.scale()/float64(s.Bench.Output))
-	}
-	return out
+	const most = 1 << 11 // 10^17 requests per second
+	return sort.Search(2*most, func(i int) bool { return s.rateScore(unit, s.tokens(rated(i-most))) >= score }) - most
 }
 
 // Needed is how many of some copies carry a rate of requests that one carries a part of.

@@ -217,7 +217,7 @@ func (q *question) sized(t *rapid.T, e *search.Sized) []*search.Result {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return search.Best(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
+		return search.Earliest(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
 	}
 	all, one := rows(0), rows(1)
 	if len(all) > 0 && (one[0].Candidate != all[0].Candidate || one[0].Score != all[0].Score) {

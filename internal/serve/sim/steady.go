@@ -152,6 +152,9 @@ func newSteady(c *Config, places int) *steady {
 		s.variation *= math.Sqrt(loop.Mix.meanTurns())
 	}
 	s.check = firstCheck
+	if _, open := c.Client.(OpenLoop); open && s.rule.Misses != nil && !s.rule.Figures && s.rule.Percentile == 0 {
+		s.check = firstCheck / 2 // one that is far overloaded shows it by then
+	}
 	return s
 }
 
@@ -233,7 +236,7 @@ func (s *simulation) warmed(n int) bool {
 	if t.flooded {
 		return true
 	}
-	return s.now >= t.started && !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation))
+	return n >= firstCheck && s.now >= t.started && !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation))
 }
 
 // late reports that requests miss a limit before their mean is known: nearly all of those that ended last do. They wait less
