@@ -1,5 +1,5 @@
-// Load asks a running "plimsoll serve" at a constant rate, whether or not it keeps up, and
-// prints what came of it: answers per second, their latencies, and the server's memory.
+// Load asks a running "plimsoll serve" at a constant rate, whether or not it keeps up, or as so many clients, each of which waits for its answer and asks
+// again a second later, and prints what came of it: answers per second, their latencies, and the server's memory.
 //
 //	go -C tools run ./load -url http://127.0.0.1:8080 -rate 200 -seconds 10 -ask search -again 0.8 -pid PID
 package main
@@ -25,6 +25,7 @@ type options struct {
 	again    float64
 	seed     uint64
 	pid      int
+	clients  int
 }
 
 // answer is what came of one request.
@@ -41,6 +42,7 @@ func main() {
 	flag.Float64Var(&o.rate, "rate", 200, "requests per second")
 	flag.Float64Var(&o.seconds, "seconds", 10, "how long")
 	flag.Float64Var(&o.again, "again", 0.8, "share of requests that repeat one of the last hundred")
+	flag.IntVar(&o.clients, "clients", 0, "instead of a rate: clients at once, each with a second between an answer and its next request")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the requests")
 	flag.IntVar(&o.pid, "pid", 0, "of the server, for its memory")
 	flag.Parse()
@@ -60,7 +62,18 @@ func run(o *options, out io.Writer) error {
 	answers := make([]answer, len(bodies))
 	var wait sync.WaitGroup
 	start := time.Now()
+	for c := range o.clients {
+		wait.Go(func() {
+			for i := c; i < len(bodies); i += o.clients {
+				answers[i] = ask(client, o, bodies[i], time.Now())
+				time.Sleep(time.Second)
+			}
+		})
+	}
 	for i, body := range bodies {
+		if o.clients > 0 {
+			break
+		}
 		due := start.Add(time.Duration(float64(i) / o.rate * float64(time.Second)))
 		time.Sleep(time.Until(due))
 		wait.Go(func() { answers[i] = ask(client, o, body, due) })
@@ -131,7 +144,11 @@ func report(out io.Writer, o *options, answers []answer, took time.Duration) {
 		}
 		return times[int(share*float64(len(times)-1))].Round(100 * time.Microsecond)
 	}
-	fmt.Fprintf(out, "%s at %g/s, %g repeated: %.1f answers/s, p50 %v, p95 %v, p99 %v, longest %v, %d kB each; by status %v\n", o.ask, o.rate, o.again,
+	how := fmt.Sprintf("at %g/s", o.rate)
+	if o.clients > 0 {
+		how = fmt.Sprintf("of %d clients", o.clients)
+	}
+	fmt.Fprintf(out, "%s %s, %g repeated: %.1f answers/s, p50 %v, p95 %v, p99 %v, longest %v, %d kB each; by status %v\n", o.ask, how, o.again,
 		float64(len(times))/took.Seconds(), at(0.5), at(0.95), at(0.99), at(1), bytes/int64(max(1, len(times)))/1000, status)
 	if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.pid)); err == nil {
 		for line := range strings.Lines(string(data)) {

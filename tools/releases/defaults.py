@@ -159,7 +159,7 @@ def main(cache, trtllm):
     print("package engine\n\n// Made by tools/releases/defaults.py of the engines' sources. DO NOT EDIT.\n")
     print("// changedDefaults are the defaults that flags and keys declare, from the release on that has each, for those whose default changed. \"\" is a")
     print("// release without the flag, or whose default is computed.")
-    print("func changedDefaults() map[string]map[string][]declared {\n\treturn map[string]map[string][]declared{")
+    print("func changedDefaults() map[string]map[string][]declared { //nolint:funlen // a table\n\treturn map[string]map[string][]declared{")
     for engine, (history, _) in engines.items():
         print(f'\t\t"{engine}": {{')
         for flag, all_ in history.items():

@@ -98,12 +98,12 @@ func segments() []graph.Segment {
 	return []graph.Segment{{Requests: 3, Query: 1, Seq: 100, Decode: true}, {Requests: 1, Query: 7, Seq: 20}}
 }
 
-// attends is the kernel of attention on one of tp ranks: queries, the cache of keys and values, outputs, and addresses of
+// attends is the kernel of attention of three layers on one of tp ranks: queries, the cache of keys and values, outputs, and addresses of
 // blocks of 16 tokens, as many for each request as the longest has (7 for 100 tokens), with where it begins.
-func attends(count, tp float64) kernel {
+func attends(tp float64) kernel {
 	const bytes = wide * (2*tokens*heads*width + cached*kvHeads*2*width)
 	return kernel{
-		Name: "attention", Count: count, Bytes: bytes/tp + index*(7*requests+requests+1+2*requests),
+		Name: "attention", Count: 3, Bytes: bytes/tp + index*(7*requests+requests+1+2*requests),
 		Matrix: 2 * pairs * heads * 2 * width / tp, Vector: 4 * pairs * heads / tp,
 	}
 }
@@ -117,14 +117,14 @@ func TestSharedAttention(t *testing.T) {
 		return slices.DeleteFunc(kernels(t, s, segments...), func(k kernel) bool { return k.Name != "attention" })
 	}
 	const n, decodes = 3, 3 * 100 // layers, and tokens in the cache of decodes
-	same(t, []kernel{attends(n, 1), {Name: "attention", Count: n, Bytes: wide * decodes * (heads - kvHeads) * 2 * width}}, attention(segments()...))
+	same(t, []kernel{attends(1), {Name: "attention", Count: n, Bytes: wide * decodes * (heads - kvHeads) * 2 * width}}, attention(segments()...))
 	for _, alone := range segments() {
 		if got := attention(alone); len(got) != 1 {
 			t.Errorf("%+v: %+v", alone, got)
 		}
 	}
 	s.SharesAttention = false
-	same(t, []kernel{attends(n, 1)}, attention(segments()...))
+	same(t, []kernel{attends(1)}, attention(segments()...))
 }
 
 // denseLayer are the kernels of three layers on tp ranks up to the second norm.
@@ -137,7 +137,7 @@ func denseLayer(tp float64) []kernel {
 		norm(n, tokens*heads/tp, width), norm(n, tokens*kvHeads/tp, width),
 		{Name: "apply_rope", Count: n, Bytes: wide * (2*rotated/tp + 2*tokens*width), Vector: 3 * rotated / tp}, // and cosines and sines
 		reads("reshape_and_cache", n, 2*wide*tokens*2*kvHeads*width/tp+index*tokens),
-		attends(n, tp),
+		attends(tp),
 		product(n, tokens, heads*width/tp, hidden),
 		allReduce(n),
 		reads("add_rms_norm2", n, wide*(2*tokens*hidden+hidden+2*tokens*hidden)), // two in, their sum and its norm out
@@ -210,7 +210,7 @@ func TestEagerStep(t *testing.T) {
 	want = append(want, norm(tokens*kvHeads, width)...)
 	want = append(want, rope(heads)...)
 	want = append(want, rope(kvHeads)...)
-	want = append(want, reads("reshape_and_cache", n, 2*wide*tokens*2*kvHeads*width+index*tokens), attends(n, 1), product(n, tokens, heads*width, hidden))
+	want = append(want, reads("reshape_and_cache", n, 2*wide*tokens*2*kvHeads*width+index*tokens), attends(1), product(n, tokens, heads*width, hidden))
 	want = append(want, reads("add", n, 3*wide*tokens*hidden))
 	want = append(want, norm(tokens, hidden)...)
 	want = append(want, product(n, tokens, hidden, inner), product(n, tokens, hidden, inner), reads("silu", n, 2*wide*tokens*inner),

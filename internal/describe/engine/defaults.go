@@ -4,7 +4,7 @@ package engine
 
 // changedDefaults are the defaults that flags and keys declare, from the release on that has each, for those whose default changed. "" is a
 // release without the flag, or whose default is computed.
-func changedDefaults() map[string]map[string][]declared {
+func changedDefaults() map[string]map[string][]declared { //nolint:funlen // a table
 	return map[string]map[string][]declared{
 		"vllm": {
 			"--all2all-backend":                               {{"0.11.1", "None"}, {"0.14.0", "allgather_reducescatter"}},

@@ -15,9 +15,6 @@ import (
 //go:embed templates
 var templates embed.FS
 
-//go:embed assets
-var assets embed.FS
-
 // Report writes a plan as one HTML file. It needs no network and is readable without scripts, which make its charts
 // interactive.
 func Report(w io.Writer, p *plan.Response) error {

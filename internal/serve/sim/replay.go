@@ -8,30 +8,19 @@ import "github.com/plimsoll-project/plimsoll/internal/describe/workload"
 type replay struct {
 	kind        int32 // of the mix
 	like        []workload.Request
-	contents    [][]uint32 // of their prompts
+	coarse      [][]uint32 // contents of their prompts in larger blocks; nil where those of the trace do
 	blockTokens int
 	known       catalog
-	names       []uint32 // of the contents this time around, from 1; 0 where none was sent
+	names       []uint32 // of the contents this time around, from 1, as far as they were sent; 0 where none was
 	sent        int
 }
 
 // newReplay prepares the trace of a mix; nil where it has none with known prompts.
 func (m Mix) newReplay() *replay {
 	for i := range m {
-		k := &m[i]
-		if k.BlockTokens == 0 {
-			continue
+		if k := &m[i]; k.BlockTokens > 0 {
+			return &replay{kind: int32(i), like: k.Like, blockTokens: k.BlockTokens}
 		}
-		r := &replay{kind: int32(i), like: k.Like, blockTokens: k.BlockTokens, contents: make([][]uint32, len(k.Like))}
-		distinct := 0
-		for j := range k.Like {
-			r.contents[j] = k.Like[j].Blocks
-			for _, b := range k.Like[j].Blocks {
-				distinct = max(distinct, int(b)+1)
-			}
-		}
-		r.names = make([]uint32, distinct)
-		return r
 	}
 	return nil
 }
@@ -54,7 +43,10 @@ func (r *replay) lengths() (input, output int) {
 // prompt puts the contents of the request that was sent last in place of others. They are its own until it ends.
 func (r *replay) prompt(out []uint32) []uint32 {
 	out = out[:0]
-	for _, b := range r.contents[(r.sent-1)%len(r.like)] {
+	for _, b := range r.contents((r.sent - 1) % len(r.like)) {
+		if more := int(b) + 1 - len(r.names); more > 0 {
+			r.names = append(r.names, make([]uint32, more)...)
+		}
 		if r.names[b] == 0 {
 			r.names[b] = r.known.add() + 1
 		}
@@ -63,6 +55,14 @@ func (r *replay) prompt(out []uint32) []uint32 {
 		out = append(out, id)
 	}
 	return out
+}
+
+// contents are those of a prompt of the trace.
+func (r *replay) contents(at int) []uint32 {
+	if r.coarse != nil {
+		return r.coarse[at]
+	}
+	return r.like[at].Blocks
 }
 
 // end ends a request with some contents.

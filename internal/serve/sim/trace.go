@@ -92,19 +92,24 @@ func (l *load) coarsen(tokens int) bool {
 		return false
 	}
 	n := tokens / l.blockTokens
-	all := [][][]uint32{l.contents}
-	if l.replay != nil {
-		all = append(all, l.replay.contents)
+	for i, small := range l.contents {
+		l.contents[i] = everyNth(small, n)
 	}
-	for _, contents := range all {
-		for i, small := range contents {
-			large := make([]uint32, 0, len(small)/n)
-			for j := n - 1; j < len(small); j += n {
-				large = append(large, small[j])
-			}
-			contents[i] = large
+	if r := l.replay; r != nil {
+		r.coarse = make([][]uint32, len(r.like))
+		for i := range r.coarse {
+			r.coarse[i] = everyNth(r.like[i].Blocks, n)
 		}
 	}
 	l.blockTokens = tokens
 	return true
+}
+
+// everyNth are the last of every n blocks.
+func everyNth(small []uint32, n int) []uint32 {
+	large := make([]uint32, 0, len(small)/n)
+	for j := n - 1; j < len(small); j += n {
+		large = append(large, small[j])
+	}
+	return large
 }
