@@ -36,6 +36,6 @@ func Example() {
 	}
 	fmt.Printf("half the concurrency: TPOT %.0f ms, limit met with %.0f %% probability\n", p.TPOT.Mean, 100**p.Chance)
 	// Output:
-	// h200_sxm vllm agg: 4 replicas of TP=2, about 8 thousand tokens/s
+	// h200_sxm vllm agg: 4 replicas of TP=2, about 9 thousand tokens/s
 	// half the concurrency: TPOT 20 ms, limit met with 95 % probability
 }

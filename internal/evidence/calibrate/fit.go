@@ -130,6 +130,8 @@ type system struct {
 	memory *memory // nil without one
 	// start is a solution with all rows, from which those with fewer are found sooner.
 	start []float64
+	// rigs marks the rows of other people's rigs; nil if there are no others.
+	rigs []bool
 }
 
 // newSystem collects the unknowns of rows: those of the groups given for each subject and
@@ -140,6 +142,7 @@ func newSystem(rows []measured.Prepared, fixed func(calibration.Subject) calibra
 	for i := range rows {
 		subject := &rows[i].Subject
 		s.fixed[i] = fixed(*subject)
+		s.rigs = append(s.rigs, subject.Rig != "")
 		for k := range calibration.Parameters {
 			if !subject.Matters(k) {
 				continue
@@ -156,6 +159,9 @@ func newSystem(rows []measured.Prepared, fixed func(calibration.Subject) calibra
 				s.of[i][k] = append(s.of[i][k], at)
 			}
 		}
+	}
+	if !slices.Contains(s.rigs, false) {
+		s.rigs = nil
 	}
 	return s
 }
@@ -182,17 +188,31 @@ func nothing(calibration.Subject) calibration.Logs { return calibration.Logs{} }
 
 // solve finds the unknowns for which the linearized rows that count fit best:
 // ridge regression towards the prior, with large residuals weighted down
-// (pseudo-Huber) again and again.
+// (pseudo-Huber) again and again. Rows of rigs move what is remembered of rigs, and
+// nothing else: what makes one of them slow is not written down.
 func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
-	n := len(s.unknowns)
-	x, reweightings := make([]float64, n), 12
+	x := make([]float64, len(s.unknowns))
 	if s.start != nil {
-		x, reweightings = slices.Clone(s.start), 3
+		x = slices.Clone(s.start)
 	}
 	if math.IsInf(s.lambda, 1) {
 		return x
 	}
 	known := slices.DeleteFunc(slices.Clone(all), func(e equation) bool { return !counts(e.row) })
+	ofRigs := func(e equation) bool { return s.rigs != nil && s.rigs[e.row] }
+	x = s.descend(slices.DeleteFunc(slices.Clone(known), ofRigs), x, func(int) bool { return true })
+	if s.memory != nil && slices.ContainsFunc(known, ofRigs) {
+		x = s.descend(known, x, s.memory.ofRig)
+	}
+	return x
+}
+
+// descend is solve for the unknowns that are free; the others stay.
+func (s *system) descend(known []equation, x []float64, free func(int) bool) []float64 {
+	n, reweightings := len(s.unknowns), 12
+	if s.start != nil {
+		reweightings = 3
+	}
 	for range reweightings {
 		a := make([]float64, n*n)
 		for i := range s.multipliers() {
@@ -215,11 +235,27 @@ func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
 				}
 			}
 		}
+		for j := range n {
+			if !free(j) {
+				hold(a, b, j, x[j])
+			}
+		}
 		if next := solveSymmetric(a, b); next != nil {
 			x = next
 		}
 	}
 	return x
+}
+
+// hold gives an unknown of a symmetric system, of which a holds the upper triangle by rows, a value.
+func hold(a, b []float64, at int, value float64) {
+	n := len(b)
+	for i := range n {
+		k := min(i, at)*n + max(i, at)
+		b[i] -= a[k] * value
+		a[k] = 0
+	}
+	a[at*n+at], b[at] = 1, value
 }
 
 // equation is one residual as a linear function of the unknowns.

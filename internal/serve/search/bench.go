@@ -146,7 +146,7 @@ func (b *Bench) build(c Candidate, batch int) (Built, error) {
 	return out, nil
 }
 
-// maxTrials bounds what a bench remembers: a few hundred bytes each.
+// maxTrials bounds what a bench remembers: a few hundred bytes each, of those that may be shown some 20 KiB.
 const maxTrials = 1 << 13
 
 // Run simulates a candidate under a load, once. Its ranks run at most batch requests at
@@ -214,7 +214,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, rule
 	config.Limits, config.Together = b.Together, b.Together.Any()
 	var meters *replica.Meters
-	if of.Rate > 0 && of.precision == Carried && built.Meter != nil {
+	if of.Rate > 0 && of.precision == Carried && built.Meter != nil && b.Sessions.Turns == 0 { // those of sessions are not shown
 		config.Limits = of.judge.Limits
 		if config.Decode != nil { // others may simulate the same candidate
 			config.Decode = new(*config.Decode)

@@ -62,7 +62,7 @@ func (x *rates) explore(ctx context.Context, bound float64) error {
 func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
 	in := x.upTo(bound)
 	k := in.high - 1
-	if x.Bench.Sessions.Turns > 0 { // takes long to tell, and bounds are far
+	if x.Bench.Sessions.Turns > 0 { // a verdict takes long, and bounds are far
 		k -= 8
 	}
 	for stride := 4; in.low+1 < in.high && (!x.r.OK || in.high-in.low > rungs); {

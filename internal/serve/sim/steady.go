@@ -278,10 +278,10 @@ func (s *simulation) late() bool {
 }
 
 // grows reports that in a window of so many requests of an open loop the queue grows, if too slowly for [simulation.floods]: the
-// last of them miss a limit by far. Groups of such a window differ so much that their mean never is precise enough to tell. A
+// last of them miss a limit by far. Groups of such a window differ so much that their mean never is precise enough. A
 // shorter window may be a busy time of a load that is carried.
 func (s *simulation) grows(n int) bool {
-	const long = 4000
+	const long = 4000 // chosen: a little more than the 3,000 requests of a trial for a verdict
 	return n >= long && s.load.window == 0 && s.talks == nil && s.late()
 }
 
