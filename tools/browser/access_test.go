@@ -91,7 +91,9 @@ func TestAccessViews(t *testing.T) {
 			p.do(chromedp.EmulateViewport(x.width, x.high), emulation.SetEmulatedMedia().WithMedia(x.media).WithFeatures(x.features),
 				chromedp.Navigate(s.URL+"/?model=a&system=h200_sxm&gpus=8&workload=chat=chat:3&workload=agents=session:system=4000,turns=12,first=900,user=200,output=300,think=5"))
 			p.await(sentence + `.includes('8 GPUs') && document.querySelector('#player .lane') !== null`)
-			click := func(what string) chromedp.Action { return chromedp.Evaluate(`document.querySelector('`+what+`').click()`, nil) }
+			click := func(what string) chromedp.Action {
+				return chromedp.Evaluate(`document.querySelector('`+what+`').click()`, nil)
+			}
 			p.do(click("#pin"), set("#gpus", "32"))
 			p.await(sentence + `.includes('32 GPUs')`)
 			p.do(click("#pin"), click("#edit"))
