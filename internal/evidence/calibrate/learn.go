@@ -58,9 +58,10 @@ func LearnOwn(o *calibration.Overlay, rows []measured.Compared) {
 
 func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compared) {
 	sets := map[string][]*measured.Compared{}
+	laboratories := slices.ContainsFunc(rows, func(c measured.Compared) bool { return c.Comparable() && c.Pred.Case.Rig == "" })
 	for i := range rows {
 		c := &rows[i]
-		if !c.Comparable() || c.Pred.Case.Rig != "" { // the errors of rigs are those of sources outside the fit
+		if !c.Comparable() || laboratories && c.Pred.Case.Rig != "" { // beside them rigs are sources outside the fit
 			continue
 		}
 		path := c.Pred.Case.Path(kind)

@@ -112,3 +112,23 @@ func TestFittedCells(t *testing.T) {
 		t.Errorf("newest releases: %s", got)
 	}
 }
+
+// TestLearnRigs: beside rows of laboratories those of other people's rigs are left out of the residuals; alone they are all there is.
+func TestLearnRigs(t *testing.T) {
+	t.Parallel()
+	p := measuredtest.Predictor()
+	given := []string{"model_path", "Qwen/Qwen3-8B", "concurrency", "8"}
+	row := measuredtest.One(t, measuredtest.Needed(given...))
+	rig := measuredtest.One(t, measuredtest.Needed(append(given, "silicon_data_source", "somebody: a page")...))
+	all, err := p.PredictAll(t.Context(), []measured.Row{row, rig}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, rows := range map[string][]measured.Compared{"both": all, "a rig": all[1:]} {
+		var o calibration.Overlay
+		calibrate.Learn(&o, &calibrate.Evidence{Seen: rows})
+		if got := o.Residuals[string(calibration.KindSeen)].Rows; got != 1 {
+			t.Errorf("%s: residuals of %d rows, want 1", name, got)
+		}
+	}
+}
