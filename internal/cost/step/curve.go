@@ -31,6 +31,7 @@ type known struct {
 	works  slots[work]
 	planes [4]atomic.Pointer[plane] // by the kind of step
 	rooms  sync.Pool                // of *room
+	whole  whole
 }
 
 // Fork is the same curve for another user: what is priced once for a count is shared,

@@ -106,6 +106,9 @@ func (s *Case) Path(k Kind) []string {
 // waited for blocks.
 const fullCache = 0.8
 
+// Full says that requests may have waited for blocks where such a share of the KV cache was in use at most.
+func Full(kvPeak float64) bool { return kvPeak > fullCache }
+
 // The codes of a path that are not names; inWords spells them out.
 const (
 	cacheFull, cacheFree       = "cache-full", "cache-free"
@@ -113,7 +116,7 @@ const (
 )
 
 func (s *Case) pressure() string {
-	if s.KVPeak > fullCache {
+	if Full(s.KVPeak) {
 		return cacheFull
 	}
 	return cacheFree

@@ -28,6 +28,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -199,7 +200,7 @@ func (t *task) simulated(confidence float64) *search.Simulated {
 func (t *task) simulates() *trial.Subject {
 	q := simulate.Request{Deployment: t.asked(t.device)}
 	q.Complete()
-	at := &session.Stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay}
+	at := &session.Stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay, Curves: &replica.Curves{}}
 	return &trial.Subject{
 		World: t.world, Stage: at,
 		Shape:   trial.Shape{Asked: q.Deployment, AcceptanceRates: t.r.AcceptanceRates, Captured: at.Captured()},

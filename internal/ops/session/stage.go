@@ -17,17 +17,11 @@ import (
 
 // Fleet is a calibrated deployment, ready to be simulated.
 func (s *Stage) Fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
-	var none replica.Curves
-	return s.Along(&none, d)
-}
-
-// Along is Fleet with the prices of steps that curves keep.
-func (s *Stage) Along(c *replica.Curves, d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
 	resolved, err := d.Resolve(s.Parts)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := c.Fleet(resolved, s.Coster)
+	f, err := s.Curves.Fleet(resolved, s.Coster)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,6 +53,8 @@ type Stage struct {
 	Prices  *prices.Prices
 	Overlay *calibration.Overlay
 	Kinds   *Kinds // of requests; nil where they have one length
+	// Curves are prices of steps, whatever the requests.
+	Curves *replica.Curves
 }
 
 // Captured are the graphs that the engine captures for a number of sequences.
@@ -78,7 +74,9 @@ func (w *Session) stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
 	}
 	names := []any{d.Model, d.AsFamily, d.System, d.Engine.Name, d.Engine.Version, s}
 	for i := range d.Pools {
-		names = append(names, d.Pools[i].System)
+		if name := d.Pools[i].System; name != "" {
+			names = append(names, name)
+		}
 	}
 	known, err := Recall(w.Memo, "stages", maxStages, names, func() (*Stage, error) { return w.newStage(d, s) })
 	if err != nil {
@@ -88,11 +86,11 @@ func (w *Session) stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
 	return &out, nil
 }
 
-// maxStages bounds the cached stages: a few hundred kilobytes each.
+// maxStages bounds the cached stages: a few megabytes each, mostly prices of steps.
 const maxStages = 64
 
 func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error) {
-	out := &Stage{}
+	out := &Stage{Curves: &replica.Curves{}}
 	var errs [6]error
 	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
 	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)

@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -168,7 +169,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	if out.Why = engine.Foreign(p.Name, d); out.Why != "" {
 		return out, nil
 	}
-	at := &session.Stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay}
+	at := &session.Stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay, Curves: &replica.Curves{}}
 	e := experiment.Experiment{Mode: experiment.Aggregated, Model: name, System: d.Name, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
 	e.Workers.Formats = f
 	spec, why := fewest(&trial.Subject{Stage: at, Shape: trial.Shape{Asked: e.Asked(), Captured: at.Captured()}, Lengths: simulate.Traffic{Input: usualInput, Output: usualInput}})

@@ -20,7 +20,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
-	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -42,7 +41,6 @@ type Subject struct {
 	Together  workload.Limits
 	Scale     float64 // of throughput; 0 is 1
 
-	curves replica.Curves
 	mu     sync.Mutex
 	alone  map[alone]*deployment.Resolved
 	errors map[expected]*calibration.Expected
@@ -90,7 +88,7 @@ type expected struct {
 	alone
 
 	requests, input int
-	kvPeak          float64
+	full            bool // caches
 }
 
 // Deployment is a candidate whose ranks run at most batch requests at a time. An engine
@@ -146,7 +144,7 @@ func (s *Subject) Bench() *search.Bench {
 	return &search.Bench{
 		Build: func(c search.Candidate, batch int) (search.Built, error) {
 			d := s.Deployment(c, batch)
-			_, f, err := s.Stage.Along(&s.curves, &d)
+			_, f, err := s.Stage.Fleet(&d)
 			if err != nil {
 				return search.Built{}, err
 			}
@@ -261,7 +259,7 @@ func (s *Subject) Errors(c *search.Candidate, requests int, t *search.Trial) sea
 
 // Expect is Errors as the calibration has them.
 func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *calibration.Expected {
-	key := expected{alone: alone{c.Layout, c.X > 0, c.MTP, c.Drafter}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
+	key := expected{alone: alone{c.Layout, c.X > 0, c.MTP, c.Drafter}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), full: calibration.Full(t.KVPeak)}
 	if s.Stage.Kinds != nil && t.Input > 0 {
 		key.input = int(math.Round(t.Input))
 	}
@@ -295,7 +293,10 @@ func (s *Subject) expect(c *search.Candidate, key *expected) *calibration.Expect
 	serves := r.Generates()
 	about := session.About(&serves.Spec, s.Stage.Device, r.Pricing, s.Stage.Prices.Tier(s.Stage.Device, r.Pricing))
 	about.Subject = calibration.SubjectOfDeployment(r)
-	about.Disaggregated, about.Input, about.KVPeak = c.X > 0, key.input, key.kvPeak
+	about.Disaggregated, about.Input = c.X > 0, key.input
+	if key.full {
+		about.KVPeak = 1
+	}
 	l := &serves.Spec.Layout
 	about.On(l.Devices, key.requests, l.DP, s.Stage.Model.HasExperts())
 	return new(s.Stage.Overlay.Expect(&about).At(s.Statistic.At()))
@@ -333,7 +334,7 @@ func (s *Subject) Fits(l parallel.Layout, prefill bool, batch int, by search.Dra
 	p.Role, p.Layout, p.MTP, p.Drafter, p.AcceptanceRates = deployment.Both, l, by.Tokens, by.By, s.AcceptanceRates
 	p.Settings = append([]string{fmt.Sprintf("max_sequences=%d", batch)}, p.Settings...)
 	d.Pools = []deployment.Pool{p}
-	resolved, _, err := s.Stage.Along(&s.curves, &d)
+	resolved, _, err := s.Stage.Fleet(&d)
 	if err != nil {
 		return err
 	}
@@ -368,7 +369,7 @@ func (s *Subject) Budgets(c search.Candidate) []int {
 			continue
 		}
 		d := s.Deployment(c, 1)
-		resolved, _, err := s.Stage.Along(&s.curves, &d)
+		resolved, _, err := s.Stage.Fleet(&d)
 		if err != nil {
 			continue
 		}

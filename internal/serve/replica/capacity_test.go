@@ -12,6 +12,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
+	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -116,5 +117,5 @@ func capacity(t *testing.T, c map[string]string) engine.Budget {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return budget(memory.New(&s), g, d, e.On(d, engine.Use{Devices: tp, Model: s.Model}))
+	return budget(memory.New(&s), step.NewCurve(g, nil), d, e.On(d, engine.Use{Devices: tp, Model: s.Model}))
 }

@@ -52,7 +52,7 @@ func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
 
 // along is a replica of a pool whose steps a curve prices.
 func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
-	s, d, e, g := p.Spec, p.Device, p.Engine, curve.Graph()
+	s, d, e := p.Spec, p.Device, p.Engine
 	r := &Replica{
 		spec: s, engine: e, pace: NewPace(&s, d, e), curve: curve, device: d,
 		query: float64(1 + s.MTP), accepted: p.AcceptedPerStep,
@@ -60,7 +60,7 @@ func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
 	m := memory.New(&s)
 	r.BytesPerToken = m.BytesPerToken(0)
 	r.send, r.perToken = curve.Sends()
-	r.Memory = budget(m, g, d, e)
+	r.Memory = budget(m, curve, d, e)
 	r.KVTokens = r.Memory.Tokens
 	if r.KVTokens < e.BlockTokens {
 		return nil, &NoCacheError{r.Memory, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
@@ -87,12 +87,12 @@ func (e *NoCacheError) Over() float64 {
 }
 
 // budget is how the engine divides the memory of one device.
-func budget(m *memory.Model, g *graph.Graph, d *device.Profile, e *engine.Profile) engine.Budget {
-	s := g.Spec()
+func budget(m *memory.Model, c *step.Curve, d *device.Profile, e *engine.Profile) engine.Budget {
+	s := c.Graph().Spec()
 	return e.Budget(engine.Needs{
 		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(rankTokens(s, e), e.MaxSequences, e.LogitsCopies),
 		PerToken: m.BytesPerToken(e.WindowShare), State: m.State(), Drafts: s.MTP,
-		Kernels: kernels(g), IndexKey: m.IndexKey(), Context: s.Model.MaxPosition,
+		Kernels: c.Kernels(), IndexKey: m.IndexKey(), Context: s.Model.MaxPosition,
 	})
 }
 
@@ -102,15 +102,6 @@ func rankTokens(s *graph.Spec, e *engine.Profile) int {
 		return max(1, e.TokenBudget/max(1, s.Layout.DP))
 	}
 	return e.TokenBudget
-}
-
-// kernels is how many a decode step launches.
-func kernels(g *graph.Graph) int {
-	n := 0.0
-	for _, item := range g.Append(nil, graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: 1, Seq: 2, Decode: true}}}) {
-		n += item.Count
-	}
-	return int(n)
 }
 
 // Scaled is the replica with its prices and host times multiplied.

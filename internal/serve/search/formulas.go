@@ -44,7 +44,9 @@ func (p *Formulas) Bound(*Candidate) float64 { return math.Inf(1) }
 func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
 
 // Explore implements [Evaluator].
-func (p *Formulas) Explore(context.Context, Candidate, float64) float64 { return math.Inf(1) }
+func (p *Formulas) Explore(context.Context, Candidate, float64) (most, least float64) {
+	return math.Inf(1), math.Inf(-1)
+}
 
 // Evaluate implements [Evaluator]: it finds the best batch of one candidate. When ctx ends
 // the result has its error.

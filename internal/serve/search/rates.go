@@ -34,40 +34,18 @@ func rated(power int) float64 { return math.Pow(rung, float64(power)) }
 const anyRate = math.MinInt
 
 // capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It gives up when that is below the least.
-func (x *rates) capacity(ctx context.Context, bound float64) error {
-	return x.find(ctx, bound, 1)
-}
-
-// explore finds about the capacity, rather too much than too little, where the unit carries the least: one trial shows that.
-func (x *rates) explore(ctx context.Context, bound float64) error {
-	const few = 4 // rungs, which take two trials that are long
-	if x.least != anyRate {
-		in := x.upTo(bound)
-		if x.least < in.high {
-			if err := x.takes(ctx, x.least, &in); err != nil {
-				return err
-			}
-		}
-		if x.r.Dropped = !x.r.OK; x.r.Dropped {
-			return nil
-		}
-		x.r.OK, x.r.Binds = false, Fits
-	}
-	return x.find(ctx, bound, few)
-}
-
-// find brackets the capacity by so many rungs, and takes the largest. A rate above the capacity is soon seen to miss the limits, one that
+// A rate above the capacity is soon seen to miss the limits, one that
 // meets them takes long: so the highest is tried first, and lower ones in growing steps until one meets them. Which are tried depends on
 // the unit and the limits alone.
-func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
+func (x *rates) capacity(ctx context.Context, bound float64) error {
 	in := x.upTo(bound)
 	k := in.high - 1
 	if x.Bench.Sessions.Turns > 0 { // a verdict takes long, and bounds are far
 		k -= 8
 	}
-	for stride := 4; in.low+1 < in.high && (!x.r.OK || in.high-in.low > rungs); {
+	for stride := 4; in.low+1 < in.high; {
 		if in.high <= x.least { // nothing above it is tried any more
-			x.r.Dropped, x.r.OK = true, false
+			x.r.Dropped, x.r.OK, x.r.Most, x.r.Has = true, false, x.rateScore(&x.unit, x.tokens(rated(in.high-1))), math.Inf(-1)
 			return nil
 		}
 		if err := x.takes(ctx, max(k, in.low+1), &in); err != nil {
@@ -84,9 +62,6 @@ func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
 	}
 	if x.r.Binds == Fits {
 		x.r.Binds = Saturated
-	}
-	if in.high-1 > in.low {
-		x.r.Capacity.Throughput = x.tokens(rated(in.high - 1))
 	}
 	return nil
 }

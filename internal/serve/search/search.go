@@ -32,9 +32,9 @@ type Evaluator interface {
 	// Bound is a score that the candidate does not exceed: +Inf where nothing is known, -Inf
 	// where it surely misses the limits.
 	Bound(c *Candidate) float64
-	// Explore finds with short trials about the score of a candidate, rather too high than too low, or one below target as soon as
-	// it is clear that it has no more; -Inf where it misses the limits.
-	Explore(ctx context.Context, c Candidate, target float64) float64
+	// Explore finds by short trials whether a candidate has the target: most is a score that it hardly exceeds, below the target
+	// if it has less, +Inf where nothing is known beyond its bound, and -Inf where it misses the limits; least is one that it has.
+	Explore(ctx context.Context, c Candidate, target float64) (most, least float64)
 	// Evaluate finds the best load. A candidate whose score is surely below floor may be
 	// dropped; otherwise the result does not depend on floor.
 	Evaluate(ctx context.Context, c Candidate, floor float64) Result
@@ -62,9 +62,9 @@ type Result struct {
 	Least    int
 	// Ran is the simulation of one copy with its part of a rate, as it is shown; nil where it was not done.
 	Ran *Ran
-	// Dropped says that the candidate is surely below the floor, and nothing else is
-	// known of it.
-	Dropped bool
+	// Dropped says that the candidate is surely below the floor: its score is no more than Most, and about Has by what was tried.
+	Dropped   bool
+	Most, Has float64
 	// First is the outcome at the smallest batch.
 	First  formulas.Outcome
 	Points []formulas.Outcome
@@ -138,8 +138,9 @@ type queued struct {
 	Branch
 
 	place    int
-	tries    int  // how often it was found to be below a target
-	explored bool // its bound is about its score
+	tries    int     // how often it was found to be below a target
+	explored bool    // it is to be evaluated
+	has      float64 // a score that it has by trials
 }
 
 func (b branches) Len() int      { return len(b) }
@@ -227,8 +228,9 @@ func Candidates(ctx context.Context, e Evaluator, all []Candidate) []Branch {
 }
 
 // Run searches a space. Branches are explored in the order of their bounds, which that lowers, and evaluated where the bound is
-// the highest all the same, until what is left cannot be among the rows. It returns the results in the order of enumeration; those
-// that were dropped are left out. When ctx ends it returns its error.
+// the highest all the same, until what is left cannot be among the rows. An evaluation goes on while nothing else has a higher
+// bound than what it may still find, so that only what is among the best is simulated precisely. It returns the results in the
+// order of enumeration; those that were dropped are left out. When ctx ends it returns its error.
 func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 	s.best = map[any]rank{}
 	for i := range space {
@@ -271,9 +273,10 @@ func (s *Search) explore(ctx context.Context, todo []queued) error {
 	}
 	err := pool.Each(ctx, len(todo), max(1, s.Workers), func(i int) {
 		x := &todo[i]
-		score := s.Evaluator.Explore(ctx, x.Candidate, targets[i])
-		x.explored = score >= targets[i] || math.IsInf(score, -1)
-		x.Bound = min(x.Bound, score)
+		most, least := s.Evaluator.Explore(ctx, x.Candidate, targets[i])
+		x.explored = most >= min(targets[i], x.Bound) || math.IsInf(most, -1)
+		x.Bound = min(x.Bound, most)
+		x.has = min(x.Bound, least)
 		x.tries++
 	})
 	for _, x := range todo {
@@ -291,16 +294,32 @@ func (s *Search) evaluate(ctx context.Context, todo []queued) error {
 	got := make([]Result, len(todo))
 	floors := make([]float64, len(todo))
 	for i := range todo {
-		floors[i] = s.floor(&todo[i].Candidate, false).score
+		floors[i] = max(s.floor(&todo[i].Candidate, false).score, s.rival())
 	}
 	err := pool.Each(ctx, len(todo), max(1, s.Workers), func(i int) {
 		got[i] = s.Evaluator.Evaluate(ctx, todo[i].Candidate, floors[i])
-		s.done()
+		if !got[i].Dropped {
+			s.done()
+		}
 	})
 	for i := range got {
-		s.take(&got[i], todo[i].place)
+		if r, x := &got[i], todo[i]; r.Dropped && r.Most >= s.floor(&x.Candidate, false).score { // others first
+			x.Bound = min(x.Bound, r.Most)
+			x.has = min(x.Bound, max(x.has, r.Has))
+			s.push(x)
+		} else {
+			s.take(r, x.place)
+		}
 	}
 	return err
+}
+
+// rival is the highest bound of what is left. Where what is near counts, candidates are not evaluated in turns.
+func (s *Search) rival() float64 {
+	if s.Near || s.Rows == 0 || len(s.queue) == 0 {
+		return math.Inf(-1)
+	}
+	return s.queue[0].Bound
 }
 
 // next are the candidates to explore or to evaluate at once: those with the highest bounds. Of those to evaluate no two are of a
@@ -380,6 +399,7 @@ func (s *Search) group(c *Candidate) any {
 // take notes a result.
 func (s *Search) take(r *Result, place int) {
 	if r.Dropped {
+		s.done()
 		return
 	}
 	s.results = append(s.results, placed{*r, place})
@@ -426,8 +446,8 @@ func (s *Search) floor(c *Candidate, hoped bool) rank {
 func (s *Search) hoped() map[any]rank {
 	out := maps.Clone(s.best)
 	for _, x := range s.queue {
-		if x.explored {
-			out[s.group(&x.Candidate)] = s.better(out, &x.Candidate, rank{x.Bound, x.place})
+		if x.explored && !math.IsInf(x.has, -1) {
+			out[s.group(&x.Candidate)] = s.better(out, &x.Candidate, rank{x.has, x.place})
 		}
 	}
 	return out

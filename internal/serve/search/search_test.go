@@ -52,21 +52,25 @@ type book struct {
 func (b *book) Bound(c *search.Candidate) float64 { return b.bounds[*c] }
 
 // Explore knows the score, or that it is below the target.
-func (b *book) Explore(_ context.Context, c search.Candidate, target float64) float64 {
+func (b *book) Explore(_ context.Context, c search.Candidate, target float64) (most, least float64) {
 	score, ok := b.scores[c]
 	switch {
 	case b.bounds[c] < target || ok && score < target:
-		return math.Nextafter(target, math.Inf(-1))
+		return math.Nextafter(target, math.Inf(-1)), math.Inf(-1)
 	case !ok:
-		return math.Inf(-1)
+		return math.Inf(-1), math.Inf(-1)
 	}
-	return score
+	return math.Inf(1), score
 }
 
 func (b *book) Evaluate(_ context.Context, c search.Candidate, floor float64) search.Result {
 	score, ok := b.scores[c]
 	if b.bounds[c] < floor || ok && score < floor {
-		return search.Result{Candidate: c, Dropped: true}
+		most := b.bounds[c]
+		if ok {
+			most = score
+		}
+		return search.Result{Candidate: c, Dropped: true, Most: most, Has: math.Inf(-1)}
 	}
 	return search.Result{Candidate: c, Label: c.Label(false), OK: ok, Score: score, Best: formulas.Outcome{Throughput: score}}
 }

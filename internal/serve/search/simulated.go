@@ -80,32 +80,33 @@ func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench
 
 // Explore implements [Evaluator]: one copy is climbed where it may reach the target. Ranks that step together settle in one of
 // several rhythms, and short trials show too little of some: they are evaluated at once.
-func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) float64 {
+func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) (most, least float64) {
 	b, err := s.Bench.bounds(&c)
 	if err != nil || c.X == 0 && c.Layout.DP > 1 {
-		return math.Inf(1) // Evaluate says why
+		return math.Inf(1), math.Inf(1) // Evaluate says why
 	}
 	loads := s.loads(&c, s.limit(&c, b))
 	if len(loads) == 0 {
-		return math.Inf(-1)
+		return math.Inf(-1), math.Inf(-1)
 	}
 	t := s.climbing(&c, b, loads, target/s.together(&c), func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) })
 	t.start = s.start(&c, b, loads)
 	switch ok, err := t.reaches(); {
 	case err != nil:
-		return math.Inf(1)
+		return math.Inf(1), math.Inf(1)
 	case !ok:
-		return math.Nextafter(target, math.Inf(-1))
+		return math.Nextafter(target, math.Inf(-1)), math.Inf(-1)
 	}
 	switch err := t.run(); {
 	case err != nil:
-		return math.Inf(1)
+		return math.Inf(1), math.Inf(1)
 	case t.dropped:
-		return math.Nextafter(target, math.Inf(-1))
+		return math.Nextafter(target, math.Inf(-1)), math.Inf(-1)
 	case !t.ok:
-		return math.Inf(-1)
+		return math.Inf(-1), math.Inf(-1)
 	}
-	return s.together(&c) * t.most.outcome.Throughput
+	most = s.together(&c) * t.most.outcome.Throughput
+	return most, most
 }
 
 // Evaluate implements [Evaluator]. One copy is climbed, and its best load simulated as it is shown; where copies together

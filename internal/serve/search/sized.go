@@ -82,29 +82,31 @@ func (s *Sized) PairBound(most PerDevice) float64 {
 	return s.score(int(math.Ceil(devices/s.share()))+s.Spare, together*most.Throughput) // a copy has at least a device
 }
 
-// Explore implements [Evaluator]: it finds what one copy carries where it may carry enough for the target.
-func (s *Sized) Explore(ctx context.Context, c Candidate, target float64) float64 {
+// Explore implements [Evaluator]: one trial shows whether a copy carries enough for the target.
+func (s *Sized) Explore(ctx context.Context, c Candidate, target float64) (most, least float64) {
 	unit := c.Unit()
-	if s.Requests > 0 {
-		return math.Inf(1)
-	}
 	r := Result{Candidate: unit}
-	x, bound, err := s.rates(&r, s.leastRate(&unit, target))
-	if err != nil {
-		return math.Inf(1) // Evaluate says why
+	power := s.leastRate(&unit, target)
+	if s.Requests > 0 || power == anyRate {
+		return math.Inf(1), math.Inf(-1)
 	}
-	if x == nil {
-		return math.Inf(-1)
-	}
-	switch err := x.explore(ctx, bound); {
+	x, bound, err := s.rates(&r, power)
+	switch {
 	case err != nil:
-		return math.Inf(1)
-	case r.Dropped:
-		return math.Nextafter(target, math.Inf(-1))
-	case !r.OK:
-		return math.Inf(-1)
+		return math.Inf(1), math.Inf(-1) // Evaluate says why
+	case x == nil:
+		return math.Inf(-1), math.Inf(-1)
 	}
-	return s.rateScore(&unit, r.Capacity.Throughput)
+	in := x.upTo(bound)
+	if power < in.high {
+		if err := x.takes(ctx, power, &in); err != nil {
+			return math.Inf(1), math.Inf(-1)
+		}
+	}
+	if r.OK {
+		return math.Inf(1), s.rateScore(&unit, s.tokens(rated(power)))
+	}
+	return s.rateScore(&unit, s.tokens(rated(min(power, in.high)-1))), math.Inf(-1)
 }
 
 // rateScore is the score of a unit of which a copy carries some throughput, as far as short trials show.
@@ -166,9 +168,7 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 
 // take makes so many copies the answer, with their outcome under the load.
 func (s *Sized) take(r *Result, o formulas.Outcome, copies int) {
-	unit := r.Candidate
-	r.Best, r.OK, r.Candidate.Copies = o, true, copies
-	r.Score = s.score(s.devices(&unit, copies), r.Capacity.Throughput/float64(unit.UnitDevices()))
+	r.Best, r.OK, r.Score, r.Candidate.Copies = o, true, s.of(r, copies), copies
 }
 
 // carried takes so many copies where their outcome under the load meets the limits, and remembers what it misses where not.
@@ -203,6 +203,9 @@ func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 		}
 		r.OK = false
 		if n = max(n+1, s.copies(r.Capacity.Throughput, 0)); r.Least == 0 {
+			if r.below(s.rateScore(&unit, r.Capacity.Throughput), floor) {
+				return nil
+			}
 			if n, err = s.spared(ctx, x, n); err != nil {
 				return err
 			}
@@ -211,7 +214,7 @@ func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 		if s.devices(&unit, n) > s.MaxDevices || n > 2*r.Least+tries {
 			break
 		}
-		if r.Dropped = s.below(r, n, floor); r.Dropped {
+		if r.below(s.of(r, n), floor) {
 			return nil
 		}
 		bound = s.Rate / float64(n)
@@ -235,14 +238,19 @@ func (s *Sized) confirmed(ctx context.Context, x *rates, copies int, floor float
 		x.r.Ran = t.ran
 		return true, nil
 	}
-	x.r.Dropped = s.below(x.r, copies+1, floor)
-	return x.r.Dropped, nil
+	return x.r.below(s.of(x.r, copies+1), floor), nil
 }
 
-// below says that so many copies of the unit of a result, which each carry no more than its capacity, have a score below a floor.
-func (s *Sized) below(r *Result, copies int, floor float64) bool {
+// of is the score of so many copies of the unit of a result, which each carry its capacity.
+func (s *Sized) of(r *Result, copies int) float64 {
 	unit := r.Candidate
-	return s.score(s.devices(&unit, copies), r.Capacity.Throughput/float64(unit.UnitDevices())) < floor
+	return s.score(s.devices(&unit, copies), r.Capacity.Throughput/float64(unit.UnitDevices()))
+}
+
+// below drops a candidate that has about a score if that is below a floor.
+func (r *Result) below(most, floor float64) bool {
+	r.Dropped, r.Most, r.Has = most < floor, most, most
+	return r.Dropped
 }
 
 // rates looks for the capacity of the unit of a result, up to a bound; it is nil where a single request surely misses the limits.
