@@ -6,7 +6,7 @@
 // workers and of rows. It knows no requests of users and no calibration: errors to
 // expect are given to it.
 //
-// A search bounds candidates, explores them by short trials and evaluates those that should
+// A search bounds candidates, explores them by short trials and evaluates, as far as nothing else may be better, those that should
 // have a row. Start with search.go. Spaces: layouts.go enumerates layouts, guide.go by the rules of
 // the Ascend guide; packing.go puts workers together to units, workers.go makes
 // deployments of them. Evaluators: formulas.go with the guide's formulas (over steps.go
