@@ -104,7 +104,8 @@ func (x *rates) shared(ctx context.Context) error {
 	for i, n := range mixedSteps() {
 		last := i == len(mixedSteps())-1
 		if before >= wanted {
-			x.r.Dropped, x.r.OK = true, false
+			x.r.OK = false
+			x.r.below(x.of(x.r, before+1), math.Inf(1))
 			return nil
 		}
 		if float64(n)*most < rate && !last {

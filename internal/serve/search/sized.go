@@ -202,14 +202,8 @@ func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {
 			return err
 		}
 		r.OK = false
-		if n = max(n+1, s.copies(r.Capacity.Throughput, 0)); r.Least == 0 {
-			if r.below(s.rateScore(&unit, r.Capacity.Throughput), floor) {
-				return nil
-			}
-			if n, err = s.spared(ctx, x, n); err != nil {
-				return err
-			}
-			r.Least = n
+		if n, err = s.first(ctx, x, max(n+1, s.copies(r.Capacity.Throughput, 0)), floor); err != nil || r.Dropped {
+			return err
 		}
 		if s.devices(&unit, n) > s.MaxDevices || n > 2*r.Least+tries {
 			break
@@ -280,6 +274,16 @@ func (s *Sized) spares(copies int, carries float64) bool {
 		served = 1.05
 	)
 	return copies > 1 && copies <= few && s.copies(served*carries, 0) < copies
+}
+
+// first is so many copies, of which the first that are tried may be one less. A unit that has less than the floor then is dropped.
+func (s *Sized) first(ctx context.Context, x *rates, copies int, floor float64) (int, error) {
+	if x.r.Least > 0 || x.r.below(s.rateScore(&x.unit, x.r.Capacity.Throughput), floor) {
+		return copies, nil
+	}
+	n, err := s.spared(ctx, x, copies)
+	x.r.Least = n
+	return n, err
 }
 
 // spared is a copy less than so many where a precise run shows that each carries a little more than was found.
