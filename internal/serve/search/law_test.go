@@ -86,7 +86,7 @@ const byChance = 1.05
 // tighter limits, nor if requests are to meet all limits at once; but for what chance explains.
 func TestHarderNeedsMore(t *testing.T) {
 	t.Parallel()
-	soak.Few(t, 40, func(t *rapid.T) {
+	soak.Few(t, 60, func(t *rapid.T) {
 		easy := drawSizing(t)
 		what := rapid.SampledFrom([]string{"percentile", "rate", "burstiness", "limits", "together"}).Draw(t, "harder")
 		hard := easy
