@@ -59,7 +59,8 @@ func (m *Memory) Nearest(s *Subject) []Nearest {
 	for i := range m.Points() {
 		p := &m.points[i]
 		if x := nearness(s, &p.Subject); x >= neighbour {
-			out = append(out, Nearest{p.Subject.inShort(), p.Rows, p.Source, x, math.Exp(p.Kernels), math.Exp(p.Prompts)})
+			ofKernels, ofPrompts := m.Recall(&p.Subject)
+			out = append(out, Nearest{p.Subject.inShort(), p.Rows, p.Source, x, math.Exp(ofKernels), math.Exp(ofPrompts)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Nearest) int { return cmp.Compare(b.Nearness, a.Nearness) })
