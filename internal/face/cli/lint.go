@@ -57,15 +57,8 @@ func (f *lintFlags) define(into *pflag.FlagSet) {
 		fs.StringVar(&f.Version, "engine-version", "", "engine `version` (default from the file or its image, or the newest)")
 	})
 	section(into, "Requests", func(fs *pflag.FlagSet) {
-		for _, l := range []struct {
-			to          *int
-			name, short string
-			usual       int
-		}{{&f.Input, "input-length", "isl", simulate.DefaultInput}, {&f.Output, "output-length", "osl", simulate.DefaultOutput}} {
-			what := map[string]string{"isl": "prompt", "osl": "output"}[l.short]
-			fs.IntVar(l.to, l.name, 0, fmt.Sprintf("%s length in tokens (default from the file, or %d)", what, l.usual))
-			fs.IntVar(l.to, l.short, 0, "same as --"+l.name)
-		}
+		fs.IntVar(&f.Input, "input-length", 0, fmt.Sprintf("prompt length in tokens (default from the file, or %d)", simulate.DefaultInput))
+		fs.IntVar(&f.Output, "output-length", 0, fmt.Sprintf("output length in tokens (default from the file, or %d)", simulate.DefaultOutput))
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (default the highest safe concurrency)")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "limit on the mean TTFT in `ms`")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
@@ -121,7 +114,7 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	}
 	err := f.subject(cmd, args)
 	if err == nil {
-		err = zeros(cmd.Flags(), "input_length", "output_length", "concurrency", "isl", "osl")
+		err = zeros(cmd.Flags(), "input_length", "output_length", "concurrency")
 	}
 	if err == nil && f.each && f.Command != "" {
 		err = usagef("--each needs files, and a command was given")
