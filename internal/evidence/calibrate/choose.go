@@ -3,8 +3,6 @@ package calibrate
 import (
 	"math"
 	"slices"
-
-	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 )
 
 // mostRemembered is how many numbers of deployments a fit keeps, twice the 111 deployments of which it kept both: half of
@@ -165,7 +163,7 @@ func (s *system) forget(all []equation, x []float64, most int, counts func(row i
 	m := s.memory
 	n := len(m.deployments)
 	kept := newChoice(m, all, x, counts).run(most)
-	if len(kept[0])+len(kept[1]) == len(calibration.MemoryParameters())*n {
+	if len(kept[0])+len(kept[1]) == len(kept)*n {
 		return s, x
 	}
 	out := &system{unknowns: slices.Clone(s.unknowns[:m.first]), widths: s.widths, lambda: s.lambda, rigs: s.rigs, start: slices.Clone(x[:m.first])}
