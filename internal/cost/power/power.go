@@ -74,6 +74,9 @@ func (m *Model) Scaled(factor float64) *Model {
 // Tier says where the constants come from: this generation's rows, or another's.
 func (m *Model) Tier() device.Tier { return m.tier }
 
+// Cap is the most a device may draw.
+func (m *Model) Cap() units.Watts { return units.Watts(m.cap) }
+
 // Idle is what a device draws while it waits.
 func (m *Model) Idle() units.Watts { return units.Watts(m.idle) }
 
