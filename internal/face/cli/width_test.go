@@ -34,7 +34,7 @@ func tabled() []string {
 		"cli recommend --model-path Qwen/Qwen3-8B --system h200_sxm --backend vllm --serving-mode agg --target-request-rate 3" + requests,
 		"accuracy rows.csv", "accuracy rows.csv --regret", "calibrate rows.csv --from-scratch --iterations 1 --out fit.yaml",
 		"diff one/plan.json two/plan.json", "files --list", "files one/plan.json --deployment-target plain --out files --force", "sweep grid.yaml --dry-run", "sweep small.yaml",
-		"cli generate --model-path Qwen/Qwen3-8B --total-gpus 2 --system h200_sxm --backend vllm", "check result.json", "check result.json --concurrency 64", "cli exp --yaml_path exp.yaml", "doctor", "version",
+		"cli generate --model-path Qwen/Qwen3-8B --total-gpus 2 --system h200_sxm --backend vllm --force", "check result.json", "check result.json --concurrency 64", "cli exp --yaml_path exp.yaml", "doctor", "version",
 		"measure Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm --serving-mode agg" + requests,
 		"upgrade 0.10 0.28 --system h100_sxm --concurrency 4 -- vllm serve Qwen/Qwen3-8B --cuda-graph-sizes 64",
 	}
