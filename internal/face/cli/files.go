@@ -102,7 +102,7 @@ type targetFlag []string
 
 // define adds the flag, with AIConfigurator's names of some targets.
 func (f *targetFlag) define(fs *pflag.FlagSet, what string) {
-	names := targetNames()
+	names := nargs.Texts(launchfiles.Targets())
 	nargs.ListVar(fs, (*[]string)(f), "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
 		"targets to write files for: "+join(names)+" (default all that can run "+what+")")
 }
@@ -115,15 +115,6 @@ func (f *targetFlag) targets() []launchfiles.Target {
 			word = strings.TrimSuffix(word, suffix)
 		}
 		out = append(out, launchfiles.Target(word))
-	}
-	return out
-}
-
-// targetNames are the names of all targets.
-func targetNames() []string {
-	var out []string
-	for _, t := range launchfiles.Targets() {
-		out = append(out, string(t))
 	}
 	return out
 }
