@@ -43,8 +43,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r := deploy.Request{Plan: &saved.Request, Contender: f.contender, Targets: f.targets.targets(), Force: f.force}
-			r.Site = deploy.Site{Namespace: f.site.Namespace, ServedName: f.site.ServedName, Image: f.site.Image, Port: f.site.Port}
+			r := deploy.Request{Plan: &saved.Request, Contender: f.contender, Targets: f.targets.targets(), Site: deploy.Site(f.site), Force: f.force}
 			made, err := watched(cmd.Context(), env, false, deploy.Run, r)
 			if err != nil {
 				return asked(err)
