@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -224,7 +225,7 @@ func (f *lintFlags) corrected(env *Env, out *lint.Response, before, after []laun
 		switch {
 		case was == is:
 		case f.diff:
-			report.Patch(env.Stdout, cmp.Or(name, "command"), strings.TrimSuffix(was, "\n")+"\n", strings.TrimSuffix(is, "\n")+"\n")
+			fmt.Fprint(env.Stdout, patch(cmp.Or(name, "command"), was, is))
 		case name == "" || name == "-":
 			env.Note("corrected: " + strings.TrimSuffix(is, "\n"))
 		default:
@@ -242,6 +243,13 @@ func (f *lintFlags) corrected(env *Env, out *lint.Response, before, after []laun
 		return nil, nil //nolint:nilnil // the patch is all that is printed
 	}
 	return out, nil
+}
+
+// patch is the differences of a file's lines in the unified form, which "patch -p1" applies.
+func patch(name, before, after string) string {
+	ended := func(text string) []byte { return []byte(strings.TrimSuffix(text, "\n") + "\n") }
+	_, text, _ := strings.Cut(string(diff.Diff("a/"+name, ended(before), "b/"+name, ended(after))), "\n") // without the command in its first line
+	return text
 }
 
 // eachFile is a file in the JSON of --each.
