@@ -15,6 +15,8 @@ func (p *Profile) identity() []setting {
 		{"shared_attention", rule{}, "", &p.SharedAttention},
 		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
 		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
+		{"recurrent.refused_on", rule{}, "", &p.Recurrent.RefusedOn},
+		{"recurrent.refused_until", rule{}, "", &p.Recurrent.RefusedUntil},
 	}
 }
 
