@@ -27,8 +27,8 @@ func ExamplePlanner_Plan() {
 		fmt.Printf("%s: %s, %d GPUs, $%.0f per month\n", c.Mode, c.Deployment, c.GPUs, c.Cost.PerMonth)
 	}
 	// Output:
-	// agg: 2 replicas of one GPU, 2 GPUs, $2992 per month
 	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2989 per month
+	// agg: 2 replicas of one GPU, 2 GPUs, $2992 per month
 }
 
 // If nothing meets the limits, a plan names the nearest limits that can be met.
@@ -113,7 +113,7 @@ func ExamplePlanner_Optimize() {
 	fmt.Println("candidates:", len(pass.Candidates))
 	// Output:
 	// best: TP=2 | PP=1 | DP=1
-	// limited by: TPOT limit
+	// limited by: saturation
 	// candidates: 2
 }
 
