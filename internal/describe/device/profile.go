@@ -150,18 +150,16 @@ const (
 	FullMesh Topology = "full_mesh"
 )
 
-// Price is the price of one device for an hour.
+// Price is the price of one device; 0 is unknown.
 type Price struct {
-	USDPerHour float64 // 0 = unknown
-	Source     string
-	// Class is the kind of the price: those of different kinds are not compared. Date is its year or month, Region where it holds, as
-	// far as the source says.
-	Class  PriceClass
-	Date   string
-	Region string
+	USDPerHour float64    `json:"usd_per_hour"`
+	Source     string     `json:"source,omitempty"`
+	Class      PriceClass `json:"class,omitempty"` // on_demand, gpu_cloud, reserved, spot or yours
+	Date       string     `json:"date,omitempty"`
+	Region     string     `json:"region,omitempty"`
 }
 
-// PriceClass is a kind of prices.
+// PriceClass is a kind of prices: those of different kinds are not compared.
 type PriceClass string
 
 // The kinds: lists of large clouds and of GPU clouds on demand, which differ several times for the same device; commitments; spare
