@@ -48,7 +48,10 @@ type Profile struct {
 	// Throttle is how much longer products take that compute without a pause, at the limit of power, than after one, as a
 	// share; 0 = no longer, or unknown.
 	Throttle float64
-	Price    Price
+	// Again is the time of reading a cached token that another request of the step reads too, as a share of reading it first: the
+	// device's own cache has it; 0 = unknown.
+	Again float64
+	Price Price
 
 	// Source is the source of the numbers.
 	Source string

@@ -53,6 +53,7 @@ type Profile struct {
 	// PrefillAhead is for PrefillFirst only: prompts are computed although MaxSequences generate.
 	PrefillAhead  bool
 	PrefixCaching bool
+	EvenExperts   bool
 
 	ReceiveInterval int
 	HeldTokens      int
@@ -144,6 +145,8 @@ type Graph struct {
 	EagerPrefill bool
 	// PerSequence bounds MaxBatch per sequence of MaxSequences; 0 is no bound.
 	PerSequence int
+	// Padded says that a step has as many rows as its graph, and that those of no request choose experts too.
+	Padded bool
 	// Given means that MaxBatch was set and is not derived.
 	Given  bool
 	Kernel units.Bytes // 0 where the rule for the memory does not count graphs

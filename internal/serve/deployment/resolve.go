@@ -242,6 +242,10 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 			out.Spec.Quant.KV = f
 		}
 		out.Spec.Quant.State = out.Engine.StateFormat
+		out.Spec.EvenExperts = out.Engine.EvenExperts
+		if out.Engine.Graph.Padded {
+			out.Spec.Replayed = out.Engine.Graph.MaxBatch
+		}
 	}
 	by := cmp.Or(p.Drafter, draft.MTP)
 	if out.Spec.MTP > 0 && by != draft.MTP {
