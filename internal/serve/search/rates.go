@@ -70,7 +70,11 @@ func (x *rates) find(ctx context.Context, bound float64, rungs int) error {
 			x.r.Dropped, x.r.OK = true, false
 			return nil
 		}
-		if err := x.takes(ctx, max(k, in.low+1), &in); err != nil {
+		least := in.low + 1
+		if x.Bench.Sessions.Turns > 0 { // one that is not wanted takes long, too
+			least = max(least, x.least)
+		}
+		if err := x.takes(ctx, max(k, least), &in); err != nil {
 			return err
 		}
 		if k = in.middle(); !x.r.OK {
