@@ -28,7 +28,7 @@ func ExamplePlanner_Plan() {
 	}
 	// Output:
 	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2989 per month
-	// agg: 2 replicas of one GPU, 2 GPUs, $2992 per month
+	// agg: 2 replicas of one GPU, 2 GPUs, $2993 per month
 }
 
 // If nothing meets the limits, a plan names the nearest limits that can be met.
@@ -113,7 +113,7 @@ func ExamplePlanner_Optimize() {
 	fmt.Println("candidates:", len(pass.Candidates))
 	// Output:
 	// best: TP=2 | PP=1 | DP=1
-	// limited by: saturation
+	// limited by: TPOT limit
 	// candidates: 2
 }
 
