@@ -1,5 +1,5 @@
 // Load asks a running "plimsoll serve" at a constant rate, whether or not it keeps up, or as so many clients, each of which waits for its answer and asks
-// again a second later, and prints what came of it: answers per second, their latencies, and the server's memory. Clients end when the time is over; what
+// again a second later, and prints what came of it: answers per second, their latencies, and the server's memory and processor time. Clients end when the time is over; what
 // they then wait for is counted apart, and its time so far among the latencies, so that a slow server does not look fast.
 //
 //	go -C tools run ./load -url http://127.0.0.1:8080 -rate 200 -seconds 10 -ask search -again 0.8 -pid PID
@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ func main() {
 	flag.Float64Var(&o.again, "again", 0.8, "share of requests that repeat one of the last hundred")
 	flag.IntVar(&o.clients, "clients", 0, "instead of a rate: clients at once, each with a second between an answer and its next request, until -seconds are over")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the requests")
-	flag.IntVar(&o.pid, "pid", 0, "of the server, for its memory")
+	flag.IntVar(&o.pid, "pid", 0, "of the server, for its memory and processor time")
 	flag.Parse()
 	if err := run(&o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -71,13 +72,36 @@ func run(o *options, out io.Writer) error {
 		return err
 	}
 	client := &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}
-	start := time.Now()
+	start, worked := time.Now(), processor(o.pid)
 	answers := atRate
 	if o.clients > 0 {
 		answers = byClients
 	}
 	report(out, o, answers(client, o, bodies), time.Since(start))
+	if o.pid > 0 {
+		fmt.Fprintf(out, "processor time of the server: %v\n", processor(o.pid)-worked)
+	}
 	return nil
+}
+
+// processor is the processor time that a process has taken; it says what a busy machine would do alone.
+func processor(pid int) time.Duration {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(data), ") ") // its name may have spaces
+	fields := strings.Fields(rest)
+	const user, system, tick = 11, 12, 10 * time.Millisecond // proc(5), after the name; Linux counts in hundredths
+	if len(fields) <= system {
+		return 0
+	}
+	var out time.Duration
+	for _, f := range fields[user : system+1] {
+		n, _ := strconv.Atoi(f) // 0 if it is no number
+		out += time.Duration(n) * tick
+	}
+	return out
 }
 
 // atRate asks at a constant rate and waits for all answers.

@@ -103,8 +103,14 @@ func flagAliases() map[string]string {
 // spellings are flags that some commands have by AIConfigurator's name and others by that of the Ascend tools. Every command takes both.
 func spellings() [][2]string {
 	return [][2]string{
-		{"isl", "input-length"}, {"osl", "output-length"}, {"prefix", "prefix-length"}, {"gpus", "num-devices"},
-		{"ttft", "ttft-limit"}, {"tpot", "tpot-limit"}, {"nextn", "num-mtp-tokens"}, {"nextn-accept-rates", "mtp-acceptance-rates"},
+		{"isl", "input-length"},
+		{"osl", "output-length"},
+		{"prefix", "prefix-length"},
+		{"gpus", "num-devices"},
+		{"ttft", "ttft-limit"},
+		{"tpot", "tpot-limit"},
+		{"nextn", "num-mtp-tokens"},
+		{"nextn-accept-rates", "mtp-acceptance-rates"},
 	}
 }
 

@@ -551,7 +551,9 @@ func TestWizardFails(t *testing.T) {
 		d.expect(d.text.Correction)
 		d.expect(d.text.TPOT)
 		d.do(d.text.NextTitle, 3)
-		d.close(cli.ExitFailure)
+		if all := d.close(cli.ExitFailure); !strings.Contains(all, "error: "+d.text.NoneMeets) {
+			d.t.Errorf("the last message is another one:\n%s", all)
+		}
 	})
 }
 

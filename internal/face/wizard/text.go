@@ -52,7 +52,7 @@ type Text struct {
 	Throughput, TTFT, TPOT, Tokens                      string
 	Aggregated, Disaggregated, Prefill, Decode, Matched string
 	Format, Own, Formats, Chance, Requests              string
-	Across, Top, Row, NoRow                             string
+	Across, Top, Row, NoRow, NoneMeets                  string
 	RatioTitle, RatioLine, PhaseLine, Instances         string
 	Caution                                             string
 

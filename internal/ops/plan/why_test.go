@@ -24,6 +24,9 @@ func TestWhy(t *testing.T) {
 		"a load":     func(r *Request) { r.Devices, r.Rate = 0, 12 },
 		"percentile": func(r *Request) { r.Percentile = 95 },
 		"goodput":    func(r *Request) { r.Goodput = 0.9 },
+		"impossible": func(r *Request) {
+			r.Goodput, r.Limits = 0.9, workload.Limits{TTFT: units.Millisecond / 1000, TPOT: units.Millisecond / 1000}
+		},
 		"long": func(r *Request) {
 			r.Workloads, r.Limits = []session.Workload{{Input: 20000, Output: 50}}, workload.Limits{TTFT: 9000 * units.Millisecond}
 		},

@@ -19,7 +19,7 @@ func whyLimits(c *Contender) Reason {
 		Error:    "It follows from the intervals of the times that have limits.",
 	}
 	ttft, tpot, latency := f.Expected.Chances(units.Seconds(f.TTFT), units.Seconds(f.TPOT), units.Seconds(f.Latency), f.Experiment.Limits)
-	rest := *c.Chance
+	each := 1.0
 	for _, x := range []struct {
 		name   string
 		limit  units.Seconds
@@ -27,11 +27,11 @@ func whyLimits(c *Contender) Reason {
 	}{{"TTFT", l.TTFT, ttft}, {"TPOT", l.TPOT, tpot}, {"request latency", l.Latency, latency}} {
 		if x.limit > 0 {
 			out.Parts = append(out.Parts, Portion{fmt.Sprintf("%s %s of at most %s ms", c.Judged.Statistic, x.name, units.Figure(x.limit.Ms())), 100 * x.chance})
-			rest /= x.chance
+			each *= x.chance
 		}
 	}
-	if f.Experiment.Goodput > 0 && len(out.Parts) > 1 { // one request is to meet all limits
-		out.Parts = append(out.Parts, Portion{"all limits by the same requests", 100 * rest})
+	if f.Experiment.Goodput > 0 && len(out.Parts) > 1 && each > 0 { // one request is to meet all limits
+		out.Parts = append(out.Parts, Portion{"all limits by the same requests", 100 * *c.Chance / each})
 	}
 	return out
 }
