@@ -138,7 +138,7 @@ func (s *Sweep) answer(ctx context.Context, w *session.Session, index int) (*Row
 // round gives the figures the digits that documents have. They are copied: cells share answers.
 func (r *Row) round() {
 	for _, x := range reflect.ValueOf(r).Elem().Fields() {
-		if p, ok := x.Interface().(*float64); ok && p != nil {
+		if p, ok := reflect.TypeAssert[*float64](x); ok && p != nil {
 			x.Set(reflect.ValueOf(new(units.Rounded(*p))))
 		}
 	}

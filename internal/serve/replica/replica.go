@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
@@ -40,15 +39,6 @@ type Replica struct {
 
 // ErrNoCache says that weights leave no room for a cache.
 var ErrNoCache = errors.New("the weights leave no room for a KV cache")
-
-// New prepares a replica of a pool, which must have an engine.
-func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
-	g, err := graph.New(p.Spec)
-	if err != nil {
-		return nil, err
-	}
-	return along(p, step.NewCurve(g, prices))
-}
 
 // along is a replica of a pool whose steps a curve prices.
 func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
