@@ -77,8 +77,12 @@ func whyEnergy(c *Contender) Reason {
 	out := Reason{
 		Figure: OfEnergy, Value: float64(e.PerToken), Unit: "J per output token", PartsUnit: "W per GPU",
 		Parts: slices.DeleteFunc([]Portion{
-			{"idle", float64(d.Idle)}, {"running steps", float64(d.Running)}, {"memory traffic", float64(d.Memory)}, {"matrix operations", float64(d.Compute)},
-			{"exchange with other GPUs", float64(d.Link)}, {"lower clocks near the cap", float64(d.Cap)},
+			{"idle", float64(d.Idle)},
+			{"running steps", float64(d.Running)},
+			{"memory traffic", float64(d.Memory)},
+			{"matrix operations", float64(d.Compute)},
+			{"exchange with other GPUs", float64(d.Link)},
+			{"lower clocks near the cap", float64(d.Cap)},
 		}, func(p Portion) bool { return p.Value == 0 }),
 	}
 	out.Sentence = fmt.Sprintf("A GPU draws %s W on average, of at most %s W. Over the output tokens of a second this is %s J each. Hosts, switches and cooling are not in it: multiply by the PUE of the site.",
