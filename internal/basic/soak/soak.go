@@ -13,7 +13,7 @@ import (
 )
 
 // asked says that the command line chooses the questions.
-var asked bool
+var asked bool //nolint:gochecknoglobals // the command line has one answer for a package
 
 // Main runs the tests of a package; its TestMain calls it.
 func Main(m *testing.M) {

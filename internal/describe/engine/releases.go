@@ -102,7 +102,7 @@ func Carrier(name, release string) Release {
 // of them. It is nil if there is no list. Callers share it and do not change it.
 func Flags(list string) []Named { return flags()[list] }
 
-var flags = sync.OnceValue(func() map[string][]Named {
+var flags = sync.OnceValue(func() map[string][]Named { //nolint:gochecknoglobals // sorted once, never changed
 	out := map[string][]Named{}
 	for list, names := range releases().Names {
 		for name, all := range names {
