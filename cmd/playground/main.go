@@ -20,10 +20,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
-	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 func main() {
@@ -55,11 +53,9 @@ type engine struct {
 func newEngine(version string) *engine {
 	return &engine{operation.NewDesk(&operation.Kit{
 		World: &session.Session{Memo: &session.Memo{Size: 1024}}, Version: version, Jobs: 1, Commands: operation.Commands{
-			Plan: commandline.Plan, Step: commandline.Step,
-			Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
-			Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
+			Plan: commandline.Plan,
 		},
-	}, operation.Capacity{Searches: 1}), operation.Table()}
+	}, operation.Capacity{Searches: 1}), operation.OfPage()}
 }
 
 // ask answers what "plimsoll serve" answers at the same address. Progress is posted to the page: the worker takes no messages while

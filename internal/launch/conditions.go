@@ -217,8 +217,8 @@ func (s *script) loop(c *syntax.ForClause) error {
 			}
 		}
 	case *syntax.CStyleLoop:
-		for turns, more := 0, s.arithmetic(l.Init, 1) != nil || l.Init == nil; more && turns < mostWords; turns++ {
-			n := s.arithmetic(l.Cond, 1)
+		for turns, more := 0, s.arithmetic(l.Init) != nil || l.Init == nil; more && turns < mostWords; turns++ {
+			n := s.arithmetic(l.Cond)
 			if n == nil || l.Cond != nil && s.unset(l.Cond) {
 				return s.maybe(c.Do)
 			}
@@ -228,16 +228,16 @@ func (s *script) loop(c *syntax.ForClause) error {
 			if err := s.list(c.Do); err != nil {
 				return err
 			}
-			more = s.arithmetic(l.Post, 1) != nil
+			more = s.arithmetic(l.Post) != nil
 		}
 	}
 	return nil
 }
 
-// arithmetic is the value of an expression, nil if it cannot be told.
-func (s *script) arithmetic(x syntax.ArithmExpr, none int) *int {
+// arithmetic is the value of an expression, 1 of none, nil if it cannot be told.
+func (s *script) arithmetic(x syntax.ArithmExpr) *int {
 	if x == nil {
-		return &none
+		return new(1)
 	}
 	s.open = nil
 	n, err := expand.Arithm(s.config(), x)

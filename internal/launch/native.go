@@ -215,6 +215,7 @@ func (v *Values) nativeSGLang(t *native) error {
 	if v.MTP > 0 {
 		v.draftsSGLang(t)
 	}
+	t.NoOverlap = v.profile.OverlapOff
 	if v.Role != deployment.Both {
 		t.Role, t.Transfer = string(v.Role), "nixl"
 	}

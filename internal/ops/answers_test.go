@@ -127,12 +127,13 @@ func TestDraftsOptimized(t *testing.T) {
 }
 
 // TestPresetTwice: settings of a preset that a search assumes come in the same order
-// every time.
+// every time. Simulations are remembered by all that went into them: another order would be simulated.
 func TestPresetTwice(t *testing.T) {
 	t.Parallel()
 	var first *plan.Response
+	w := &session.Session{Memo: &session.Memo{Size: 10_000}}
 	for range 4 {
-		p, err := plan.Run(t.Context(), world(), plan.Request{
+		p, err := plan.Run(t.Context(), w, plan.Request{
 			Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []session.Workload{{Input: 500, Output: 8}},
 			EnginePreset: "inferencex", NoChanges: true,
 		})

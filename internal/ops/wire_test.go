@@ -76,7 +76,7 @@ func checked(t *testing.T, input int) *check.Response {
 // full are responses with as much in them as there can be.
 func full(t *testing.T) map[string]any {
 	t.Helper()
-	e, w := small(), world()
+	e, w := small(), &session.Session{Memo: &session.Memo{Size: 10_000}}
 	layout := parallel.Layout{Devices: 2, TP: 2}
 	out := map[string]any{}
 	stepped := answered(t, w, step.Run, step.Request{

@@ -1024,7 +1024,7 @@ class Reason(TypedDict):
     # in words
     error: str
     figure: str
-    # parts add up to the figure, for throughput to the time of a request; a negative part reduces it.
+    # parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; those of a probability multiply to it. A negative part reduces it.
     parts: Optional[List[Portion]]
     parts_unit: str
     # phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; bounds are what the step waits for.

@@ -35,7 +35,7 @@ func TestPlayground(t *testing.T) {
 		}
 		size += info.Size()
 	}
-	const most = 8 << 20
+	const most = 8_000_000
 	if t.Logf("%d files, %d bytes", len(files), size); size > most {
 		t.Errorf("%d bytes, more than %d", size, most)
 	}

@@ -1,10 +1,12 @@
 // Load asks a running "plimsoll serve" at a constant rate, whether or not it keeps up, or as so many clients, each of which waits for its answer and asks
-// again a second later, and prints what came of it: answers per second, their latencies, and the server's memory.
+// again a second later, and prints what came of it: answers per second, their latencies, and the server's memory and processor time. Clients end when the time is over; what
+// they then wait for is counted apart, and its time so far among the latencies, so that a slow server does not look fast.
 //
 //	go -C tools run ./load -url http://127.0.0.1:8080 -rate 200 -seconds 10 -ask search -again 0.8 -pid PID
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +38,12 @@ type answer struct {
 	bytes  int64
 }
 
+// What came of requests without an answer.
+const (
+	failed = 0  // no connection, or none in a minute
+	cut    = -1 // the time was over
+)
+
 func main() {
 	var o options
 	flag.StringVar(&o.url, "url", "http://127.0.0.1:8080", "the server")
@@ -42,9 +51,9 @@ func main() {
 	flag.Float64Var(&o.rate, "rate", 200, "requests per second")
 	flag.Float64Var(&o.seconds, "seconds", 10, "how long")
 	flag.Float64Var(&o.again, "again", 0.8, "share of requests that repeat one of the last hundred")
-	flag.IntVar(&o.clients, "clients", 0, "instead of a rate: clients at once, each with a second between an answer and its next request")
+	flag.IntVar(&o.clients, "clients", 0, "instead of a rate: clients at once, each with a second between an answer and its next request, until -seconds are over")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the requests")
-	flag.IntVar(&o.pid, "pid", 0, "of the server, for its memory")
+	flag.IntVar(&o.pid, "pid", 0, "of the server, for its memory and processor time")
 	flag.Parse()
 	if err := run(&o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -54,40 +63,90 @@ func main() {
 
 // run asks and prints.
 func run(o *options, out io.Writer) error {
-	bodies, err := requests(o)
+	count := int(o.rate * o.seconds)
+	if o.clients > 0 { // as many as they could ask of a server that answers at once
+		count = o.clients * (1 + int(o.seconds))
+	}
+	bodies, err := requests(o, count)
 	if err != nil {
 		return err
 	}
 	client := &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}
-	answers := make([]answer, len(bodies))
-	var wait sync.WaitGroup
-	start := time.Now()
-	for c := range o.clients {
-		wait.Go(func() {
-			for i := c; i < len(bodies); i += o.clients {
-				answers[i] = ask(client, o, bodies[i], time.Now())
-				time.Sleep(time.Second)
-			}
-		})
+	start, worked := time.Now(), processor(o.pid)
+	answers := atRate
+	if o.clients > 0 {
+		answers = byClients
 	}
-	for i, body := range bodies {
-		if o.clients > 0 {
-			break
-		}
-		due := start.Add(time.Duration(float64(i) / o.rate * float64(time.Second)))
-		time.Sleep(time.Until(due))
-		wait.Go(func() { answers[i] = ask(client, o, body, due) })
+	report(out, o, answers(client, o, bodies), time.Since(start))
+	if o.pid > 0 {
+		fmt.Fprintf(out, "processor time of the server: %v\n", processor(o.pid)-worked)
 	}
-	wait.Wait()
-	report(out, o, answers, time.Since(start))
 	return nil
 }
 
+// processor is the processor time that a process has taken; it says what a busy machine would do alone.
+func processor(pid int) time.Duration {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(data), ") ") // its name may have spaces
+	fields := strings.Fields(rest)
+	const user, system, tick = 11, 12, 10 * time.Millisecond // proc(5), after the name; Linux counts in hundredths
+	if len(fields) <= system {
+		return 0
+	}
+	var out time.Duration
+	for _, f := range fields[user : system+1] {
+		n, _ := strconv.Atoi(f) // 0 if it is no number
+		out += time.Duration(n) * tick
+	}
+	return out
+}
+
+// atRate asks at a constant rate and waits for all answers.
+func atRate(client *http.Client, o *options, bodies []string) []answer {
+	answers := make([]answer, len(bodies))
+	var wait sync.WaitGroup
+	start := time.Now()
+	for i, body := range bodies {
+		due := start.Add(time.Duration(float64(i) / o.rate * float64(time.Second)))
+		time.Sleep(time.Until(due))
+		wait.Go(func() { answers[i] = ask(context.Background(), client, o, body, due) })
+	}
+	wait.Wait()
+	return answers
+}
+
+// byClients asks as clients do, until the time is over. They begin one after the other in the first second.
+func byClients(client *http.Client, o *options, bodies []string) []answer {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(o.seconds*float64(time.Second)))
+	defer cancel()
+	of := make([][]answer, o.clients)
+	var wait sync.WaitGroup
+	for c := range o.clients {
+		wait.Go(func() {
+			pause := time.Duration(c) * time.Second / time.Duration(o.clients)
+			for i := c; i < len(bodies); i += o.clients {
+				select {
+				case <-time.After(pause):
+				case <-ctx.Done():
+					return
+				}
+				of[c] = append(of[c], ask(ctx, client, o, bodies[i], time.Now()))
+				pause = time.Second
+			}
+		})
+	}
+	wait.Wait()
+	return slices.Concat(of...)
+}
+
 // requests are what people drag sliders to: many that differ a little, and some again.
-func requests(o *options) ([]string, error) {
+func requests(o *options, count int) ([]string, error) {
 	random := rand.New(rand.NewPCG(o.seed, 1))
 	var all []string
-	for range int(o.rate * o.seconds) {
+	for range count {
 		if n := len(all); n > 0 && random.Float64() < o.again {
 			all = append(all, all[n-1-random.IntN(min(n, 100))])
 			continue
@@ -109,7 +168,7 @@ func requests(o *options) ([]string, error) {
 }
 
 // ask sends one request. Its time counts from when it was due.
-func ask(client *http.Client, o *options, body string, due time.Time) answer {
+func ask(ctx context.Context, client *http.Client, o *options, body string, due time.Time) answer {
 	path := "/api/optimize"
 	switch o.ask {
 	case "plan":
@@ -117,9 +176,17 @@ func ask(client *http.Client, o *options, body string, due time.Time) answer {
 	case "drag":
 		path = "/api/report?format=html"
 	}
-	r, err := client.Post(o.url+path, "application/json", strings.NewReader(body))
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url+path, strings.NewReader(body))
 	if err != nil {
-		return answer{took: time.Since(due)}
+		return answer{status: failed}
+	}
+	post.Header.Set("Content-Type", "application/json")
+	r, err := client.Do(post)
+	if err != nil {
+		if ctx.Err() != nil {
+			return answer{status: cut, took: time.Since(due)}
+		}
+		return answer{status: failed, took: time.Since(due)}
 	}
 	n, _ := io.Copy(io.Discard, r.Body)
 	_ = r.Body.Close()
@@ -128,15 +195,18 @@ func ask(client *http.Client, o *options, body string, due time.Time) answer {
 
 // report prints the figures.
 func report(out io.Writer, o *options, answers []answer, took time.Duration) {
-	var times []time.Duration
+	var times []time.Duration // of answers, and of those that did not come
 	status := map[int]int{}
 	bytes := int64(0)
 	for _, a := range answers {
 		status[a.status]++
-		if a.status == http.StatusOK {
+		if a.status == http.StatusOK || a.status <= failed {
 			times, bytes = append(times, a.took), bytes+a.bytes
 		}
 	}
+	answered, left, lost := status[http.StatusOK], status[cut], status[failed]
+	delete(status, cut)
+	delete(status, failed)
 	slices.Sort(times)
 	at := func(share float64) time.Duration {
 		if len(times) == 0 {
@@ -148,8 +218,8 @@ func report(out io.Writer, o *options, answers []answer, took time.Duration) {
 	if o.clients > 0 {
 		how = fmt.Sprintf("of %d clients", o.clients)
 	}
-	fmt.Fprintf(out, "%s %s, %g repeated: %.1f answers/s, p50 %v, p95 %v, p99 %v, longest %v, %d kB each; by status %v\n", o.ask, how, o.again,
-		float64(len(times))/took.Seconds(), at(0.5), at(0.95), at(0.99), at(1), bytes/int64(max(1, len(times)))/1000, status)
+	fmt.Fprintf(out, "%s %s, %g repeated: %.1f answers/s, p50 %v, p95 %v, p99 %v, longest %v, %d kB each; by status %v, %d failed or past a minute, %d still waiting\n", o.ask, how, o.again,
+		float64(answered)/took.Seconds(), at(0.5), at(0.95), at(0.99), at(1), bytes/int64(max(1, answered))/1000, status, lost, left)
 	if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.pid)); err == nil {
 		for line := range strings.Lines(string(data)) {
 			if strings.HasPrefix(line, "VmHWM") || strings.HasPrefix(line, "VmRSS") {

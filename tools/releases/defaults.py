@@ -1,6 +1,6 @@
-"""Lists the defaults of engine flags that differ between releases, as the Go table internal/describe/engine/defaults.go.
+"""Lists the defaults of engine flags that differ between releases, as internal/describe/engine/defaults.json.
 
-    python3 tools/releases/defaults.py CACHE TRTLLM_GITDIR | gofmt > internal/describe/engine/defaults.go
+    python3 tools/releases/defaults.py CACHE TRTLLM_GITDIR > internal/describe/engine/defaults.json
 
 It reads the fields of the argument classes out of the sources of the releases, which are parsed and never imported. CACHE is the folder in which
 tools/releases keeps those of vLLM and SGLang. A field whose default is computed is left out. Of TensorRT-LLM it reads the last commit of each version
@@ -156,26 +156,12 @@ def main(cache, trtllm):
     engines = {e: changes((r, defaults(t, wanted)) for r, t in cached(pathlib.Path(cache) / e)) for e, wanted in CLASSES.items()}
     oldest, pattern, root = TRTLLM
     engines["trtllm"] = changes((r, settings(read(trtllm, c, pattern), root)) for r, c in versions(trtllm, oldest))
-    print("package engine\n\n// Made by tools/releases/defaults.py of the engines' sources. DO NOT EDIT.\n")
-    print("// changedDefaults are the defaults that flags and keys declare, from the release on that has each, for those whose default changed. \"\" is a")
-    print("// release without the flag, or whose default is computed.")
-    print("func changedDefaults() map[string]map[string][]declared { //nolint:funlen // a table\n\treturn map[string]map[string][]declared{")
-    for engine, (history, _) in engines.items():
-        print(f'\t\t"{engine}": {{')
-        for flag, all_ in history.items():
-            entries = ", ".join("{%s, %s}" % (go(r), go(v)) for r, v in all_)
-            print(f"\t\t\t{go(flag)}: {{{entries}}},")
-        print("\t\t},")
-    print("\t}\n}\n")
-    print("// defaultsKnown is the newest release of an engine whose defaults were read.")
-    print("func defaultsKnown() map[string]string {\n\treturn map[string]string{")
-    for engine, (_, release) in engines.items():
-        print(f'\t\t"{engine}": "{release}",')
-    print("\t}\n}")
-
-
-def go(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    text = ",\n".join(
+        ' %s: {"known": %s, "changed": {\n%s\n }}'
+        % (json.dumps(e), json.dumps(known), ",\n".join(f"  {json.dumps(flag)}: {json.dumps(all_)}" for flag, all_ in history.items()))
+        for e, (history, known) in engines.items()
+    )
+    print("{\n" + text + "\n}")
 
 
 if __name__ == "__main__":

@@ -87,11 +87,17 @@ type known struct {
 	types map[string]reflect.Type
 }
 
+// JSON is the name of a field in JSON, "" if it has none of its own: that of an embedded struct.
+func JSON(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
 // fields lists the fields of a struct, those of embedded ones among them.
 func fields(t reflect.Type) known {
 	out := known{types: map[string]reflect.Type{}}
 	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name := JSON(f)
 		switch {
 		case name == "-", !f.IsExported(), f.Anonymous && name == "":
 			continue

@@ -132,15 +132,24 @@ type ChoiceError struct {
 func (e *ChoiceError) Error() string { return "want one of " + strings.Join(e.Allowed, ", ") }
 
 // OneOf parses a word that must be in a list. Case, and "-" for "_", do not matter; the spelling of the list is returned.
-func OneOf(allowed ...string) func(string) (string, error) {
+func OneOf[T ~string](allowed ...T) func(string) (T, error) {
 	fold := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "-", "_")) }
-	return func(word string) (string, error) {
-		i := slices.IndexFunc(allowed, func(a string) bool { return fold(a) == fold(word) })
+	return func(word string) (T, error) {
+		i := slices.IndexFunc(allowed, func(a T) bool { return fold(string(a)) == fold(word) })
 		if i < 0 {
-			return "", &ChoiceError{Word: word, Allowed: allowed}
+			return "", &ChoiceError{Word: word, Allowed: Texts(allowed)}
 		}
 		return allowed[i], nil
 	}
+}
+
+// Texts are values as they are typed.
+func Texts[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
 }
 
 // Text parses any word.

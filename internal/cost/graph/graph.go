@@ -45,6 +45,11 @@ type Spec struct {
 	// SharesAttention computes the attention of decodes beside prompts in the kernel of these, where every query head reads the
 	// cache for itself.
 	SharesAttention bool
+	// Replayed is the most rows of a step that replays captured graphs and has as many rows as the graph: those of no request
+	// choose experts like the others. 0 where such rows choose none.
+	Replayed int
+	// EvenExperts says that tokens choose all experts equally often, as they do where weights were drawn at random.
+	EvenExperts bool
 	// Narrow is how all-reduce sends large tensors in few bits, where it does.
 	Narrow Narrow
 	// MatMulAllReduce overlaps a product with the all-reduce behind it.
@@ -336,7 +341,7 @@ func share(l model.Layer, s Spec) Kind {
 	if f.Kind == model.MoE {
 		k.Experts.deal = op.Deal{Experts: uint32(f.Experts), Choice: uint32(f.TopK), Ranks: uint32(s.Layout.EP)}
 		k.Experts.Local = k.Experts.deal.Local()
-		k.Experts.dealt = k.Experts.deal.Dealt()
+		k.Experts.dealt = k.Experts.deal.Dealt(s.EvenExperts)
 		k.Experts.Inner = s.ExpertWidth(&f)
 		k.Experts.shared = s.SharedWidth(&f)
 		k.Experts.Hidden = float64(s.Model.Hidden)

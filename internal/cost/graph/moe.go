@@ -92,8 +92,25 @@ func (s *Spec) fusesShared(f *model.FFN) bool {
 func (w *Walk) Dealt(k *Kind, rows, ranks float64) Routed {
 	r := Routed{Rows: rows, Pairs: rows * float64(k.Layer.FFN.TopK), Deal: k.Experts.deal}
 	r.Mine = k.Experts.dealt.Even(rows)
-	r.Received, r.Active = k.Experts.dealt.Busiest(rows * ranks)
+	r.Received, r.Active = k.Experts.dealt.Busiest(w.g.spec.replays(rows) * ranks)
 	return r
+}
+
+// replays is the rows that a step of so many tokens runs: those of the smallest captured graph that has them, of 1, 2, 4, a
+// multiple of 8, or above 256 of 16 (vLLM, config/vllm.py, _set_cudagraph_sizes).
+func (s *Spec) replays(tokens float64) float64 {
+	size := 8.0
+	switch {
+	case tokens > float64(s.Replayed):
+		return tokens
+	case tokens <= 2:
+		size = 1
+	case tokens <= 4:
+		size = 4
+	case tokens > 256:
+		size = 16
+	}
+	return math.Ceil(tokens/size) * size
 }
 
 // routedExperts emits dispatch, the experts and the combination.

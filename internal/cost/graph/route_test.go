@@ -135,3 +135,40 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 }
+
+// TestReplayedRows: a step has the rows of the smallest captured graph that holds it, and all of them choose experts.
+func TestReplayedRows(t *testing.T) {
+	m := mixture(128, 8)
+	g, err := New(Spec{Model: m, Layout: parallel.Layout{}.Complete(m), Policy: Physical(), Replayed: 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := New(Spec{Model: m, Layout: parallel.Layout{}.Complete(m), Policy: Physical()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	active := func(g *Graph, rows float64) float64 {
+		w := Walk{g: g}
+		return w.Dealt(&g.kinds[0], rows, 1).Active
+	}
+	for rows, graph := range map[float64]float64{1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 9: 16, 16: 16, 250: 256, 257: 272, 512: 512, 513: 513} {
+		if got, want := active(g, rows), active(plain, graph); got != want {
+			t.Errorf("%g rows wake %g experts, want the %g of %g", rows, got, want, graph)
+		}
+	}
+}
+
+// TestEvenExperts: where tokens choose all experts equally often, one is passed by if none of them chooses it.
+func TestEvenExperts(t *testing.T) {
+	m := mixture(128, 8)
+	g, err := New(Spec{Model: m, Layout: parallel.Layout{}.Complete(m), Policy: Physical(), EvenExperts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Walk{g: g}
+	for _, n := range []float64{1, 8, 16, 100} {
+		if got, want := w.Dealt(&g.kinds[0], n, 1).Active, 128*(1-math.Pow(1-8./128, n)); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%g tokens wake %g experts, want %g", n, got, want)
+		}
+	}
+}

@@ -265,7 +265,7 @@ func mixture() *model.Model {
 
 // dealt is the rows of the busiest of so many ranks, and how many of its experts are awake: TestExpertsAtRandom counts them.
 func dealt(ranks uint32, tokens float64) (rows, awake float64) {
-	d := op.Deal{Experts: experts, Choice: choice, Ranks: ranks}.Dealt()
+	d := op.Deal{Experts: experts, Choice: choice, Ranks: ranks}.Dealt(false)
 	return d.Busiest(tokens)
 }
 

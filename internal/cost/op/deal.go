@@ -29,20 +29,23 @@ func Excess(loads float64) float64 {
 // Dealt is a deal to experts of which some are chosen more often than others: their
 // popularity is exponentially distributed, so its standard deviation is its mean. Of
 // standard deviations from 0 to 1.5 means that one predicts measured deployments best
-// (docs/lab-notebook.md).
+// (docs/lab-notebook.md). In an even deal all are chosen equally often.
 type Dealt struct {
+	even          bool
 	local, groups float64
 	perExpert     float64 // pairs of a token and a given expert
 	excess        float64
 	spread        float64 // variance of the popularity of ranks
 }
 
-// Dealt prepares a deal.
-func (d Deal) Dealt() Dealt {
+// Dealt prepares a deal, even or not.
+func (d Deal) Dealt(even bool) Dealt {
 	e, local := float64(d.Experts), d.Local()
-	out := Dealt{local: local, groups: e / local, perExpert: float64(d.Choice) / e}
+	out := Dealt{even: even, local: local, groups: e / local, perExpert: float64(d.Choice) / e}
 	out.excess = Excess(out.groups)
-	out.spread = (out.groups - 1) / (e - 1)
+	if !even {
+		out.spread = (out.groups - 1) / (e - 1)
+	}
 	return out
 }
 
@@ -58,6 +61,9 @@ func (d Dealt) Busiest(tokens float64) (pairs, active float64) {
 	// Of popularity g an expert is passed by with the chance exp(−g·load): 1 ÷ (1 + load)
 	// on average over g. As one token chooses different experts, it meets its choice.
 	met := tokens * d.perExpert / (1 + (tokens-1)*d.perExpert)
+	if d.even {
+		met = -math.Expm1(tokens * math.Log1p(-d.perExpert))
+	}
 	active = d.local * met
 	if d.excess > 0 && pairs > 0 {
 		others := 1 - 1/d.groups

@@ -121,3 +121,38 @@ func (m *Model) Mean(l *Loads, busy float64) units.Watts {
 	busy = math.Min(1, busy)
 	return units.Watts(busy)*working + units.Watts(1-busy)*m.Idle()
 }
+
+// Draw is the mean power of a device by what draws it; the parts add up to it.
+type Draw struct {
+	Idle units.Watts // while it waits, and below all else
+	// Running is what running steps add whatever they compute, Memory, Compute and Link what they move, compute and send.
+	Running, Memory, Compute, Link units.Watts
+	Cap                            units.Watts // what lower clocks near the cap take off, negative
+}
+
+// Draw is what [Model.Mean] adds up.
+func (m *Model) Draw(l *Loads, busy float64) Draw {
+	out := Draw{Idle: m.Idle()}
+	total := float64(l.Decode.Time + l.Prefill.Time)
+	if total <= 0 {
+		return out
+	}
+	busy = math.Min(1, busy)
+	free := m.idle + m.active*busy // without a cap
+	out.Running = units.Watts(m.active * busy)
+	for _, x := range []*Load{&l.Decode, &l.Prefill} {
+		for k, to := range [Kinds]*units.Watts{Memory: &out.Memory, Wide: &out.Compute, FP8: &out.Compute, FP4: &out.Compute, Link: &out.Link} {
+			watts := m.per[k] * x.Activity[k] / total * busy
+			*to += units.Watts(watts)
+			free += watts
+		}
+	}
+	out.Cap = m.Mean(l, busy) - units.Watts(free)
+	return out
+}
+
+// Plus adds n times another device's draw.
+func (d Draw) Plus(x Draw, n float64) Draw {
+	by := units.Watts(n)
+	return Draw{d.Idle + by*x.Idle, d.Running + by*x.Running, d.Memory + by*x.Memory, d.Compute + by*x.Compute, d.Link + by*x.Link, d.Cap + by*x.Cap}
+}

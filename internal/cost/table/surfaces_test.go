@@ -87,7 +87,7 @@ func operators(size float64) map[string]op.Op {
 	}
 	const experts, choice, ranks = 256, 8, 8
 	deal := op.Deal{Experts: experts, Choice: choice, Ranks: ranks}
-	rows, active := deal.Dealt().Busiest(size * ranks / choice)
+	rows, active := deal.Dealt(false).Busiest(size * ranks / choice)
 	reduce := op.Op{
 		Kind: op.Collective, Comm: op.AllReduce, Group: parallel.Group{Size: 4, Stride: 1},
 		Payload: units.Bytes(size * 10240), Bytes: units.Bytes(2 * size * 10240),

@@ -26,7 +26,7 @@ type Facts struct {
 	Rack        int         `json:"rack,omitempty"`
 	PowerW      float64     `json:"power_w,omitempty"`
 	Throttle    float64     `json:"throttle,omitempty"` // how much longer products take at the limit of power
-	Price       PriceFacts  `json:"price"`
+	Price       Price       `json:"price"`
 	Source      string      `json:"source"`
 }
 
@@ -77,15 +77,6 @@ type LinkFacts struct {
 	Topology     Topology `json:"topology"`
 }
 
-// PriceFacts is the price of one device; 0 is unknown.
-type PriceFacts struct {
-	USDPerHour float64    `json:"usd_per_hour"`
-	Source     string     `json:"source,omitempty"`
-	Class      PriceClass `json:"class,omitempty"` // on_demand, gpu_cloud, reserved, spot or yours
-	Date       string     `json:"date,omitempty"`
-	Region     string     `json:"region,omitempty"`
-}
-
 // Facts returns the profile in the units people use.
 func (p *Profile) Facts() Facts {
 	f := Facts{
@@ -110,7 +101,7 @@ func (p *Profile) Facts() Facts {
 		Node:    p.Node,
 		Rack:    p.Rack,
 		PowerW:  p.Power, Throttle: p.Throttle,
-		Price:  PriceFacts(p.Price),
+		Price:  p.Price,
 		Source: p.Source,
 	}
 	for _, l := range p.Links {

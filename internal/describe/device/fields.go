@@ -52,6 +52,7 @@ func (r *reader) profile(root *yaml.Node) *Profile {
 		field("rack", r.whole(&p.Rack, atLeast0(maxDevices))),
 		field("power_w", scaledTo(r, &p.Power, 0, atLeast0(maxWatts))),
 		field("throttle", scaledTo(r, &p.Throttle, 0, atLeast0(1))),
+		field("read_again", scaledTo(r, &p.Again, 0, atLeast0(1))),
 		field("price", r.price(p)),
 	)
 	if !derived {

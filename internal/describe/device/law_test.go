@@ -40,8 +40,8 @@ func render(p *Profile) string {
 		fmt.Fprintf(&b, "  {name: %s, size: %d, bandwidth_gb_s: %s, latency_us: %s, efficiency: %s, topology: %s, transport: %s},\n",
 			l.Name, l.Size, num(float64(l.Bandwidth), 9), num(float64(l.Latency), -6), num(l.Efficiency, 0), l.Topology, l.Transport)
 	}
-	fmt.Fprintf(&b, "]\nnode: %d\nrack: %d\npower_w: %s\nthrottle: %s\nprice: {usd_per_hour: %s, source: %q, class: %s, date: \"2026\", region: here}\n",
-		p.Node, p.Rack, num(p.Power, 0), num(p.Throttle, 0), num(p.Price.USDPerHour, 0), p.Price.Source, p.Price.Class)
+	fmt.Fprintf(&b, "]\nnode: %d\nrack: %d\npower_w: %s\nthrottle: %s\nread_again: %s\nprice: {usd_per_hour: %s, source: %q, class: %s, date: \"2026\", region: here}\n",
+		p.Node, p.Rack, num(p.Power, 0), num(p.Throttle, 0), num(p.Again, 0), num(p.Price.USDPerHour, 0), p.Price.Source, p.Price.Class)
 	return b.String()
 }
 
@@ -59,6 +59,7 @@ func anyProfile(t *rapid.T) *Profile {
 		Node:              1,
 		Power:             rapid.Float64Range(0, 1e5).Draw(t, "power"),
 		Throttle:          rapid.Float64Range(0, 1).Draw(t, "throttle"),
+		Again:             rapid.Float64Range(0, 1).Draw(t, "again"),
 		Price:             Price{USDPerHour: rapid.Float64Range(1, 1e5).Draw(t, "price"), Source: "a law", Class: rapid.SampledFrom([]PriceClass{OnDemand, GPUCloud, Reserved, Spot, Yours}).Draw(t, "class"), Date: "2026", Region: "here"},
 		Source:            "a law",
 	}

@@ -189,7 +189,7 @@ func TestParseErrors(t *testing.T) {
 }
 
 const rootKeys = "name, base, aliases, vendor, generation, description, source, tier, peak_tflops, memory, " +
-	"efficiency, fixed_us, links, node, rack, power_w, throttle, price"
+	"efficiency, fixed_us, links, node, rack, power_w, throttle, read_again, price"
 
 // TestParseRefusesWhatIsNoProfile holds syntax errors to their lines.
 func TestParseRefusesWhatIsNoProfile(t *testing.T) {

@@ -48,7 +48,10 @@ type Profile struct {
 	// Throttle is how much longer products take that compute without a pause, at the limit of power, than after one, as a
 	// share; 0 = no longer, or unknown.
 	Throttle float64
-	Price    Price
+	// Again is the time of reading a cached token that another request of the step reads too, as a share of reading it first: the
+	// device's own cache has it; 0 = unknown.
+	Again float64
+	Price Price
 
 	// Source is the source of the numbers.
 	Source string
@@ -150,18 +153,16 @@ const (
 	FullMesh Topology = "full_mesh"
 )
 
-// Price is the price of one device for an hour.
+// Price is the price of one device; 0 is unknown.
 type Price struct {
-	USDPerHour float64 // 0 = unknown
-	Source     string
-	// Class is the kind of the price: those of different kinds are not compared. Date is its year or month, Region where it holds, as
-	// far as the source says.
-	Class  PriceClass
-	Date   string
-	Region string
+	USDPerHour float64    `json:"usd_per_hour"`
+	Source     string     `json:"source,omitempty"`
+	Class      PriceClass `json:"class,omitempty"` // on_demand, gpu_cloud, reserved, spot or yours
+	Date       string     `json:"date,omitempty"`
+	Region     string     `json:"region,omitempty"`
 }
 
-// PriceClass is a kind of prices.
+// PriceClass is a kind of prices: those of different kinds are not compared.
 type PriceClass string
 
 // The kinds: lists of large clouds and of GPU clouds on demand, which differ several times for the same device; commitments; spare

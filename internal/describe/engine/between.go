@@ -1,8 +1,11 @@
 package engine
 
 import (
+	_ "embed"
+	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
@@ -34,8 +37,24 @@ func ValuesOf(flag string, names []string) []string {
 	return out
 }
 
-// declared is the default that a flag has from a release on.
-type declared struct{ since, value string }
+// defaultsJSON are the defaults that flags and keys declare, by engine: the newest release whose defaults were read, and each release from
+// which on a flag has a default, with it, of flags whose default changed. "" is a release without the flag, or whose default is computed.
+//
+//go:embed defaults.json
+var defaultsJSON []byte
+
+type declaredDefaults struct {
+	Known   string
+	Changed map[string][][2]string
+}
+
+var declared = sync.OnceValue(func() map[string]declaredDefaults { //nolint:gochecknoglobals // read once, never changed
+	var out map[string]declaredDefaults
+	if err := json.Unmarshal(defaultsJSON, &out); err != nil {
+		panic("engine: defaults.json: " + err.Error()) // embedded, and tested
+	}
+	return out
+})
 
 // Redefined is a flag whose declared default differs between two releases.
 type Redefined struct{ Flag, From, To string }
@@ -43,22 +62,22 @@ type Redefined struct{ Flag, From, To string }
 // Redefaulted lists the flags of an engine that two releases have with different defaults. Known is the newest release whose defaults were
 // read, "" if none of the engine were.
 func Redefaulted(name, from, to string) (out []Redefined, known string) {
-	for flag, all := range changedDefaults()[name] {
+	for flag, all := range declared()[name].Changed {
 		was, now := declaredIn(all, from), declaredIn(all, to)
 		if was != now && was != "" && now != "" {
 			out = append(out, Redefined{flag, was, now})
 		}
 	}
 	slices.SortFunc(out, func(a, b Redefined) int { return strings.Compare(a.Flag, b.Flag) })
-	return out, defaultsKnown()[name]
+	return out, declared()[name].Known
 }
 
 // declaredIn is a default in a release, "" if it has none.
-func declaredIn(all []declared, release string) string {
+func declaredIn(all [][2]string, release string) string {
 	out := ""
 	for _, d := range all {
-		if version.Compare(d.since, release) <= 0 {
-			out = d.value
+		if version.Compare(d[0], release) <= 0 {
+			out = d[1]
 		}
 	}
 	return out

@@ -9,7 +9,7 @@ import (
 )
 
 // SlowKernels lists the slow kernels of an engine for a weight format on some device generations, except for models of some
-// widths: the slowdown of dense and of expert products, and of the latter in steps with prompts, 0 for none.
+// widths: the slowdown of dense and of expert products, and of computing the latter in steps with prompts, 0 for none.
 type SlowKernels struct {
 	Weights                    string // mxfp8, fp8 block, int4 or bf16
 	Generations                []string
@@ -18,7 +18,7 @@ type SlowKernels struct {
 }
 
 // Slower is the slowdown of dense and of expert products on a device generation, for a model width and its weight formats, and
-// that of expert products in steps with prompts.
+// how many times as long expert products compute in steps with prompts.
 func (p *Profile) Slower(generation string, width int, dense, routed dtype.Scheme) (products, experts, prompts float64) {
 	products, experts, prompts = 1, 1, 1
 	for i := range p.Slow {

@@ -316,6 +316,7 @@ func TestShareInUse(t *testing.T) {
 		{"", Use{Devices: 8, Model: &model.Model{Family: "lfm2", Kinds: recurrent.Kinds}}, []string{"prefix_caching=false"}, share(plain), 0.25},
 		{"", Use{Devices: 8, Model: &model.Model{Family: "kimi_linear", Kinds: recurrent.Kinds}}, nil, share(plain), 0.25},
 		{"0.5.14", Use{Devices: 8, Model: &model.Model{Family: "kimi_linear", Kinds: recurrent.Kinds}}, nil, share(plain), 1},
+		{"0.5.15", Use{Devices: 8, Model: recurrent}, nil, share(plain), 0.25},
 		{"0.5.12", Use{Devices: 8, Model: recurrent}, []string{"host.exposed=0"}, share(plain), 0},
 	} {
 		p, err := LookupVersion("sglang", c.version)
@@ -328,6 +329,45 @@ func TestShareInUse(t *testing.T) {
 		q := p.On(d, c.use)
 		if math.Abs(q.MemoryShare-c.share) > 1e-9 || q.Exposed != c.exposed {
 			t.Errorf("sglang %s %v %+v: share %g, exposed %g, want %g and %g", c.version, c.settings, c.use, q.MemoryShare, q.Exposed, c.share, c.exposed)
+		}
+	}
+}
+
+// TestRefusedBuffers: on AMD's devices hybrid models run without buffers and the overlapped scheduler in the releases that refuse the
+// buffers (server_args.py of 0.5.14 and 0.5.15, _validate_mamba_extra_buffer; 0.5.16 takes them).
+func TestRefusedBuffers(t *testing.T) {
+	recurrent := &model.Model{Kinds: []model.Layer{{Attention: model.Attention{Kind: model.GatedDelta}}}}
+	for _, c := range []struct {
+		release, device string
+		settings        []string
+		off             bool
+		slots           int
+	}{
+		{"", "mi355x", nil, true, 3},
+		{"0.5.14", "mi355x", nil, true, 3},
+		{"0.5.15.post1", "mi300x", nil, true, 3},
+		{"0.5.15", "mi355x", []string{"prefix_caching=false"}, false, 3},
+		{"0.5.15", "b200_sxm", nil, false, 5},
+		{"0.5.16", "mi355x", nil, false, 5},
+		{"0.5.13", "mi355x", nil, false, 3},
+	} {
+		p, err := LookupVersion("sglang", c.release)
+		if err == nil {
+			p, err = p.With(c.settings...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := device.Lookup(c.device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.On(d, Use{Devices: 8, Model: recurrent, Release: c.release})
+		if q.OverlapOff != c.off || q.Recurrent.Slots != c.slots || c.off && q.Exposed != 1 {
+			t.Errorf("%+v: %t with %d slots, exposed %g", c, q.OverlapOff, q.Recurrent.Slots, q.Exposed)
+		}
+		if q = p.On(d, Use{Devices: 8, Model: &model.Model{}, Release: c.release}); q.OverlapOff {
+			t.Errorf("%+v: a model without recurrent layers", c)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func checkRule(t *testing.T, p *engine.Profile, s *engine.Preset, r *engine.Rule
 	}
 }
 
-// TestPresetFor: a preset says only what is not given, keeps larger defaults, and the last rule counts.
+// TestPresetFor: a preset says only what is not given, keeps larger defaults, the last rule counts, and settings come by name.
 func TestPresetFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -112,7 +112,11 @@ func TestPresetFor(t *testing.T) {
 			}
 			c.at.Given = func(key string) bool { return slices.Contains(c.given, key) }
 			got := map[string]string{}
-			for _, d := range s.For(p, c.at) {
+			drawn := s.For(p, c.at)
+			if !slices.IsSortedFunc(drawn, func(a, b engine.Drawn) int { return strings.Compare(a.Key, b.Key) }) {
+				t.Errorf("an order that a map gave: %+v", drawn)
+			}
+			for _, d := range drawn {
 				if d.Value != "" {
 					got[d.Key] = d.Value
 				}

@@ -53,6 +53,7 @@ type Profile struct {
 	// PrefillAhead is for PrefillFirst only: prompts are computed although MaxSequences generate.
 	PrefillAhead  bool
 	PrefixCaching bool
+	EvenExperts   bool
 
 	ReceiveInterval int
 	HeldTokens      int
@@ -82,7 +83,9 @@ type Profile struct {
 	ProductTiles Tiles
 
 	Exposed float64 // 1 where nothing overlaps
-	Alone   float64 // share of Exposed that an engine with one device waits for
+	// OverlapOff says that a launch must turn the overlapped scheduler off, or the engine does not start. On sets it.
+	OverlapOff bool
+	Alone      float64 // share of Exposed that an engine with one device waits for
 	// LaunchAhead says that kernels are launched one by one, or in pieces, while a single device is
 	// busy with the step before: it waits for launches only that outlast its work.
 	LaunchAhead bool
@@ -142,6 +145,8 @@ type Graph struct {
 	EagerPrefill bool
 	// PerSequence bounds MaxBatch per sequence of MaxSequences; 0 is no bound.
 	PerSequence int
+	// Padded says that a step has as many rows as its graph, and that those of no request choose experts too.
+	Padded bool
 	// Given means that MaxBatch was set and is not derived.
 	Given  bool
 	Kernel units.Bytes // 0 where the rule for the memory does not count graphs
@@ -163,6 +168,10 @@ type Recurrent struct {
 	Uncached   []string // families without a prefix cache
 	// Unbuffered are families without the buffers among the Slots that let host work overlap.
 	Unbuffered []string
+	// RefusedOn are vendors on whose devices releases before RefusedUntil choose the buffers for other families and then do not start with
+	// them.
+	RefusedOn    []string
+	RefusedUntil string
 }
 
 // AttentionDP is how data-parallel attention changes the schedule.

@@ -66,7 +66,7 @@ func TestParseRefuses(t *testing.T) {
 		"no keys":   {"--- 3\n", "x.yaml:1: must be a mapping of keys to values, got 3"},
 		"unknown":   {"name: x\nnme: x", "x.yaml:2: nme: unknown key; nearest: name"},
 		"nested":    {"graph:\n  max_bach: 3", "x.yaml:2: graph.max_bach: unknown key; nearest: graph.max_batch"},
-		"mapping":   {"graph: 3", "x.yaml:1: graph: unknown key; nearest: graph.max_batch"},
+		"mapping":   {"graph: 3", "x.yaml:1: graph: unknown key; nearest: graph.padded"},
 		"twice":     {"name: x\nname: y", "x.yaml:2: name: given twice, first on line 1"},
 		"single":    {"token_budget: [1]", "x.yaml:1: token_budget: must be a single value"},
 		"whole":     {"token_budget: 1.5", `x.yaml:1: token_budget: must be a whole number, got "1.5"`},

@@ -99,20 +99,24 @@ func Carrier(name, release string) Release {
 }
 
 // Flags lists the flags of an engine's server, or of another list, with the releases that have each: once for each range
-// of them. It is nil if there is no list.
-func Flags(list string) []Named {
-	var out []Named
-	for name, all := range releases().Names[list] {
-		if strings.Contains(name, "=") {
-			continue
+// of them. It is nil if there is no list. Callers share it and do not change it.
+func Flags(list string) []Named { return flags()[list] }
+
+var flags = sync.OnceValue(func() map[string][]Named { //nolint:gochecknoglobals // sorted once, never changed
+	out := map[string][]Named{}
+	for list, names := range releases().Names {
+		for name, all := range names {
+			if strings.Contains(name, "=") {
+				continue
+			}
+			for _, r := range all {
+				out[list] = append(out[list], Named{name, r})
+			}
 		}
-		for _, r := range all {
-			out = append(out, Named{name, r})
-		}
+		slices.SortFunc(out[list], func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
 	}
-	slices.SortFunc(out, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
 	return out
-}
+})
 
 // Keys lists the keys of an engine's config file as paths, in the same way. A path that
 // ends with ".*" accepts anything below it.

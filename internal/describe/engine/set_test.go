@@ -83,7 +83,8 @@ func adjustable(p *Profile) []Setting {
 func TestSettings(t *testing.T) {
 	every(t, func(t *testing.T, p *Profile) {
 		p = p.clone()
-		p.Tiers, p.ShareRule, p.Graph.Given, p.SequencesGiven, p.ExposedGiven, p.Recurrent.Unbuffered = nil, nil, true, true, true, nil // With drops what it replaces
+		p.Tiers, p.ShareRule, p.Graph.Given, p.SequencesGiven, p.ExposedGiven = nil, nil, true, true, true // With drops what it replaces
+		p.Recurrent.Unbuffered, p.Recurrent.RefusedOn = nil, nil
 		maps.DeleteFunc(p.Hosts, func(generation string, _ *Terms) bool { return generation != Generic })
 		seen := map[string]bool{}
 		var assignments []string

@@ -15,6 +15,8 @@ func (p *Profile) identity() []setting {
 		{"shared_attention", rule{}, "", &p.SharedAttention},
 		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
 		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
+		{"recurrent.refused_on", rule{}, "", &p.Recurrent.RefusedOn},
+		{"recurrent.refused_until", rule{}, "", &p.Recurrent.RefusedUntil},
 	}
 }
 
@@ -54,11 +56,13 @@ func (p *Profile) settings() []setting {
 		{"reserve", shareFrom(0), "share of the remaining output tokens that must fit at admission", &p.Reserve},
 		{"prefill_ahead", rule{}, "compute prompts even if max_sequences are already decoding; they wait after the first token", &p.PrefillAhead},
 		{"prefix_caching", rule{}, "keep finished prompts for requests with the same prefix", &p.PrefixCaching},
+		{"even_experts", rule{}, "tokens choose all experts equally often, as with weights drawn at random (--load-format dummy); else some more often", &p.EvenExperts},
 		{"receive_interval", atLeast(1), "decode steps between checks for new requests", &p.ReceiveInterval},
 		{"held_tokens", atLeast(0), "tokens generated before the client sees the first (disaggregated)", &p.HeldTokens},
 		{"graph.max_batch", atLeast(0), "largest decode batch that replays a captured graph; without eager_prefill also the maximum tokens of a step with prompts", &p.Graph.MaxBatch},
 		{"graph.eager_prefill", rule{}, "launch all prompts kernel by kernel", &p.Graph.EagerPrefill},
 		{"graph.per_sequence", atLeast(0), "bounds an unset graph.max_batch to this per sequence of max_sequences; 0 is no bound", &p.Graph.PerSequence},
+		{"graph.padded", rule{}, "rows that fill a step up to its captured graph choose experts like tokens", &p.Graph.Padded},
 		{"graph.kernel_kib", atLeast(0), "memory of a captured kernel, per captured batch size", kib(&p.Graph.Kernel)},
 		{"batch_wait.steps", atLeast(0), "maximum steps a prompt waits for more prompts", &p.BatchWait.Steps},
 		{"batch_wait.ratio", shareFrom(0), "prompts wait below this share of the token budget", &p.BatchWait.Ratio},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
@@ -57,6 +58,7 @@ type Use struct {
 	Model   *model.Model // nil is unknown
 	Drafts  int          // tokens drafted in a step
 	Side    Side
+	Release string // "" is the newest that is known
 }
 
 // Side is the part of requests that a worker computes.
@@ -100,7 +102,7 @@ func (p *Profile) On(d *device.Profile, u Use) *Profile {
 		}
 	}
 	if u.recurrent() {
-		q.Recurrent.apply(&q, &u)
+		q.Recurrent.apply(&q, d, &u)
 	}
 	if n := q.Graph.PerSequence; n > 0 && !q.Graph.Given {
 		q.Graph.MaxBatch = min(q.Graph.MaxBatch, n*q.MaxSequences)
@@ -116,17 +118,20 @@ func (p *Profile) On(d *device.Profile, u Use) *Profile {
 }
 
 // apply is what follows for a model with recurrent layers, where the engine bounds their states.
-func (r *Recurrent) apply(p *Profile, u *Use) {
+func (r *Recurrent) apply(p *Profile, d *device.Profile, u *Use) {
 	if r.Slots == 0 {
 		return
 	}
-	if slices.Contains(r.Unbuffered, u.family()) {
+	own := slices.Contains(r.Unbuffered, u.family())
+	refused := !own && slices.Contains(r.RefusedOn, string(d.Vendor)) && version.Compare(cmp.Or(u.Release, p.Known), r.RefusedUntil) < 0
+	if own || refused {
 		const buffers = 2 // MAMBA_CACHE_V2_ADDITIONAL_RATIO_OVERLAP
 		r.Slots, r.Overlapped, r.Unbuffered = r.Slots-buffers, false, nil
 	}
 	if u.Drafts > 0 && !r.Drafts || slices.Contains(r.Uncached, u.family()) {
 		p.PrefixCaching = false
 	}
+	p.OverlapOff = refused && p.PrefixCaching
 	if p.PrefixCaching && !r.Overlapped && !p.ExposedGiven {
 		p.Exposed = 1
 	}

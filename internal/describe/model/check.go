@@ -167,8 +167,8 @@ func (m *Model) kind(l Layer) int {
 
 // predict sets n MTP modules, each with a layer like the
 // decoder's last.
-func (m *Model) predict(r *reader, field string, n int) {
-	r.may(field, n, maxLayers)
+func (m *Model) predict(r *reader, n int) {
+	r.may("num_nextn_predict_layers", n, maxLayers)
 	if n > 0 && len(m.Layers) > 0 {
 		m.MTP = MTP{Layers: n, Kind: m.Layers[len(m.Layers)-1]}
 	}

@@ -102,7 +102,7 @@ func (r *reader) build(c *decoder, layer func(i int, l *Layer)) *Model {
 		}
 		return l
 	})
-	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	m.predict(r, c.Predict)
 	if s.Learned {
 		m.Positions = c.MaxPosition
 	}

@@ -57,7 +57,7 @@ func parseDeepSeekV4(r *reader, c *deepseekV4) *Model {
 		return Layer{Attention: c.compressed(a, ratio), FFN: moe, Norms: 2, Streams: c.Streams}
 	}
 	m.fill(c.Layers, func(i int) Layer { return layer(c.Ratios[i]) })
-	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	m.predict(r, c.Predict)
 	if c.Predict > 0 && len(c.Ratios) > c.Layers {
 		m.MTP.Kind = m.kind(layer(c.Ratios[c.Layers]))
 	}

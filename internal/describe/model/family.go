@@ -19,9 +19,6 @@ func lists(words, word string) bool {
 	return false
 }
 
-// genericFamily is used only if a request names it.
-const genericFamily = "generic"
-
 // findFamily finds the family of a config and the name it is known by: its first
 // architecture, or its model_type when it states none.
 func findFamily(h header) (*family, string) {

@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte(gptConfig), []byte(nil))
 	f.Fuzz(func(t *testing.T, config, quant []byte) {
-		for _, as := range []string{"", genericFamily} {
+		for _, as := range []string{"", "generic"} {
 			checkParsed(t, config, quant, as)
 		}
 	})

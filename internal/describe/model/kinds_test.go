@@ -216,7 +216,7 @@ func TestEveryFamilyHasAModel(t *testing.T) {
 		have[e.Family] = true
 	}
 	for _, f := range families() {
-		if !have[f.Name] && f.Name != genericFamily {
+		if !have[f.Name] && f.Name != "generic" { // used only if a request names it
 			t.Errorf("family %s: no model in the catalog", f.Name)
 		}
 	}

@@ -46,7 +46,7 @@ func parseNemotronH(r *reader, c *nemotronH) *Model {
 		return nil
 	}
 	m.fill(c.Layers, func(i int) Layer { return parts[pattern[i]] })
-	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	m.predict(r, c.Predict)
 	if m.MTP.Layers > 0 && predict != "" {
 		m.MTP.Kind = m.kind(joined(parts, predict))
 	}

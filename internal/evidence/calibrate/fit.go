@@ -361,7 +361,7 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 		f.wide = wideSystem(rows)
 	}
 	x := make([]float64, len(f.system.unknowns))
-	f.Overlay = f.overlay(x)
+	f.Overlay = f.system.overlay(f.base, x)
 	for i := range iterations {
 		near, err := linearize(ctx, rows, f.Overlay, workers)
 		if err != nil {
@@ -382,9 +382,10 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 		if base == nil && i == iterations-1 {
 			x = f.prune(near, x)
 		}
-		f.Overlay = f.overlay(x)
+		f.Overlay = f.system.overlay(f.base, x)
 	}
 	if base == nil {
+		f.Overlay = f.remembered(x, func(int) bool { return true })
 		f.unseen(f.Overlay, func(int) bool { return true })
 		f.system.start = x
 		f.wide.start = f.wide.solve(f.nearWide, func(int) bool { return true })
@@ -422,24 +423,32 @@ func modeCell(p *measured.Prepared) string {
 // one Gauss-Newton step, which is exact for a linear model.
 func (f *Fit) Without(out func(*measured.Prepared) bool) *calibration.Overlay {
 	counts := func(i int) bool { return !out(&f.rows[i]) }
-	o := f.overlay(f.system.solve(f.near, counts))
-	if f.wide != nil {
-		f.unseen(o, counts)
+	x := f.system.solve(f.near, counts)
+	if f.base != nil {
+		return f.system.overlay(f.base, x)
 	}
+	o := f.remembered(x, counts)
+	f.unseen(o, counts)
 	return o
 }
 
-// overlay is the base with the unknowns.
-func (f *Fit) overlay(x []float64) *calibration.Overlay {
+// remembered is the overlay with values of the unknowns and the memory of some deployments, chosen and fitted by the rows that count.
+func (f *Fit) remembered(x []float64, counts func(row int) bool) *calibration.Overlay {
+	kept, values := f.system.forget(f.near, x, mostRemembered, counts)
+	return kept.overlay(nil, values)
+}
+
+// overlay is a base, if any, with values of the unknowns.
+func (s *system) overlay(base *calibration.Overlay, x []float64) *calibration.Overlay {
 	o := &calibration.Overlay{Groups: calibration.Groups{}}
-	if f.base != nil {
-		maps.Copy(o.Groups, f.base.Groups)
-		o.Memory = f.base.Memory
-		o.Unseen, o.Cells, o.Families, o.Releases = f.base.Unseen, f.base.Cells, f.base.Families, f.base.Releases
+	if base != nil {
+		maps.Copy(o.Groups, base.Groups)
+		o.Memory = base.Memory
+		o.Unseen, o.Cells, o.Families, o.Releases = base.Unseen, base.Cells, base.Families, base.Releases
 	}
-	f.system.groups(x, o.Groups)
-	if m := f.system.memory; m != nil {
-		o.Memory = m.overlay(x)
+	s.groups(x, o.Groups)
+	if s.memory != nil {
+		o.Memory = s.memory.overlay(x)
 	}
 	return o
 }

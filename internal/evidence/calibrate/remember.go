@@ -10,52 +10,63 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 )
 
-// memory is the part of a system that remembers deployments: an unknown for each of them and each parameter of a memory.
+// memory is the part of a system that remembers deployments: unknowns of them for the parameters of a memory.
 type memory struct {
 	deployments []calibration.Subject
 	rows        []int    // of each
 	sources     []string // of most rows of each
-	// first is the index of the first unknown; those of a parameter follow each other.
+	at          []int    // of each row, its deployment
+	// kept are the deployments that have an unknown, by parameter, first the index of the first unknown; the others follow in this order.
+	kept  [2][]int
 	first int
-	// precision is the inverse of the deployments' covariances.
-	precision [][]float64
-	// kept are the deployments that an overlay gets.
-	kept []int
+	// precision is the inverse of their covariances.
+	precision [2][][]float64
 }
 
-// remember adds an unknown of every measured deployment.
+// remember adds the unknowns of every measured deployment.
 func (s *system) remember(rows []measured.Prepared) {
-	m := &memory{first: len(s.unknowns)}
+	m := &memory{first: len(s.unknowns), at: make([]int, len(rows))}
 	index, votes := map[string]int{}, []map[string]int{}
-	at := make([]int, len(rows))
+	var every []int
 	for i := range rows {
 		name := rows[i].Subject.Deployment()
 		k, ok := index[name]
 		if !ok {
 			k = len(m.deployments)
 			index[name] = k
-			m.deployments = append(m.deployments, rows[i].Subject.Remembers())
+			m.deployments, every = append(m.deployments, rows[i].Subject.Remembers()), append(every, k)
 			m.rows, votes = append(m.rows, 0), append(votes, map[string]int{})
 		}
 		m.rows[k]++
 		votes[k][rows[i].Row.Provenance()]++
-		at[i] = k
+		m.at[i] = k
 	}
-	n := len(m.deployments)
-	for k := range n {
+	for k := range m.deployments {
 		m.sources = append(m.sources, commonest(votes[k]))
-		m.kept = append(m.kept, k)
 	}
 	for j, parameter := range calibration.MemoryParameters() {
-		for k := range n {
+		for k := range m.deployments {
 			s.unknowns = append(s.unknowns, unknown{m.deployments[k].Deployment(), parameter})
 		}
-		for i := range rows {
-			s.of[i][parameter] = append(s.of[i][parameter], m.first+j*n+at[i])
+		for i, k := range m.at {
+			s.of[i][parameter] = append(s.of[i][parameter], m.first+j*len(every)+k)
 		}
 	}
-	m.precision = cholesky.Factor(m.covariances(), 0).Inverse()
-	s.memory = m
+	s.memory = m.only([2][]int{every, every})
+}
+
+// only is the memory with unknowns of some of the deployments.
+func (m *memory) only(kept [2][]int) *memory {
+	out := *m
+	out.kept = kept
+	for j := range kept {
+		if j > 0 && slices.Equal(kept[j], kept[j-1]) {
+			out.precision[j] = out.precision[j-1]
+			continue
+		}
+		out.precision[j] = cholesky.Factor(calibration.Covariances(len(kept[j]), func(i int) *calibration.Subject { return &m.deployments[kept[j][i]] }), 0).Inverse()
+	}
+	return &out
 }
 
 // covariances are those of the deployments.
@@ -65,7 +76,11 @@ func (m *memory) covariances() [][]float64 {
 
 // ofRig reports whether an unknown is of a deployment on a rig.
 func (m *memory) ofRig(unknown int) bool {
-	return unknown >= m.first && m.deployments[(unknown-m.first)%len(m.deployments)].Rig != ""
+	at, kept := unknown-m.first, m.kept[0]
+	if at >= len(kept) {
+		at, kept = at-len(kept), m.kept[1]
+	}
+	return at >= 0 && m.deployments[kept[at]].Rig != ""
 }
 
 // commonest is the name with the largest number, of several the first by name.
@@ -80,71 +95,75 @@ func commonest(votes map[string]int) (out string) {
 
 // prior adds the prior of the remembered deployments to the upper triangle of a matrix of all unknowns.
 func (m *memory) prior(a []float64, n int, lambda float64) {
-	size := len(m.deployments)
+	first := m.first
 	for j, parameter := range calibration.MemoryParameters() {
-		width, first := calibration.Width(parameter), m.first+j*size
-		for i := range size {
-			for k := i; k < size; k++ {
-				a[(first+i)*n+first+k] += lambda / (width * width) * m.precision[i][k]
+		width := calibration.Width(parameter)
+		for i, row := range m.precision[j] {
+			for k := i; k < len(row); k++ {
+				a[(first+i)*n+first+k] += lambda / (width * width) * row[k]
 			}
 		}
+		first += len(m.kept[j])
 	}
 }
 
-// mostRemembered is how many deployments a fit keeps: half of the numbers of the first fit. Where those to keep were chosen one by one
-// backwards, configurations held out were predicted as well with 150, and with 90 TPOT of NVIDIA's devices was off by 0.3 points more.
-const mostRemembered = 111
-
-// forget keeps the deployments that say most of all: one after the other it takes the one that brings what the kept ones say nearest to
-// the values of all.
-func (m *memory) forget(x []float64) {
-	n := len(m.deployments)
-	around := m.covariances() // of what the kept ones leave open
-	off := [2][]float64{slices.Clone(x[m.first : m.first+n]), slices.Clone(x[m.first+n : m.first+2*n])}
-	var kept []int
-	for len(kept) < min(n, mostRemembered) {
-		best, most := -1, math.Inf(-1)
-		for i := range n {
-			if !slices.Contains(kept, i) {
-				if gain := m.gain(around[i], &off, i); gain > most {
-					best, most = i, gain
+// taken are what each deployment takes of the values of the kept ones, by parameter.
+func (m *memory) taken() (out [2][][]float64) {
+	around := m.covariances()
+	for j, kept := range m.kept {
+		out[j] = make([][]float64, len(around))
+		for i, near := range around {
+			out[j][i] = make([]float64, len(kept))
+			for l, at := range kept {
+				for k := range kept {
+					out[j][i][k] += near[at] * m.precision[j][l][k]
 				}
 			}
 		}
-		kept = append(kept, best)
-		row := slices.Clone(around[best])
-		for k := range n {
-			share := row[k] / row[best]
-			off[0][k], off[1][k] = off[0][k]-share*off[0][best], off[1][k]-share*off[1][best]
-			for l := range n {
-				around[k][l] -= share * row[l]
+	}
+	return out
+}
+
+// through is an equation of a memory of all with the unknowns of one of some: the row takes of them what its own deployment does.
+func (m *memory) through(e *equation, taken *[2][][]float64) equation {
+	const little = 1e-4 // changes nothing that is written
+	out := equation{row: e.row, constant: e.constant}
+	for i, at := range e.at {
+		if at < m.first {
+			out.at, out.slope = append(out.at, at), append(out.slope, e.slope[i])
+			continue
+		}
+		first, j := m.first, (at-m.first)/len(m.deployments)
+		if j > 0 {
+			first += len(m.kept[0])
+		}
+		for k, share := range taken[j][m.at[e.row]] {
+			if math.Abs(share) > little {
+				out.at, out.slope = append(out.at, first+k), append(out.slope, e.slope[i]*share)
 			}
 		}
 	}
-	slices.Sort(kept)
-	m.kept = kept
-}
-
-// gain is by how much less the values of all are off when a deployment is kept as well, weighted by rows. Prompts count less: they move
-// TTFT, whose errors are three times those of TPOT. That ten rows are enough to know a deployment is a judgement.
-func (m *memory) gain(row []float64, off *[2][]float64, at int) (sum float64) {
-	const manyRows, prompts = 10, 0.3
-	for j, weight := range []float64{1, prompts} {
-		step := off[j][at] / row[at]
-		for k, was := range off[j] {
-			sum += weight * float64(min(m.rows[k], manyRows)) * (math.Abs(was) - math.Abs(was-step*row[k]))
-		}
-	}
-	return sum
+	return out
 }
 
 // overlay is the memory with values of the unknowns.
 func (m *memory) overlay(x []float64) *calibration.Memory {
-	n := len(m.deployments)
-	points := make(map[string]calibration.Remembered, len(m.kept))
-	for _, i := range m.kept {
-		points[m.deployments[i].Deployment()] = calibration.Remembered{
-			Subject: m.deployments[i], Kernels: x[m.first+i], Prompts: x[m.first+n+i], Rows: m.rows[i], Source: m.sources[i],
+	points := map[string]calibration.Remembered{}
+	next := m.first
+	for j, kept := range m.kept {
+		for _, i := range kept {
+			name := m.deployments[i].Deployment()
+			p, ok := points[name]
+			if !ok {
+				p = calibration.Remembered{Subject: m.deployments[i], Kernels: math.NaN(), Prompts: math.NaN(), Rows: m.rows[i], Source: m.sources[i]}
+			}
+			if j == 0 {
+				p.Kernels = x[next]
+			} else {
+				p.Prompts = x[next]
+			}
+			points[name] = p
+			next++
 		}
 	}
 	return calibration.NewMemory(points)
@@ -182,7 +201,7 @@ func among(wanted func(unknown) bool) func(*calibration.Subject, int) []calibrat
 // mostMultipliers is how many multipliers of groups a fit keeps: with all of them configurations held out are predicted as well.
 const mostMultipliers = 110
 
-// prune has the fit keep the multipliers that matter most to its rows, some fewer at a time, and then the deployments.
+// prune has the fit keep the multipliers that matter most to its rows, some fewer at a time.
 func (f *Fit) prune(near []linear, x []float64) []float64 {
 	every := func(int) bool { return true }
 	for f.system.multipliers() > mostMultipliers {
@@ -210,7 +229,6 @@ func (f *Fit) prune(near []linear, x []float64) []float64 {
 		}
 		x = f.system.solve(f.near, every)
 	}
-	f.system.memory.forget(x)
 	return x
 }
 

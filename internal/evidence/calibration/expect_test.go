@@ -304,13 +304,13 @@ func TestBasisOfOtherVendors(t *testing.T) {
 	}{
 		{device.NVIDIA, "hopper", "(NVIDIA)", ""},
 		{device.AMD, "cdna3", "(AMD)", "no AMD device of this generation was measured"},
-		{device.AMD, "rdna3", "(NVIDIA GPUs instead of AMD devices)", "no AMD device was measured"},
-		{device.Intel, "gaudi3", "(NVIDIA GPUs instead of Intel devices)", "no Intel device was measured"},
-		{device.Google, "tpu-v6e", "(NVIDIA GPUs instead of TPUs)", "no TPU was measured"},
-		{device.AWS, "neuron-v3", "(NVIDIA GPUs instead of AWS devices)", "no AWS device was measured"},
-		{device.Apple, "apple-m3", "(NVIDIA GPUs instead of Apple devices)", "no Apple device was measured"},
-		{device.Ascend, "ascend-a3", "(NVIDIA GPUs instead of Ascend devices)", "no Ascend device was measured"},
-		{device.Other, "new", "(NVIDIA GPUs instead of devices of this vendor)", "no device of this vendor was measured"},
+		{device.AMD, "rdna3", "(NVIDIA GPUs, as too few AMD devices were measured)", "no AMD device was measured"},
+		{device.Intel, "gaudi3", "(NVIDIA GPUs, as too few Intel devices were measured)", "no Intel device was measured"},
+		{device.Google, "tpu-v6e", "(NVIDIA GPUs, as too few TPUs were measured)", "no TPU was measured"},
+		{device.AWS, "neuron-v3", "(NVIDIA GPUs, as too few AWS devices were measured)", "no AWS device was measured"},
+		{device.Apple, "apple-m3", "(NVIDIA GPUs, as too few Apple devices were measured)", "no Apple device was measured"},
+		{device.Ascend, "ascend-a3", "(NVIDIA GPUs, as too few Ascend devices were measured)", "no Ascend device was measured"},
+		{device.Other, "new", "(NVIDIA GPUs, as too few devices of this vendor were measured)", "no device of this vendor was measured"},
 	} {
 		s := ordinary()
 		s.Vendor, s.Generation = c.vendor, c.generation

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
@@ -18,14 +19,14 @@ import (
 // Gaussian process with that covariance through the remembered values.
 type Memory struct {
 	points []Remembered
-	// weights are the covariances' inverse times the values: of kernels, and of prompts.
+	// weights are the covariances' inverse times the values: of kernels, and of prompts; 0 of points without a value.
 	weights [2][]float64
 }
 
 // Remembered is a measured deployment that a memory keeps.
 type Remembered struct {
 	Subject Subject // without what does not count in a distance
-	// Kernels and Prompts are logarithms of multipliers.
+	// Kernels and Prompts are logarithms of multipliers, NaN where the others say nearly the same.
 	Kernels, Prompts float64
 	Rows             int
 	Source           string // of its rows
@@ -85,12 +86,20 @@ func NewMemory(points map[string]Remembered) *Memory {
 	for _, name := range slices.Sorted(maps.Keys(points)) {
 		m.points = append(m.points, points[name])
 	}
-	l := cholesky.Factor(Covariances(len(m.points), func(i int) *Subject { return &m.points[i].Subject }), nugget)
-	var values [2][]float64
-	for _, p := range m.points {
-		values[0], values[1] = append(values[0], p.Kernels), append(values[1], p.Prompts)
+	for j := range m.weights {
+		m.weights[j] = make([]float64, len(m.points))
+		var has []int
+		var values []float64
+		for i := range m.points {
+			if x := [2]float64{m.points[i].Kernels, m.points[i].Prompts}[j]; !math.IsNaN(x) {
+				has, values = append(has, i), append(values, x)
+			}
+		}
+		l := cholesky.Factor(Covariances(len(has), func(i int) *Subject { return &m.points[has[i]].Subject }), nugget)
+		for i, w := range l.Solve(values) {
+			m.weights[j][has[i]] = w
+		}
 	}
-	m.weights[0], m.weights[1] = l.Solve(values[0]), l.Solve(values[1])
 	return m
 }
 
@@ -224,7 +233,23 @@ func deploymentNamed(name string) (s Subject, err error) {
 
 // text is the line of a file.
 func (p *Remembered) text() string {
-	return fmt.Sprintf("kernels %.3f, prompts %.3f, %d rows of %s", math.Exp(p.Kernels), math.Exp(p.Prompts), p.Rows, p.Source)
+	var words []string
+	for _, x := range p.values() {
+		if !math.IsNaN(*x.log) {
+			words = append(words, fmt.Sprintf("%s %.3f", x.of, math.Exp(*x.log)))
+		}
+	}
+	return fmt.Sprintf("%s, %d rows of %s", strings.Join(words, ", "), p.Rows, p.Source)
+}
+
+// value is a multiplier of a remembered deployment with its name in a file.
+type value struct {
+	of  string
+	log *float64
+}
+
+func (p *Remembered) values() []value {
+	return []value{{"kernels", &p.Kernels}, {"prompts", &p.Prompts}}
 }
 
 // readRemembered reads a line of a file.
@@ -232,13 +257,33 @@ func readRemembered(name, text string) (p Remembered, err error) {
 	if p.Subject, err = deploymentNamed(name); err != nil {
 		return p, err
 	}
-	var kernelTimes, promptTimes float64
-	before, source, _ := strings.Cut(text, " rows of ")
-	n, err := fmt.Sscanf(before, "kernels %g, prompts %g, %d", &kernelTimes, &promptTimes, &p.Rows)
 	const least, most = 0.01, 100
-	if err != nil || n != 3 || p.Rows < 1 || source == "" || !(min(kernelTimes, promptTimes) > least && max(kernelTimes, promptTimes) < most) {
-		return p, fmt.Errorf(`want "kernels 1.04, prompts 0.97, 12 rows of SOURCE", multipliers between %g and %d`, least, most)
+	wrong := fmt.Errorf(`want "kernels 1.04, prompts 0.97, 12 rows of SOURCE" or one of the two, multipliers between %g and %d`, least, most)
+	before, source, _ := strings.Cut(text, " rows of ")
+	words := strings.Split(before, ", ")
+	last := len(words) - 1
+	if p.Source = source; source == "" || last < 1 {
+		return p, wrong
 	}
-	p.Kernels, p.Prompts, p.Source = math.Log(kernelTimes), math.Log(promptTimes), source
+	if p.Rows, err = strconv.Atoi(words[last]); err != nil || p.Rows < 1 {
+		return p, wrong
+	}
+	words = words[:last]
+	for _, x := range p.values() {
+		*x.log = math.NaN()
+		if len(words) == 0 {
+			continue
+		}
+		if number, ok := strings.CutPrefix(words[0], x.of+" "); ok {
+			m, err := strconv.ParseFloat(number, 64)
+			if err != nil || !(m > least && m < most) {
+				return p, wrong
+			}
+			*x.log, words = math.Log(m), words[1:]
+		}
+	}
+	if len(words) > 0 {
+		return p, wrong
+	}
 	return p, nil
 }

@@ -132,12 +132,37 @@ func TestMemoryIsKept(t *testing.T) {
 		t.Errorf("kept as %+v", p)
 	}
 	for text, want := range map[string]string{
-		"memory:\n  vllm · h200_sxm: kernels 1, prompts 1, 1 rows of x": "words of a deployment",
-		strings.Replace(remembering, "1.2", "0", 1):                     "multipliers between",
-		strings.Replace(remembering, " rows of a laboratory", "", 1):    "rows of SOURCE",
+		"memory:\n  vllm · h200_sxm: kernels 1, prompts 1, 1 rows of x":   "words of a deployment",
+		strings.Replace(remembering, "1.2", "0", 1):                       "multipliers between",
+		strings.Replace(remembering, " rows of a laboratory", "", 1):      "rows of SOURCE",
+		strings.Replace(remembering, "kernels 1.2, prompts 0.9, ", "", 1): "one of the two",
+		strings.Replace(remembering, "prompts", "answers", 1):             "one of the two",
 	} {
 		if _, err := calibration.Read([]byte(text), "x.yaml"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: want an error about %q, got %v", text, want, err)
+		}
+	}
+}
+
+// TestMemoryOfOneNumber: of a deployment whose neighbours say the rest only one number is kept; the other is theirs.
+func TestMemoryOfOneNumber(t *testing.T) {
+	t.Parallel()
+	const deployment = "  vllm · h200_sxm · hopper · meta-llama/Llama-3.1-70B (fp8) · dense · 15 to 80 B · "
+	text := "memory:\n" + deployment + "TP 4 DP 1 · 0.11.1: kernels 1.200, 12 rows of a laboratory\n" + deployment + "TP 8 DP 1 · 0.11.1: prompts 0.900, 3 rows of a laboratory\n"
+	o := read(t, text)
+	var b bytes.Buffer
+	if err := o.Write(&b); err != nil || !strings.Contains(b.String(), text) {
+		t.Errorf("written as\n%s%v", b.String(), err)
+	}
+	other := llama()
+	other.Layout = "TP 8 DP 1"
+	for s, want := range map[calibration.Subject][2]float64{llama(): {1.2, math.Pow(0.9, 0.6)}, other: {math.Pow(1.2, 0.6), 0.9}} {
+		ofKernels, ofPrompts := o.Memory.Recall(&s)
+		if math.Abs(math.Exp(ofKernels)-want[0]) > 1e-3 || math.Abs(math.Exp(ofPrompts)-want[1]) > 1e-3 {
+			t.Errorf("%s: kernels take %.3f times as long, prompts %.3f, want %.3f", s.Layout, math.Exp(ofKernels), math.Exp(ofPrompts), want)
+		}
+		if near := o.Memory.Nearest(&s)[0]; math.Abs(near.Kernels-want[0]) > 1e-3 || math.Abs(near.Prompts-want[1]) > 1e-3 {
+			t.Errorf("%s: %+v, want %.3f", s.Layout, near, want)
 		}
 	}
 }

@@ -59,9 +59,18 @@ func (m *Memory) Nearest(s *Subject) []Nearest {
 	for i := range m.Points() {
 		p := &m.points[i]
 		if x := nearness(s, &p.Subject); x >= neighbour {
-			out = append(out, Nearest{p.Subject.inShort(), p.Rows, p.Source, x, math.Exp(p.Kernels), math.Exp(p.Prompts)})
+			ofKernels, ofPrompts := m.Recall(&p.Subject)
+			out = append(out, Nearest{p.Subject.inShort(), p.Rows, p.Source, x, math.Exp(known(p.Kernels, ofKernels)), math.Exp(known(p.Prompts, ofPrompts))})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Nearest) int { return cmp.Compare(b.Nearness, a.Nearness) })
 	return out[:min(most, len(out))]
+}
+
+// known is a number where it is kept, and otherwise what the neighbours say.
+func known(x, otherwise float64) float64 {
+	if math.IsNaN(x) {
+		return otherwise
+	}
+	return x
 }

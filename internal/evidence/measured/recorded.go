@@ -3,6 +3,7 @@ package measured
 import (
 	_ "embed"
 	"slices"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -32,17 +33,35 @@ type cleaning struct {
 		rule    `yaml:",inline"`
 		Engines []string `yaml:"engines"`
 	} `yaml:"expert_parallel"`
+	Builds []struct {
+		Engine  string `yaml:"engine"`
+		Release string `yaml:"release"`
+		Mark    string `yaml:"mark"`
+		Reason  string `yaml:"reason"`
+	} `yaml:"builds"`
 }
 
 // rules reads the cleaning on first use.
 //
 //nolint:gochecknoglobals // read once per process
-var rules = sync.OnceValue(func() (c cleaning) {
-	if err := yaml.Unmarshal(cleaningFile, &c); err != nil {
+var rules = sync.OnceValue(func() *cleaning {
+	c := &cleaning{}
+	if err := yaml.Unmarshal(cleaningFile, c); err != nil {
 		panic("measured: cleaning.yaml: " + err.Error()) // a test reads it
 	}
 	return c
 })
+
+// marked is the quality of a row with the marks of its build.
+func (c *cleaning) marked(r *Row) string {
+	out := r.Quality
+	for _, b := range c.Builds {
+		if b.Engine == r.Engine && b.Release == r.Version && !strings.Contains(out, b.Mark) {
+			out = strings.TrimSpace(out + " " + b.Mark)
+		}
+	}
+	return out
+}
 
 // asRun is the row as it must have run, and what was assumed for that. What a source
 // says of the row's engine is kept as it is, except a limit that cannot be.

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,9 +78,40 @@ func TestCleaning(t *testing.T) {
 	if c.Version < 1 || c.StrayLimit.RequestsPerSequence < 1 || c.TensorParallelDecode.RequestsPerRank < 1 || len(c.ExpertParallel.Engines) == 0 {
 		t.Errorf("%+v", c)
 	}
+	for _, b := range c.Builds {
+		if b.Engine == "" || b.Release == "" || b.Mark == "" || b.Reason == "" {
+			t.Errorf("%+v", b)
+		}
+	}
 	for _, r := range []rule{c.StrayLimit.rule, c.TensorParallelDecode.rule, c.ExpertParallel.rule} {
 		if r.Says == "" || r.Reason == "" {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// TestMarked: rows of a build that the cleaning names are not clean, once, and others are as their source says.
+func TestMarked(t *testing.T) {
+	t.Parallel()
+	c := &cleaning{}
+	if err := yaml.Unmarshal([]byte("builds: [{engine: sglang, release: a-build, mark: slow}]"), c); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ engine, release, quality, want string }{
+		{"sglang", "a-build", "", "slow"},
+		{"sglang", "a-build", "mtp", "mtp slow"},
+		{"sglang", "a-build", "slow", "slow"},
+		{"sglang", "0.5.14", "mtp", "mtp"},
+		{"vllm", "a-build", "", ""},
+	} {
+		if got := c.marked(&Row{Engine: x.engine, Version: x.release, Quality: x.quality}); got != x.want {
+			t.Errorf("%s %s %q: %q, want %q", x.engine, x.release, x.quality, got, x.want)
+		}
+	}
+	const text = "backend,backend_version,model_path,system,isl,osl,tp_size,silicon_ttft_ms,silicon_tpot_ms\n"
+	b := rules().Builds[0]
+	rows, err := Read(strings.NewReader(text+b.Engine+","+b.Release+",m,mi355x,1024,1024,8,50,5\n"), "rows.csv")
+	if err != nil || len(rows) != 1 || rows[0].Quality != b.Mark {
+		t.Errorf("read %+v, %v", rows, err)
 	}
 }

@@ -258,6 +258,7 @@ func (c *cells) row() Row {
 	}
 	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
 	c.traffic(&r)
+	r.Quality = rules().marked(&r)
 	r.Defaulted = c.defaulted
 	c.check(&r)
 	return r

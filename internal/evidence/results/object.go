@@ -119,8 +119,8 @@ func (o object) serving(f Format) Run {
 	r := Run{
 		Format: f, Model: o.text("model_id", "model"), Engine: engineOf(o.text("backend", "endpoint_type")), Requests: o.count("completed", "num_prompts"),
 		Concurrency: o.count("max_concurrency"), Rate: o.number("request_rate"),
-		TTFT:       Times{o.seconds("mean_ttft_ms"), o.seconds("median_ttft_ms"), o.seconds("p99_ttft_ms")},
-		TPOT:       Times{o.seconds("mean_tpot_ms"), o.seconds("median_tpot_ms"), o.seconds("p99_tpot_ms")},
+		TTFT:       Times{o.seconds("mean_ttft_ms"), o.seconds("median_ttft_ms")},
+		TPOT:       Times{o.seconds("mean_tpot_ms"), o.seconds("median_tpot_ms")},
 		OutputRate: o.number("output_throughput"), TotalRate: o.number("total_token_throughput", "total_throughput"), TTFTs: o.list("ttfts"),
 	}
 	if r.Requests > 0 {
@@ -159,7 +159,7 @@ func (o object) inferenceX() Run {
 		Format: InferenceX, Model: o.text("model", "infmax_model_prefix"), Engine: engineOf(o.text("framework")), System: o.text("hw", "hardware"),
 		Concurrency: o.count("conc"), LengthLow: inferenceXLow,
 		Input: o.number("isl") * (1 + inferenceXLow) / 2, Output: o.number("osl") * (1 + inferenceXLow) / 2,
-		TTFT: Times{s("mean_ttft"), s("median_ttft"), s("p99_ttft")}, TPOT: Times{s("mean_tpot"), s("median_tpot"), s("p99_tpot")},
+		TTFT: Times{s("mean_ttft"), s("median_ttft")}, TPOT: Times{s("mean_tpot"), s("median_tpot")},
 		GPUs: o.count("num_prefill_gpu") + o.count("num_decode_gpu"),
 	}
 	if disagg, _ := o["disagg"].(bool); !disagg && o.count("tp") > 0 {
@@ -181,7 +181,7 @@ func (o object) trtllm() Run {
 	world, requests, speed, stream := o.sub("world_info"), o.sub("request_info"), o.sub("performance"), o.sub("streaming_metrics")
 	times := func(avg, percentiles string) Times {
 		p := stream.sub(percentiles)
-		return Times{stream.seconds(avg), p.seconds("p50"), p.seconds("p99")}
+		return Times{stream.seconds(avg), p.seconds("p50")}
 	}
 	r := Run{
 		Format: TRTLLM, Model: o.sub("engine").text("model"), Engine: "trtllm", Requests: requests.count("num_requests"),
@@ -218,7 +218,7 @@ func (o object) simulate() Run {
 	traffic := o.sub("request")
 	times := func(key string) Times {
 		t := o.sub(key)
-		return Times{t.seconds("mean"), t.seconds("p50"), t.seconds("p99")}
+		return Times{t.seconds("mean"), t.seconds("p50")}
 	}
 	r := Run{
 		Format: Simulate, Model: o.text("model"), Engine: o.text("engine"), System: o.text("device"), Requests: o.count("finished"),
@@ -278,7 +278,7 @@ func (o object) load(r *Run) {
 // it is a time; times in milliseconds.
 func fromMetrics(value func(key, stat string) float64) Run {
 	ms := func(key, stat string) units.Seconds { return units.Seconds(value(key, stat) / 1e3) }
-	times := func(key string) Times { return Times{ms(key, "avg"), ms(key, "p50"), ms(key, "p99")} }
+	times := func(key string) Times { return Times{ms(key, "avg"), ms(key, "p50")} }
 	r := Run{
 		Format: AIPerf, TTFT: times("time_to_first_token"), TPOT: times("inter_token_latency"),
 		OutputRate: value("output_token_throughput", "avg"), TotalRate: value("total_token_throughput", "avg"),

@@ -49,7 +49,7 @@ type Setting struct {
 }
 
 // Times is how a time is distributed; zero is unknown.
-type Times struct{ Mean, Median, P99 units.Seconds }
+type Times struct{ Mean, Median units.Seconds }
 
 // Format is the program that wrote a file.
 type Format string

@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 	want := map[string]results.Run{
 		vllmFile: {
 			Format: results.VLLM, Model: "Qwen/Qwen3-32B", Engine: "vllm", Requests: 40, Concurrency: 4, Input: 1000, Output: 200,
-			TTFT: results.Times{Mean: ms(120), Median: ms(100), P99: ms(300)}, TPOT: results.Times{Mean: ms(9.5), Median: ms(9.4), P99: ms(11)},
+			TTFT: results.Times{Mean: ms(120), Median: ms(100)}, TPOT: results.Times{Mean: ms(9.5), Median: ms(9.4)},
 			OutputRate: 390, TotalRate: 2341, TTFTs: []units.Seconds{0.3, 0.1},
 		},
 		requestsFile: {
@@ -74,17 +74,17 @@ func TestRead(t *testing.T) {
 		},
 		aiperfFile: {
 			Format: results.AIPerf, Model: "Qwen/Qwen3-8B", Requests: 80, Concurrency: 8, Input: 1000, Output: 256,
-			TTFT: results.Times{Mean: ms(150.5), Median: ms(140), P99: ms(300)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)},
+			TTFT: results.Times{Mean: ms(150.5), Median: ms(140)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)},
 			OutputRate: 640, TotalRate: 640 + 2500,
 		},
 		genaiFile: {
 			Format: results.AIPerf, Input: 1000, Output: 256,
-			TTFT: results.Times{Mean: ms(1150.5), Median: ms(140), P99: ms(300)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12), P99: ms(13.9)},
+			TTFT: results.Times{Mean: ms(1150.5), Median: ms(140)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)},
 			OutputRate: 640, TotalRate: 640 + 2500,
 		},
 		trtllmFile: {
 			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Requests: 128, Concurrency: 32, Input: 1024, Output: 512,
-			TTFT: results.Times{Mean: ms(210), Median: ms(190), P99: ms(500)}, TPOT: results.Times{Mean: ms(4.1), Median: ms(4)},
+			TTFT: results.Times{Mean: ms(210), Median: ms(190)}, TPOT: results.Times{Mean: ms(4.1), Median: ms(4)},
 			OutputRate: 7281, TotalRate: 21843, GPUs: 2, TP: 2, DP: 1, EP: 1,
 			Settings: []results.Setting{{Key: "max_sequences", Value: 64}, {Key: "token_budget", Value: 8192}, {Key: "memory_share", Value: 0.9}},
 		},
@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 		},
 		simulateFile: {
 			Format: results.Simulate, Model: "Qwen/Qwen3-8B", Engine: "vllm", System: "h200_sxm", Requests: 40, Concurrency: 4, Input: 1000, Output: 200,
-			TTFT: results.Times{Mean: ms(50), Median: ms(45), P99: ms(90)}, TPOT: results.Times{Mean: ms(6), Median: ms(6), P99: ms(7)}, OutputRate: 800, TotalRate: 4800,
+			TTFT: results.Times{Mean: ms(50), Median: ms(45)}, TPOT: results.Times{Mean: ms(6), Median: ms(6)}, OutputRate: 800, TotalRate: 4800,
 		},
 	}
 	nearly := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a+b) })
@@ -199,7 +199,7 @@ func TestGuideLLM(t *testing.T) {
 	want := []results.Run{
 		{
 			Format: results.GuideLLM, Model: "Qwen/Qwen3-8B", Requests: 64, Failed: 1, Concurrency: 16, Input: 1000, Output: 256,
-			TTFT: results.Times{Mean: ms(90), Median: ms(80), P99: ms(200)}, TPOT: results.Times{Mean: ms(8.5), Median: ms(8.4), P99: ms(9.9)}, OutputRate: 1700, TotalRate: 8300,
+			TTFT: results.Times{Mean: ms(90), Median: ms(80)}, TPOT: results.Times{Mean: ms(8.5), Median: ms(8.4)}, OutputRate: 1700, TotalRate: 8300,
 		},
 		{Format: results.GuideLLM, Model: "Qwen/Qwen3-8B", Requests: 50, Rate: 2.5, TTFT: results.Times{Mean: ms(70)}},
 	}

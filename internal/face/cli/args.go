@@ -56,7 +56,7 @@ func listGiven(fs *pflag.FlagSet) (name string) {
 }
 
 // join lists words with commas.
-func join(words []string) string { return strings.Join(words, ", ") }
+func join[T ~string](words []T) string { return strings.Join(nargs.Texts(words), ", ") }
 
 // sortedKeys returns the keys of a set in order.
 func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -134,13 +134,7 @@ func allDevices() ([]device.Facts, error) {
 
 // vendorNames lists the vendors of built-in devices.
 func vendorNames() []string {
-	var names []string
-	for _, v := range device.Vendors() {
-		if v != device.Other {
-			names = append(names, string(v))
-		}
-	}
-	return names
+	return nargs.Texts(slices.DeleteFunc(device.Vendors(), func(v device.Vendor) bool { return v == device.Other }))
 }
 
 // generations lists the generations of devices.

@@ -24,6 +24,7 @@ import (
 	fits "github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/measure"
 )
 
@@ -90,7 +91,7 @@ func shippedFiles() map[string]embedded.Files {
 		"internal/cost/calibrated": calibrated.Embedded(), "internal/cost/power": power.Embedded(), "internal/cost/table": table.Embedded(),
 		"internal/describe/device": device.Embedded(), "internal/describe/draft": draft.Embedded(), "internal/describe/engine": engine.Embedded(),
 		"internal/describe/model": model.Embedded(), "internal/describe/workload": workload.Embedded(), "internal/evidence/calibration": fits.Embedded(),
-		"internal/evidence/measured": measured.Embedded(), "internal/ops/measure": measure.Embedded(),
+		"internal/evidence/measured": measured.Embedded(), "internal/ops/lint": lint.Embedded(), "internal/ops/measure": measure.Embedded(),
 	}
 }
 

@@ -31,6 +31,8 @@ type Env struct {
 	Now     func() time.Time
 	Build   Build         // what the Go tool could not write into the binary
 	Memo    *session.Memo // simulations of other commands with the same files; nil for none
+
+	phrase func(string) string // progress in the language of a dialogue; nil = English
 }
 
 // Build identifies the source of a binary.

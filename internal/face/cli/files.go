@@ -43,8 +43,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r := deploy.Request{Plan: &saved.Request, Contender: f.contender, Targets: f.targets.targets(), Force: f.force}
-			r.Site = deploy.Site{Namespace: f.site.Namespace, ServedName: f.site.ServedName, Image: f.site.Image, Port: f.site.Port}
+			r := deploy.Request{Plan: &saved.Request, Contender: f.contender, Targets: f.targets.targets(), Site: deploy.Site(f.site), Force: f.force}
 			made, err := watched(cmd.Context(), env, false, deploy.Run, r)
 			if err != nil {
 				return asked(err)
@@ -102,7 +101,7 @@ type targetFlag []string
 
 // define adds the flag, with AIConfigurator's names of some targets.
 func (f *targetFlag) define(fs *pflag.FlagSet, what string) {
-	names := targetNames()
+	names := nargs.Texts(launchfiles.Targets())
 	nargs.ListVar(fs, (*[]string)(f), "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
 		"targets to write files for: "+join(names)+" (default all that can run "+what+")")
 }
@@ -115,15 +114,6 @@ func (f *targetFlag) targets() []launchfiles.Target {
 			word = strings.TrimSuffix(word, suffix)
 		}
 		out = append(out, launchfiles.Target(word))
-	}
-	return out
-}
-
-// targetNames are the names of all targets.
-func targetNames() []string {
-	var out []string
-	for _, t := range launchfiles.Targets() {
-		out = append(out, string(t))
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -57,15 +58,8 @@ func (f *lintFlags) define(into *pflag.FlagSet) {
 		fs.StringVar(&f.Version, "engine-version", "", "engine `version` (default from the file or its image, or the newest)")
 	})
 	section(into, "Requests", func(fs *pflag.FlagSet) {
-		for _, l := range []struct {
-			to          *int
-			name, short string
-			usual       int
-		}{{&f.Input, "input-length", "isl", simulate.DefaultInput}, {&f.Output, "output-length", "osl", simulate.DefaultOutput}} {
-			what := map[string]string{"isl": "prompt", "osl": "output"}[l.short]
-			fs.IntVar(l.to, l.name, 0, fmt.Sprintf("%s length in tokens (default from the file, or %d)", what, l.usual))
-			fs.IntVar(l.to, l.short, 0, "same as --"+l.name)
-		}
+		fs.IntVar(&f.Input, "input-length", 0, fmt.Sprintf("prompt length in tokens (default from the file, or %d)", simulate.DefaultInput))
+		fs.IntVar(&f.Output, "output-length", 0, fmt.Sprintf("output length in tokens (default from the file, or %d)", simulate.DefaultOutput))
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (default the highest safe concurrency)")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "limit on the mean TTFT in `ms`")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
@@ -121,7 +115,7 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	}
 	err := f.subject(cmd, args)
 	if err == nil {
-		err = zeros(cmd.Flags(), "input_length", "output_length", "concurrency", "isl", "osl")
+		err = zeros(cmd.Flags(), "input_length", "output_length", "concurrency")
 	}
 	if err == nil && f.each && f.Command != "" {
 		err = usagef("--each needs files, and a command was given")
@@ -231,7 +225,7 @@ func (f *lintFlags) corrected(env *Env, out *lint.Response, before, after []laun
 		switch {
 		case was == is:
 		case f.diff:
-			report.Patch(env.Stdout, cmp.Or(name, "command"), strings.TrimSuffix(was, "\n")+"\n", strings.TrimSuffix(is, "\n")+"\n")
+			fmt.Fprint(env.Stdout, patch(cmp.Or(name, "command"), was, is))
 		case name == "" || name == "-":
 			env.Note("corrected: " + strings.TrimSuffix(is, "\n"))
 		default:
@@ -249,6 +243,13 @@ func (f *lintFlags) corrected(env *Env, out *lint.Response, before, after []laun
 		return nil, nil //nolint:nilnil // the patch is all that is printed
 	}
 	return out, nil
+}
+
+// patch is the differences of a file's lines in the unified form, which "patch -p1" applies.
+func patch(name, before, after string) string {
+	ended := func(text string) []byte { return []byte(strings.TrimSuffix(text, "\n") + "\n") }
+	_, text, _ := strings.Cut(string(diff.Diff("a/"+name, ended(before), "b/"+name, ended(after))), "\n") // without the command in its first line
+	return text
 }
 
 // eachFile is a file in the JSON of --each.

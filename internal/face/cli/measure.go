@@ -44,11 +44,7 @@ func newMeasureCmd(env *Env) *cobra.Command {
 func (f *measureFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Measurement", func(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.request.Minutes, "minutes", measure.DefaultMinutes, "`time` that all runs may take, with the start of servers")
-		var clients []string
-		for _, c := range measure.Clients() {
-			clients = append(clients, string(c))
-		}
-		nargs.Var(fs, &f.client, "client", nargs.OneOf(clients...), "load generator: vllm (vllm bench serve), sglang (sglang.bench_serving), trtllm (trtllm-bench) or aiperf (default that of each engine)")
+		nargs.Var(fs, &f.client, "client", nargs.OneOf(nargs.Texts(measure.Clients())...), "load generator: vllm (vllm bench serve), sglang (sglang.bench_serving), trtllm (trtllm-bench) or aiperf (default that of each engine)")
 		fs.StringVar(&f.request.ModelPath, "model-path", "", "`path` of the checkpoint on your machine, if it is not the model's name")
 		fs.StringVar(&f.write, "write", "", "write the script that makes the runs, and what starts the servers, to this `directory`")
 		fs.StringVar(&f.from, "from", "", "read the results in a `directory` that --write made, refit and decide again; with --kernels the JSON `file` of the script")

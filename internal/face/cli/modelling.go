@@ -101,15 +101,15 @@ func layoutFlags(fs *pflag.FlagSet, l *parallel.Layout, devices, dp string) {
 
 // formatFlags adds the quantization of linear layers and of the KV cache.
 func formatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
-	action(fs, &f.Linear, "quantize-linear-action", dtype.LinearActions(),
-		"quantization of linear layers: "+join(actionWords(dtype.LinearActions()))+" (default W8A8_DYNAMIC on Ascend, elsewhere AUTO, the checkpoint's own)")
-	action(fs, &f.Attention, "quantize-attention-action", dtype.AttentionActions(),
-		"quantization of the KV cache: "+join(actionWords(dtype.AttentionActions()))+" (default DISABLED on Ascend, elsewhere AUTO)")
+	nargs.Var(fs, &f.Linear, "quantize-linear-action", nargs.OneOf(dtype.LinearActions()...),
+		"quantization of linear layers: "+join(dtype.LinearActions())+" (default W8A8_DYNAMIC on Ascend, elsewhere AUTO, the checkpoint's own)")
+	nargs.Var(fs, &f.Attention, "quantize-attention-action", nargs.OneOf(dtype.AttentionActions()...),
+		"quantization of the KV cache: "+join(dtype.AttentionActions())+" (default DISABLED on Ascend, elsewhere AUTO)")
 }
 
 // expertFormatFlags adds the quantization that only some commands take.
 func expertFormatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
-	action(fs, &f.NonExpert, "quantize-non-expert-linear-action", dtype.LinearActions(), "quantization of attention, dense and shared-expert layers, if it differs")
+	nargs.Var(fs, &f.NonExpert, "quantize-non-expert-linear-action", nargs.OneOf(dtype.LinearActions()...), "quantization of attention, dense and shared-expert layers, if it differs")
 	fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", graph.DefaultMXFP4Group, "elements that share an MXFP4 scale")
 }
 
@@ -118,24 +118,6 @@ func engineFlags(fs *pflag.FlagSet, e *deployment.Engine, usage string) {
 	fs.StringVar(&e.Name, "engine", e.Name, usage+" (plimsoll engines lists them)")
 	fs.StringVar(&e.Version, "engine-version", "", "engine `version` (default the newest)")
 	nargs.ListVar(fs, &e.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
-}
-
-// action defines a flag whose value is one of the quantization actions.
-func action(fs *pflag.FlagSet, dst *dtype.Action, name string, among []dtype.Action, usage string) {
-	oneOf := nargs.OneOf(actionWords(among)...)
-	nargs.Var(fs, dst, name, func(word string) (dtype.Action, error) {
-		w, err := oneOf(word)
-		return dtype.Action(w), err
-	}, usage)
-}
-
-// actionWords are quantization actions as the user writes them.
-func actionWords(actions []dtype.Action) []string {
-	words := make([]string, len(actions))
-	for i, a := range actions {
-		words[i] = string(a)
-	}
-	return words
 }
 
 // perfData defines the flags for measured kernels.

@@ -18,6 +18,7 @@ const patience = time.Second
 // progress is a progress line on a terminal.
 type progress struct {
 	env     *Env
+	say     func(string) string // in the language of the dialogue; nil = as it is
 	start   time.Time
 	live    bool // stderr is a terminal and --quiet is not set
 	mu      sync.Mutex
@@ -26,7 +27,7 @@ type progress struct {
 
 // progress starts a line.
 func (e *Env) progress(quiet bool) *progress {
-	return &progress{env: e, start: e.Now(), live: e.IsTerminal(e.Stderr) && !quiet}
+	return &progress{env: e, say: e.phrase, start: e.Now(), live: e.IsTerminal(e.Stderr) && !quiet}
 }
 
 // watched runs an operation with its progress on the terminal. An error in the request is bad usage.
@@ -48,7 +49,11 @@ func (l *progress) show(p session.Progress) {
 		return
 	}
 	l.printed = true
-	fmt.Fprintf(l.env.Stderr, "\r%s\x1b[K", p) // what an earlier, longer line left is erased
+	text := p.String()
+	if l.say != nil {
+		text = l.say(text)
+	}
+	fmt.Fprintf(l.env.Stderr, "\r%s\x1b[K", text) // what an earlier, longer line left is erased
 }
 
 // done ends the line, if there is one.

@@ -100,6 +100,34 @@ func flagAliases() map[string]string {
 	}
 }
 
+// spellings are flags that some commands have by AIConfigurator's name and others by that of the Ascend tools. Every command takes both.
+func spellings() [][2]string {
+	return [][2]string{
+		{"isl", "input-length"},
+		{"osl", "output-length"},
+		{"prefix", "prefix-length"},
+		{"gpus", "num-devices"},
+		{"ttft", "ttft-limit"},
+		{"tpot", "tpot-limit"},
+		{"nextn", "num-mtp-tokens"},
+		{"nextn-accept-rates", "mtp-acceptance-rates"},
+	}
+}
+
+// withSpellings adds the other spelling of each flag that a command has.
+func withSpellings(aliases map[string]string, fs *pflag.FlagSet) map[string]string {
+	for _, s := range spellings() {
+		one, other := fs.Lookup(s[0]) != nil, fs.Lookup(s[1]) != nil
+		switch {
+		case one && !other:
+			aliases[s[1]] = s[0]
+		case other && !one:
+			aliases[s[0]] = s[1]
+		}
+	}
+	return aliases
+}
+
 // configureAliases are AIConfigurator's spellings: a long and a short one for each size of a worker.
 func configureAliases() map[string]string {
 	out := flagAliases()
@@ -154,8 +182,12 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))
 	for _, c := range commands {
 		completeFlags(c)
+		aliases := flagAliases
 		if c.Name() == "cli" {
-			c.SetGlobalNormalizationFunc(nargs.Normalizer(configureAliases()))
+			aliases = configureAliases
+		}
+		for _, c := range append(c.Commands(), c) {
+			c.Flags().SetNormalizeFunc(nargs.Normalizer(withSpellings(aliases(), c.Flags())))
 		}
 	}
 	return root

@@ -150,15 +150,11 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 
 // drafter reads the name of a method to draft tokens.
 func drafter(word string) (draft.Method, error) {
-	var words []string
-	for _, by := range draft.Methods() {
-		words = append(words, string(by))
+	by, err := nargs.OneOf(draft.Methods()...)(word)
+	if by == draft.MTP {
+		by = "" // the default
 	}
-	word, err := nargs.OneOf(words...)(word)
-	if draft.Method(word) == draft.MTP {
-		word = "" // the default
-	}
-	return draft.Method(word), err
+	return by, err
 }
 
 // arrival reads the name of an arrival process.

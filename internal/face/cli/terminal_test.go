@@ -11,33 +11,79 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/cli"
 )
 
 // terminal is the program at a pseudo-terminal, driven as a person would: wait for words, type.
 type terminal struct {
 	t    *testing.T
 	tty  *os.File
-	cmd  *exec.Cmd
 	seen int           // of the text, which was expected already
 	more chan struct{} // there is more of it
-	end  chan error
+	wait func() int    // for the program to end: its exit code
+	end  chan int
 
 	mu    sync.Mutex
 	lines strings.Builder // whole lines, without sequences
 	rest  []byte          // the line that is being written, as it came
 }
 
-// openTerminal starts the program.
+// openTerminal runs the program inside the test: dialogues share what was simulated.
 func openTerminal(t *testing.T, dir string, env []string, args ...string) *terminal {
+	t.Helper()
+	tty, screen, err := pty.Open()
+	if err == nil {
+		err = pty.Setsize(screen, &window)
+	}
+	if err != nil {
+		t.Fatalf("the wizard needs a pseudo-terminal to be tested: %v", err)
+	}
+	code := make(chan int, 1)
+	t.Cleanup(func() { _ = screen.Close() })
+	go func() {
+		code <- cli.Main(&cli.Env{
+			Args: args, Stdin: screen, Stdout: screen, Stderr: screen, WorkDir: dir, Now: time.Now, Memo: shared,
+			Getenv: func(name string) string {
+				for _, e := range env {
+					if value, ok := strings.CutPrefix(e, name+"="); ok {
+						return value
+					}
+				}
+				return ""
+			},
+		})
+		_, _ = screen.WriteString(over) // closed, it would stay open for as long as the program's own reader waits for keys
+	}()
+	return newTerminal(t, tty, func() int { return <-code })
+}
+
+// shared is the memo of all dialogues, none of which reads a file of its own that it would remember.
+var shared = memo()
+
+// openProcess runs the program in a process of its own, whose terminal this is.
+func openProcess(t *testing.T, dir string, env []string, args ...string) *terminal {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "process", args...)
 	cmd.Dir = dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}, env...)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 160})
+	tty, err := pty.StartWithSize(cmd, &window)
 	if err != nil {
 		t.Fatalf("the wizard needs a pseudo-terminal to be tested: %v", err)
 	}
-	p := &terminal{t: t, tty: tty, cmd: cmd, more: make(chan struct{}, 1), end: make(chan error, 1)}
+	return newTerminal(t, tty, func() int {
+		_ = cmd.Wait() // a failure shows in the exit code
+		return cmd.ProcessState.ExitCode()
+	})
+}
+
+// over ends the output of a program inside the test.
+const over = "\x00"
+
+var window = pty.Winsize{Rows: 50, Cols: 160}
+
+func newTerminal(t *testing.T, tty *os.File, wait func() int) *terminal {
+	p := &terminal{t: t, tty: tty, wait: wait, more: make(chan struct{}, 1), end: make(chan int, 1)}
 	go p.read()
 	t.Cleanup(func() { _ = tty.Close() })
 	return p
@@ -53,8 +99,8 @@ func (p *terminal) read() {
 		case p.more <- struct{}{}:
 		default:
 		}
-		if err != nil {
-			p.end <- p.cmd.Wait()
+		if err != nil || bytes.HasSuffix(buf[:n], []byte(over)) {
+			p.end <- p.wait()
 			return
 		}
 	}
@@ -113,12 +159,12 @@ func (p *terminal) send(keys string) {
 func (p *terminal) close(code int) string {
 	p.t.Helper()
 	select {
-	case <-p.end:
+	case got := <-p.end:
+		if got != code {
+			p.t.Fatalf("exit code: want %d, got %d:\n%s", code, got, p.text())
+		}
 	case <-time.After(patience):
 		p.t.Fatalf("the program does not end:\n%s", p.text())
-	}
-	if got := p.cmd.ProcessState.ExitCode(); got != code {
-		p.t.Fatalf("exit code: want %d, got %d:\n%s", code, got, p.text())
 	}
 	return p.text()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 func tabled() []string {
 	const requests = " --isl 512 --osl 8 --ttft 1000 --tpot 20"
 	return []string{
-		"plan Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm" + requests,
+		"plan Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm --explain" + requests,
 		"plan Qwen/Qwen3-8B --system h200_sxm --rate 3 --engine vllm --no-changes" + requests,
 		"plan deepseek-ai/DeepSeek-V3.1 --system h200_sxm --gpus 16 --engine vllm --serving-mode agg --no-changes --isl 512 --osl 8 --tpot 0.1",
 		"throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE ATLAS_800_A2_280T_64G --num-devices 8 --input-length 3500 --output-length 1500 --tpot-limit 50",
@@ -32,7 +33,8 @@ func tabled() []string {
 		"cli estimate --model-path Qwen/Qwen3-8B --system ATLAS_800_A3_752T_128G_DIE --backend vllm --batch-size 4 --isl 512 --osl 8",
 		"cli recommend --model-path Qwen/Qwen3-8B --system h200_sxm --backend vllm --serving-mode agg --target-request-rate 3" + requests,
 		"accuracy rows.csv", "accuracy rows.csv --regret", "calibrate rows.csv --from-scratch --iterations 1 --out fit.yaml",
-		"diff one/plan.json two/plan.json", "files --list", "files one/plan.json --deployment-target plain --out files --force", "sweep grid.yaml --dry-run",
+		"diff one/plan.json two/plan.json", "files --list", "files one/plan.json --deployment-target plain --out files --force", "sweep grid.yaml --dry-run", "sweep small.yaml",
+		"cli generate --model-path Qwen/Qwen3-8B --total-gpus 2 --system h200_sxm --backend vllm --force", "check result.json", "check result.json --concurrency 64", "cli exp --yaml_path exp.yaml", "doctor", "version",
 		"measure Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm --serving-mode agg" + requests,
 		"upgrade 0.10 0.28 --system h100_sxm --concurrency 4 -- vllm serve Qwen/Qwen3-8B --cuda-graph-sizes 64",
 	}
@@ -59,12 +61,28 @@ func folder(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"rows.csv": rows, "grid.yaml": []byte(run("sweep --example"))} {
+	const small = "{ask: plan, models: [Qwen/Qwen3-8B], systems: [h200_sxm], engines: [vllm], workloads: [{name: short, isl: 512, osl: 8}], gpus: [1, 2], with: {modes: [agg]}}"
+	const exp = "exps: [one]\none: {serving_mode: agg, model_path: Qwen/Qwen3-8B, system_name: h200_sxm, backend_name: vllm, total_gpus: 1, isl: 512, osl: 8, ttft: 1000, tpot: 20}\n"
+	for name, data := range map[string][]byte{
+		"rows.csv": rows, "grid.yaml": []byte(run("sweep --example")), "small.yaml": []byte(small), "exp.yaml": []byte(exp),
+		"result.json": []byte(run("simulate Qwen/Qwen3-8B --device h200_sxm --engine vllm --concurrency 8 --num-prompts 20 --input-length 100 --output-length 20 --json")),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return dir
+}
+
+// TestTabled: every command prints tables that [TestWidths] looks at, or none.
+func TestTabled(t *testing.T) {
+	none := []string{"call", "completion", "help", "mcp", "pages", "serve", "sweep merge"}
+	for _, command := range cli.Leaves() {
+		known := slices.ContainsFunc(tabled(), func(line string) bool { return strings.HasPrefix(line+" ", command+" ") })
+		if known == slices.Contains(none, command) {
+			t.Errorf("%s is in both lists or in none", command)
+		}
+	}
 }
 
 // TestWidths: at every width of a terminal no line is longer, but for commands, which stay whole, and single words; a table that

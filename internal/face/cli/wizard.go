@@ -132,10 +132,17 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 	if w, ok := out.(*watchedWriter); ok && e.asks() {
 		out = w.to // whose terminal is drawn on
 	}
+	lang := wizard.Lang(f.wizard.lang)
+	if lang == "" {
+		lang = wizard.FromLocale(e.Getenv)
+	}
+	own := *e
+	own.phrase = lang.Say().Phrase
+	e = &own
 	dumb := e.Getenv("TERM") == "" || e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != ""
-	c := &wizard.Config{
+	return &wizard.Config{
 		In: e.Stdin, Out: out, Width: e.Width(), Color: e.Color(e.Stdout), Plain: dumb, Silent: !e.asks(),
-		Lang: wizard.Lang(f.wizard.lang), World: e.world(), Say: flagOf, Save: e.CreateAtomic,
+		Lang: lang, World: e.world(), Say: flagOf, Save: e.CreateAtomic,
 		OptimizeCommand: func(r optimize.Request) string {
 			r = r.Completed()
 			return commandline.Optimize(&r, "")
@@ -153,8 +160,4 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 		Plan:       func(ctx context.Context, q plan.Request) (*plan.Response, error) { return e.plan(ctx, q, f.quiet) },
 		ReportPlan: func(r *plan.Response) { e.print(func(w io.Writer) { f.report()(w, r) }) },
 	}
-	if f.wizard.lang == "" {
-		c.Lang = wizard.FromLocale(e.Getenv)
-	}
-	return c
 }

@@ -259,7 +259,7 @@ func (d *dialogue) same(command string) {
 	args := strings.Fields(command + " --json")[1:]
 	code := cli.Main(&cli.Env{
 		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk,
-		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now,
+		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now, Memo: shared,
 	})
 	if code != 0 {
 		t.Fatalf("%s: exit code %d\n%s", command, code, talk.String())
@@ -521,10 +521,10 @@ func TestWizardCompare(t *testing.T) {
 	})
 }
 
-// TestWizardFlags: what flags say is not asked, and without a terminal all that is missing is one error.
+// TestWizardFlags: what flags say is not asked, and without a terminal all that is missing is one error; in a process of its own.
 func TestWizardFlags(t *testing.T) {
 	t.Parallel()
-	p := openTerminal(t, t.TempDir(), []string{"TERM=dumb"}, "plan", small, "--system", test, "--gpus", "2", "--isl", "512", "--tpot", "50", "--lang", "zh")
+	p := openProcess(t, t.TempDir(), []string{"TERM=dumb"}, "plan", small, "--system", test, "--gpus", "2", "--isl", "512", "--tpot", "50", "--lang", "zh")
 	d := &dialogue{terminal: p, text: wizard.Chinese.Say()}
 	d.answer(wizard.Output, "64")
 	d.answer(wizard.Mode, wizard.Aggregation)
@@ -551,7 +551,9 @@ func TestWizardFails(t *testing.T) {
 		d.expect(d.text.Correction)
 		d.expect(d.text.TPOT)
 		d.do(d.text.NextTitle, 3)
-		d.close(cli.ExitFailure)
+		if all := d.close(cli.ExitFailure); !strings.Contains(all, "error: "+d.text.NoneMeets) {
+			d.t.Errorf("the last message is another one:\n%s", all)
+		}
 	})
 }
 

@@ -115,3 +115,29 @@ func TestFieldsAreFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestSpellings: a command that takes a length, a limit or a number of devices by one vendor's name takes it by the other's.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	env, _, _ := testEnv(t, nil, nil)
+	root := newRootCmd(env, commands(env), &profiles{})
+	has := map[string][]string{}
+	for _, c := range root.Commands() {
+		for _, c := range append(c.Commands(), c) {
+			for _, s := range spellings() {
+				one, other := c.Flags().Lookup(s[0]), c.Flags().Lookup(s[1])
+				if one != other {
+					t.Errorf("%s: --%s and --%s are two flags", c.CommandPath(), s[0], s[1])
+				}
+				if one != nil {
+					has[s[0]] = append(has[s[0]], c.Name())
+				}
+			}
+		}
+	}
+	for flag, command := range map[string]string{"isl": "simulate", "osl": "lint", "gpus": "throughput-optimizer", "ttft": "upgrade", "nextn": "check"} {
+		if !slices.Contains(has[flag], command) {
+			t.Errorf("%s does not take --%s", command, flag)
+		}
+	}
+}

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"math"
 	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
 // Encode writes a document the same way for all interfaces: equal documents give equal bytes.
@@ -32,12 +33,6 @@ func encode(document any, indent string) ([]byte, error) {
 	err := e.Encode(document)
 	return rounded(b.Bytes()), err
 }
-
-// digits is the number of significant digits of a number in a document. The last bits depend on the processor (ARM fuses
-// multiplications and additions, x86 has its own exponential function), about 1e-13 of a figure. Ten digits hide that, and no figure
-// of a plan is more precise. Where two events of a simulation are due at the same time, the last bits decide which comes first, and
-// figures may differ by about 0.01 %, less than their sampling error.
-const digits = 10
 
 // rounded is a JSON text with its numbers rounded; whole numbers and texts stay.
 func rounded(data []byte) []byte {
@@ -72,19 +67,14 @@ func quoted(data []byte) int {
 
 // number is a number of JSON, rounded unless it is whole.
 func number(token []byte) []byte {
-	if len(token) <= digits || bytes.IndexByte(token, '.') < 0 {
+	if len(token) <= units.Digits || bytes.IndexByte(token, '.') < 0 {
 		return token
 	}
 	x, err := strconv.ParseFloat(string(token), 64)
 	if err != nil {
 		return token
 	}
-	if math.Abs(x) >= 1e10 {
-		x = math.Round(x)
-	} else {
-		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // of its own text
-	}
-	out, err := json.Marshal(x)
+	out, err := json.Marshal(units.Rounded(x))
 	if err != nil {
 		return token
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/job"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/schema"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
@@ -54,7 +55,7 @@ type api struct {
 	Options
 
 	table   []operation.Operation
-	schemas *operation.Schemas
+	schemas *schema.Set
 	openAPI []byte
 	meter   meter
 }
@@ -66,7 +67,7 @@ func (a *api) patience() time.Duration { return cmp.Or(a.Patience, 75*time.Secon
 func New(o Options) (http.Handler, error) {
 	a := &api{Options: o, table: operation.Table()}
 	var err error
-	if a.schemas, err = operation.NewSchemas(a.table); err != nil {
+	if a.schemas, err = schema.New(a.table); err != nil {
 		return nil, err
 	}
 	if a.openAPI, err = a.describe(); err != nil {

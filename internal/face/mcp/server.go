@@ -12,6 +12,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/schema"
 )
 
 // Options are what a server is made of.
@@ -35,7 +36,7 @@ type Server struct {
 	records *records
 	server  *sdk.Server
 	table   []operation.Operation
-	schemas *operation.Schemas
+	schemas *schema.Set
 	idle    time.Duration
 	most    int
 	use     *usage
@@ -51,7 +52,7 @@ const (
 // New makes a server.
 func New(o Options) (*Server, error) {
 	table := operation.Table()
-	schemas, err := operation.NewSchemas(table)
+	schemas, err := schema.New(table)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/schema"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
@@ -23,7 +24,7 @@ import (
 func (s *Server) addTool(o *operation.Operation) {
 	input := s.schemas.Brief(s.table, o)
 	if slices.Contains(briefed(), o.Name) {
-		operation.WithChoice(input, detailField, detailBrief, detailFull)
+		schema.WithChoice(input, detailField, detailBrief, detailFull)
 	}
 	s.server.AddTool(&sdk.Tool{
 		Name: o.Name, Title: o.Title, Description: strings.ReplaceAll(o.Description, "\n", " "), InputSchema: input,
@@ -55,9 +56,9 @@ func (s *Server) addSchema() {
 		names = append(names, s.table[i].Name)
 	}
 	const arguments, answer = "arguments", "answer"
-	input := operation.Object("tool")
-	operation.WithChoice[string](input, "tool")
-	operation.WithChoice(input, "part", arguments, answer)
+	input := schema.Object("tool")
+	schema.WithChoice[string](input, "tool")
+	schema.WithChoice(input, "part", arguments, answer)
 	s.server.AddTool(&sdk.Tool{
 		Name: "schema", Description: "The whole JSON schema of a tool's arguments, with every nested field and its description, or of its full answer.",
 		InputSchema: input,

@@ -18,7 +18,7 @@ func answer(ctx context.Context, d *operation.Desk, o *operation.Operation, kind
 	if err != nil {
 		return nil, err
 	}
-	return d.Answer(ctx, q)
+	return d.Join(ctx, q, operation.Watch{}).Wait(ctx)
 }
 
 // tiny is a plan that takes little time even under the race detector.

@@ -158,11 +158,6 @@ func (d *Desk) Ask(o *Operation, kind string, data []byte, render func(ctx conte
 	return &Question{k, o, func(ctx context.Context, k *Kit) ([]byte, error) { return render(ctx, k, request) }}, nil
 }
 
-// Answer is the answer to a question.
-func (d *Desk) Answer(ctx context.Context, q *Question) ([]byte, error) {
-	return d.Join(ctx, q, Watch{}).Wait(ctx)
-}
-
 // keyOf is the same for equal requests, however they are written.
 func keyOf(operation string, request any) (key, error) {
 	canonical, err := json.Marshal(request)

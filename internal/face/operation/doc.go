@@ -1,7 +1,6 @@
 // Package operation is the table of operations that the MCP server and the HTTP API offer.
 //
 // In: a request as JSON and a [Kit], the environment of operations. Out: the response of an
-// operation, or a document of this package, to encode; JSON schemas of requests and documents, made from the Go
-// types and the comments of their fields. It does not depend on either protocol. Start with
+// operation, or a document of this package, to encode. It does not depend on either protocol. Start with
 // [Table]; [Desk] limits the work in progress.
 package operation

@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
@@ -65,7 +64,7 @@ func doorOfStruct(v reflect.Value, path string) error {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		if f.IsExported() && f.Tag.Get("json") != "-" {
-			errs = append(errs, atTheDoor(v.Field(i), join(path, nameOf(f))))
+			errs = append(errs, atTheDoor(v.Field(i), join(path, field.JSON(f))))
 		}
 	}
 	return errors.Join(errs...)
@@ -86,7 +85,7 @@ func sizes(v reflect.Value, path string) error {
 	layouts := 1
 	for i := range v.NumField() {
 		if f := v.Field(i); f.Kind() == reflect.Slice {
-			errs = append(errs, unique(f, join(path, nameOf(v.Type().Field(i)))))
+			errs = append(errs, unique(f, join(path, field.JSON(v.Type().Field(i)))))
 			layouts = min(layouts*max(1, f.Len()), math.MaxInt32) // the next product fits
 		}
 	}
@@ -141,12 +140,6 @@ func bounded(path string, n, most int, format string) error {
 	e := field.At(path, strconv.Itoa(n), format, path, most, n)
 	e.Allowed = []string{fmt.Sprintf("at most %d", most)}
 	return e
-}
-
-// nameOf is the JSON name of a field, "" for an embedded struct.
-func nameOf(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
 }
 
 // join is the path of a field inside an object.

@@ -64,18 +64,18 @@ type Operation struct {
 	Writes bool
 	// Light operations only look things up, and do not queue with searches.
 	Light bool
+	// Request and Response are the types of what is asked and answered.
+	Request, Response reflect.Type
 
-	request  reflect.Type
-	response reflect.Type
-	decode   func(data []byte) (request any, err error)
-	run      func(ctx context.Context, k *Kit, request any) (document any, err error)
+	decode func(data []byte) (request any, err error)
+	run    func(ctx context.Context, k *Kit, request any) (document any, err error)
 }
 
 // define makes an operation from a function.
 func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error)) Operation {
 	return Operation{
 		Name: name, Title: title, Description: description,
-		request: reflect.TypeFor[Request](), response: reflect.TypeFor[Document](),
+		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](),
 		decode: func(data []byte) (any, error) {
 			var r Request
 			err := decode(data, &r, name)
@@ -98,7 +98,12 @@ func (o *Operation) Run(ctx context.Context, k *Kit, request any) (document any,
 
 // Table lists the operations.
 func Table() []Operation {
-	return slices.Concat(lists(), searches(), []Operation{validateOperation(), filesOperation()})
+	return slices.Concat(lists(), plans(), searches(), []Operation{validateOperation(), filesOperation()})
+}
+
+// OfPage lists those that the page asks for: a program with no other face links no other.
+func OfPage() []Operation {
+	return slices.Concat(lists(), plans(), []Operation{filesOperation()})
 }
 
 // Lookup finds an operation of a table.

@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/schema"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -110,7 +111,7 @@ func validates(t *testing.T, s *jsonschema.Schema, what string, data []byte) {
 // TestSchemas: requests and documents of every operation are as their schemas say.
 func TestSchemas(t *testing.T) {
 	table := operation.Table()
-	schemas, err := operation.NewSchemas(table)
+	schemas, err := schema.New(table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	opssupport "github.com/plimsoll-project/plimsoll/internal/ops/support"
 )
 
-func searches() []Operation {
+func plans() []Operation {
 	return []Operation{
 		define("plan", "Plan", `Find how to serve a model within limits: compares every engine and mode (agg, disagg) on one or several systems by
 simulation. The answer is a sentence; contenders have 80 % intervals, the probability of meeting the limits, and costs; changes say
@@ -23,6 +23,11 @@ what would change the answer. Needs model, systems, one of gpus, rate and daily,
 show the command, and run it only after the user agreed.`, plan),
 		define("diff", "Compare two plans", `Plan two requests and say what differs: the figures of the best deployments, the ranks of contenders, and what each field that differs does
 alone.`, diff),
+	}
+}
+
+func searches() []Operation {
+	return []Operation{
 		define("optimize", "Search layouts", `Search layouts and batches of one model for the most throughput within limits, on one or several devices: Ascend's
 throughput-optimizer. Aggregated by default; disagg evaluates phases alone, pd_ratio matches prefill and decode instances. On Ascend devices ask whether the engine
 compiles the model (modelling: {"fusion": "compiled"}): the default, eager, predicts markedly less (2149 instead of 3210 tokens/s in the guide's example).`, optimize),

@@ -144,15 +144,3 @@ func Rules(w io.Writer, all []lint.Rule) {
 		fmt.Fprintf(w, "%s %s (%s%s)\n  %s\n  %s\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
 	}
 }
-
-// RulesPage is the part of docs/lint.md that lists the codes.
-func RulesPage(w io.Writer) {
-	fmt.Fprintln(w, "| code | finding | severity | `--fix` | what happens, and what to do |\n|---|---|---|---|---|")
-	for _, r := range lint.Rules() {
-		fixed := ""
-		if r.Fixed {
-			fixed = "yes"
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s %s |\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
-	}
-}

@@ -64,11 +64,11 @@ func figureWord(f plan.FigureOf) string {
 	switch f {
 	case plan.OfTTFT, plan.OfTPOT:
 		return strings.ToUpper(string(f))
-	case plan.OfThroughput:
-		return "Throughput"
-	case plan.OfMemory:
+	case plan.OfLimits:
+		return "Within the limits"
+	case plan.OfThroughput, plan.OfMemory, plan.OfCost, plan.OfEnergy:
 	}
-	return "Memory"
+	return strings.ToUpper(string(f[:1])) + string(f[1:])
 }
 
 // off is an interval of measured over predicted, less one.

@@ -102,7 +102,8 @@ func memoryFigures(c *plan.Contender) group {
 func explained(groups []group, id string) {
 	of := map[string]plan.FigureOf{
 		"Throughput": plan.OfThroughput, "Requests": plan.OfThroughput, "Requests carried": plan.OfThroughput, "Request latency": plan.OfThroughput,
-		"Time to first token": plan.OfTTFT, "Time per output token": plan.OfTPOT, "Speed": plan.OfTPOT, "Memory": plan.OfMemory,
+		"Time to first token": plan.OfTTFT, "Time per output token": plan.OfTPOT, "Speed": plan.OfTPOT, "Memory": plan.OfMemory, "KV cache": plan.OfMemory,
+		"Within the limits": plan.OfLimits, "Sessions": plan.OfThroughput, "Time per session": plan.OfThroughput, "Cost": plan.OfCost, "Cost per session": plan.OfCost, "Energy": plan.OfEnergy,
 	}
 	for i := range groups {
 		for k := range groups[i].Figures {
@@ -122,7 +123,7 @@ func reasonsOf(p *plan.Response, contender int, id string) *reasons {
 		return nil
 	}
 	out := &reasons{Why: why, ID: id, Engine: cmp.Or(c.EngineTitle, c.Engine), System: c.System}
-	titles := map[plan.FigureOf]string{plan.OfTTFT: "Time to first token", plan.OfTPOT: "Time per output token", plan.OfThroughput: "Throughput", plan.OfMemory: "Memory"}
+	titles := map[plan.FigureOf]string{plan.OfTTFT: "Time to first token", plan.OfTPOT: "Time per output token", plan.OfThroughput: "Throughput", plan.OfMemory: "Memory", plan.OfLimits: "Within the limits", plan.OfCost: "Cost", plan.OfEnergy: "Energy"}
 	for i := range why.Figures {
 		f := &why.Figures[i]
 		r := reason{Reason: f, ID: id + "--" + string(f.Figure), Title: cmp.Or(titles[f.Figure], string(f.Figure))}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -76,6 +77,25 @@ func TestReportExplainsAll(t *testing.T) {
 		t.Error("the view asks for another plan")
 	}
 	wellFormed(t, html)
+}
+
+// TestEveryFigureExplained: each figure of the answer and of the first contender's view leads to what is behind it.
+func TestEveryFigureExplained(t *testing.T) {
+	for _, name := range []string{"plan", "day"} {
+		html := report(t, plan(t, name))
+		first, _, _ := strings.Cut(html, "</dialog>")
+		names := regexp.MustCompile(`<dt>(.*?)</dt>`).FindAllStringSubmatch(first, -1)
+		if len(names) < 15 {
+			t.Errorf("%s: %d figures", name, len(names))
+		}
+		for _, m := range names {
+			_, why, _ := strings.Cut(m[1], `href="#`)
+			id, _, _ := strings.Cut(why, `"`)
+			if why == "" || !strings.Contains(first, `<details class="because" id="`+id+`"`) {
+				t.Errorf("%s: nothing is behind %s", name, m[1])
+			}
+		}
+	}
 }
 
 // TestRecordInPage: the record in a page has the digits of the document.

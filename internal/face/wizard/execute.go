@@ -14,9 +14,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// ErrInfeasible reports that no configuration meets the limits.
-var ErrInfeasible = errors.New("no configuration meets the limits")
-
 // execute runs the request of the answers.
 func (w *wizard) execute(ctx context.Context) error {
 	_, err := w.outcome(ctx)
@@ -34,7 +31,7 @@ func (w *wizard) outcome(ctx context.Context) (tables func(), err error) {
 		}
 		w.planned(command, r)
 		if len(r.Contenders) == 0 || !r.Answer.Meets {
-			err = ErrInfeasible
+			err = errors.New(w.text.NoneMeets)
 		}
 		return func() { w.config.ReportPlan(r) }, err
 	}
@@ -46,7 +43,7 @@ func (w *wizard) outcome(ctx context.Context) (tables func(), err error) {
 	tables = func() { w.config.Report(r) }
 	if f := w.infeasible(r); f != nil {
 		w.failure(command, f)
-		return tables, ErrInfeasible
+		return tables, errors.New(w.text.NoneMeets)
 	}
 	w.summary(command, r)
 	return tables, nil

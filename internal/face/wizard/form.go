@@ -34,10 +34,17 @@ const widest = 100
 // ask draws one field.
 func (a *form) ask(ctx context.Context, p *prompt) (reply, error) {
 	value := p.value
-	theme := huh.ThemeFunc(huh.ThemeBase16)
+	styles := huh.ThemeBase16
 	if !a.color {
-		theme = huh.ThemeBase
+		styles = huh.ThemeBase
 	}
+	made := map[bool]*huh.Styles{} // a form asks for them with every line it draws
+	theme := huh.ThemeFunc(func(dark bool) *huh.Styles {
+		if made[dark] == nil {
+			made[dark] = styles(dark)
+		}
+		return made[dark]
+	})
 	keys := huh.NewDefaultKeyMap()
 	keys.Quit = key.NewBinding(key.WithKeys(quitKey, backKey, changeKey))
 	keys.Select.Filter.SetEnabled(false)

@@ -104,3 +104,23 @@ func TestMessagesInChinese(t *testing.T) {
 		}
 	}
 }
+
+// TestPhrases: deployments and progress are Chinese but for names, as those who search and plan say them.
+func TestPhrases(t *testing.T) {
+	zh, en := Chinese.Say(), English.Say()
+	for text, want := range map[string]string{
+		"2 replicas of one GPU":                                      "2 个副本，每个单卡",
+		"1 replica of TP=4 EP=4, 2 spare":                            "1 个副本，每个 TP=4 EP=4，2 个备用副本",
+		"2 × (4 prefill of one GPU, 3 decode of TP=4), 2 MTP drafts": "2 ×（4 个 Prefill 实例，每个单卡，3 个 Decode 实例，每个 TP=4），2 个 MTP 草稿 token",
+		"comparing systems, engines and modes: 3 of 6 searches":      "比较系统、引擎和部署模式：已完成 3 / 6 次搜索",
+		"finding what would change the answer: 7 of 15 searches":     "寻找会改变结果的因素：已完成 7 / 15 次搜索",
+		"h200_sxm aggregated: 7 of 15 layouts":                       "h200_sxm：已评估 7 / 15 种并行策略",
+	} {
+		if got := zh.Phrase(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+		if got := en.Phrase(text); got != text {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (w *wizard) planned(command string, r *plan.Response) {
 			fmt.Fprintf(out, "\n%s\n", t.Best)
 			w.line(t.Mode, fmt.Sprintf("%s, %d x %s, %s", map[string]string{"agg": t.Aggregated, "disagg": t.Disaggregated}[c.Mode], c.GPUs, c.System, c.EngineTitle))
 			w.line(t.Format, w.format(string(r.Request.Formats.Linear), string(r.Request.Formats.Attention)))
-			w.line(t.Parallel, c.Deployment)
+			w.line(t.Parallel, t.Phrase(c.Deployment))
 			w.line(t.Concurrency, strconv.Itoa(c.Concurrency))
 			w.line(t.Throughput, fmt.Sprintf("%.2f %s, %.2f %s", c.Tokens.Value, t.Tokens, c.RequestRate.Value, t.Requests))
 			w.line(t.TTFT, fmt.Sprintf("%.2f ms", c.Judged.TTFT.Value))
@@ -108,7 +108,7 @@ func (w *wizard) planned(command string, r *plan.Response) {
 			fmt.Fprintf(out, "\n%s\n", t.Top)
 		}
 		if i < topRows {
-			fmt.Fprintf(out, "  %d. %s: %s, %.2f %s\n", i+1, c.Name, c.Deployment, c.Tokens.Value, t.Tokens)
+			fmt.Fprintf(out, "  %d. %s: %s, %.2f %s\n", i+1, c.Name, t.Phrase(c.Deployment), c.Tokens.Value, t.Tokens)
 		}
 	}
 	fmt.Fprintf(out, "\n%s\n", t.Caution)

@@ -52,7 +52,7 @@ type Text struct {
 	Throughput, TTFT, TPOT, Tokens                      string
 	Aggregated, Disaggregated, Prefill, Decode, Matched string
 	Format, Own, Formats, Chance, Requests              string
-	Across, Top, Row, NoRow                             string
+	Across, Top, Row, NoRow, NoneMeets                  string
 	RatioTitle, RatioLine, PhaseLine, Instances         string
 	Caution                                             string
 
@@ -65,6 +65,16 @@ type Text struct {
 	// not translated.
 	Messages [][2]string
 	Other    string
+	// Phrases translate parts of deployments and of progress, all that match, one after the other.
+	Phrases [][2]string
+}
+
+// Phrase is a deployment in words, or how far a search is, in the language.
+func (t *Text) Phrase(text string) string {
+	for _, p := range t.Phrases {
+		text = regexp.MustCompile(p[0]).ReplaceAllString(text, p[1])
+	}
+	return text
 }
 
 // translate is a message of a check in the language. One that begins with the name of what it is about is translated behind it.

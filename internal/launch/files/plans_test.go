@@ -77,6 +77,39 @@ func TestAMD(t *testing.T) {
 	}
 }
 
+// TestRefusedBuffers: SGLang 0.5.14 and 0.5.15 choose buffers for hybrid models that they refuse on AMD's devices; with the prefix cache they
+// start without the overlapped scheduler only (server_args.py, _validate_mamba_extra_buffer). The files come back as what was written.
+func TestRefusedBuffers(t *testing.T) {
+	for _, c := range []struct {
+		release, model, system, setting string
+		off                             bool
+	}{
+		{"0.5.15.post1", "Qwen/Qwen3.5-397B-A17B", "mi355x", "", true},
+		{"0.5.14", "Qwen/Qwen3-Next-80B-A3B-Instruct", "mi300x", "", true},
+		{"0.5.15", "Qwen/Qwen3.5-397B-A17B", "mi355x", "prefix_caching=false", false},
+		{"0.5.15", "Qwen/Qwen3.5-397B-A17B", "b200_sxm", "", false},
+		{"0.5.16", "Qwen/Qwen3.5-397B-A17B", "mi355x", "", false},
+		{"0.5.13", "Qwen/Qwen3.5-397B-A17B", "mi355x", "", false},
+		{"0.5.15", "Qwen/Qwen3-235B-A22B", "mi355x", "", false},
+	} {
+		pool := both(1, tp(8))
+		if c.setting != "" {
+			pool.Settings = []string{c.setting}
+		}
+		p := planned(t, "sglang", c.release, c.model, c.system, []int{32}, pool)
+		all, _, err := files.Write(p, files.Plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(all[0].Data), "--disable-overlap-schedule"); got != c.off {
+			t.Errorf("%+v: %t in\n%s", c, got, all[0].Data)
+		}
+		if d := same(t, p, all); d != "" {
+			t.Errorf("%+v (-written +read):\n%s", c, d)
+		}
+	}
+}
+
 // TestMindIE: the file has the layout and the limits.
 func TestMindIE(t *testing.T) {
 	p := planned(t, "mindie", "", "Qwen/Qwen3-32B", "ATLAS_800_A3_752T_128G_DIE", []int{64}, both(1, tp(4)))

@@ -57,7 +57,7 @@ type Response struct {
 
 // Run makes the files.
 func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) {
-	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
+	site := launch.Site(r.Site)
 	if err := site.Check(); err != nil {
 		return nil, session.BadInput(err)
 	}

@@ -116,7 +116,7 @@ func (e *Experiment) Complete() {
 func (e *Experiment) Check() error {
 	errs := []error{
 		field.Between("total_gpus", e.Devices, 1, MaxDevices), field.Between("isl", e.Input, 1, session.MaxTokens), field.Between("osl", e.Output, 1, session.MaxTokens),
-		field.Between("prefix", e.Prefix, 0, e.Input-1), field.Between("nextn", e.MTP, 0, deployment.MaxMTP), session.Share("confidence", e.Confidence), e.CheckStatistic(e.Limits), session.CheckLimits(e.Limits),
+		field.Between("prefix", e.Prefix, 0, e.Input-1), field.Between("nextn", e.MTP, 0, deployment.MaxMTP), session.Confidence(e.Confidence), e.CheckStatistic(e.Limits), session.CheckLimits(e.Limits),
 	}
 	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
 		if n < 1 || n > MaxBatch {
@@ -125,10 +125,10 @@ func (e *Experiment) Check() error {
 	}
 	errs = append(errs, field.OneOf("serving_mode", e.Mode, Aggregated, Disaggregated))
 	const off = "false"
-	if e.Prefix > 0 && e.setting("prefix_caching") == off {
+	if e.Prefix > 0 && e.prefixCaching() == off {
 		errs = append(errs, field.Errorf("%s %d needs the prefix cache, which prefix_caching=false switches off", field.Name("prefix"), e.Prefix))
 	}
-	if e.Host.GiB > 0 && e.setting("prefix_caching") == off {
+	if e.Host.GiB > 0 && e.prefixCaching() == off {
 		errs = append(errs, field.Errorf("%s needs the prefix cache, which prefix_caching=false switches off", field.Name("host_cache")))
 	}
 	if e.Mode == Disaggregated && e.Devices == 1 {
@@ -139,7 +139,7 @@ func (e *Experiment) Check() error {
 
 // caches says that the prefix cache is wanted, and nobody said whether there is one.
 func (e *Experiment) caches() bool {
-	return e.setting("prefix_caching") == "" && (e.Prefix > 0 || e.Host.GiB > 0 || slices.ContainsFunc(e.Workloads, func(w session.Workload) bool { return w.Session != nil }))
+	return e.prefixCaching() == "" && (e.Prefix > 0 || e.Host.GiB > 0 || slices.ContainsFunc(e.Workloads, func(w session.Workload) bool { return w.Session != nil }))
 }
 
 // drafts are the ways to draft tokens that are searched.
@@ -150,11 +150,11 @@ func (e *Experiment) drafts() []search.Draft {
 	return []search.Draft{{By: e.Drafter, Tokens: e.MTP}}
 }
 
-// setting is what an engine setting was given as, "" if it was not; the last counts.
-func (e *Experiment) setting(key string) string {
+// prefixCaching is what the engine setting was given as, "" if it was not; the last counts.
+func (e *Experiment) prefixCaching() string {
 	out := ""
 	for _, s := range e.Engine.Settings {
-		if k, value, _ := strings.Cut(s, "="); strings.ReplaceAll(strings.TrimSpace(k), "-", "_") == key {
+		if k, value, _ := strings.Cut(s, "="); strings.ReplaceAll(strings.TrimSpace(k), "-", "_") == "prefix_caching" {
 			out = strings.TrimSpace(value)
 		}
 	}

@@ -104,12 +104,3 @@ func (b *belief) weights(q quantity, measured []int) [][]float64 {
 	}
 	return out
 }
-
-// left is the standard deviation that remains at a point after some were measured.
-func (b *belief) left(q quantity, at int, measured []int, weights [][]float64) float64 {
-	v := b.prior[q][at][at]
-	for j, y := range measured {
-		v -= weights[at][j] * b.prior[q][at][y]
-	}
-	return math.Sqrt(max(0, v))
-}

@@ -108,7 +108,7 @@ func TestPropose(t *testing.T) {
 	if x, err := Propose(t.Context(), remembers, r); err != nil || len(x.Runs) != 0 || len(x.Notes) == 0 {
 		t.Errorf("one minute is too short for a server: %v, %+v", err, x)
 	}
-	found, err := plan.Run(t.Context(), &session.Session{}, r.Plan)
+	found, err := plan.Run(t.Context(), remembers, r.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +120,12 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestSameAgain: the same question has the same answer.
+// TestSameAgain: the same question has the same answer, with and without a memory.
 func TestSameAgain(t *testing.T) {
 	t.Parallel()
 	var texts [2]string
-	for i := range texts {
-		x, err := Propose(t.Context(), &session.Session{}, question(2, "vllm"))
+	for i, w := range []*session.Session{remembers, {}} {
+		x, err := Propose(t.Context(), w, question(2, "vllm"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,10 +244,10 @@ func TestRefuses(t *testing.T) {
 // TestScripts: scripts of every client parse, name their results, and the launch files beside them start what was predicted.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	for _, prefix := range []int{0, 256} {
-		r := question(2, "vllm", "sglang", "trtllm")
-		r.Plan.Workloads[0].Prefix, r.Plan.Workloads[0].LengthLow = prefix, 0.8
-		x, err := Propose(t.Context(), &session.Session{}, r)
+	prefixed := question(1, "vllm", "sglang", "trtllm")
+	prefixed.Plan.Workloads[0].Prefix, prefixed.Plan.Workloads[0].LengthLow = 256, 0.8
+	for _, r := range []Request{question(2, "vllm", "sglang"), prefixed} {
+		x, err := Propose(t.Context(), remembers, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -377,4 +377,13 @@ func FuzzReadKernels(f *testing.F) {
 			}
 		}
 	})
+}
+
+// left is the standard deviation that remains at a point after some were measured.
+func (b *belief) left(q quantity, at int, measured []int, weights [][]float64) float64 {
+	v := b.prior[q][at][at]
+	for j, y := range measured {
+		v -= weights[at][j] * b.prior[q][at][y]
+	}
+	return math.Sqrt(max(0, v))
 }

@@ -99,7 +99,7 @@ func (r *Request) checkEvaluation() error {
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
 		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
 	}
-	if err := session.Share("confidence", r.Confidence); err != nil {
+	if err := session.Confidence(r.Confidence); err != nil {
 		return err
 	}
 	switch {

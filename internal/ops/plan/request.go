@@ -56,7 +56,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), r.checkDraft(), systems(w, r))
+	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Confidence(r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), r.checkDraft(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 

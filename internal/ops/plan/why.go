@@ -38,7 +38,8 @@ type Reason struct {
 	Value    float64  `json:"value"`
 	Unit     string   `json:"unit"`
 	Sentence string   `json:"sentence"`
-	// Parts add up to the figure, for throughput to the time of a request; a negative part reduces it.
+	// Parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; those of a probability multiply
+	// to it. A negative part reduces it.
 	Parts     []Portion `json:"parts"`
 	PartsUnit string    `json:"parts_unit"`
 	// Phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; Bounds are what the step waits for.
@@ -56,6 +57,9 @@ const (
 	OfTPOT       FigureOf = "tpot"
 	OfThroughput FigureOf = "throughput"
 	OfMemory     FigureOf = "memory"
+	OfLimits     FigureOf = "within_limits"
+	OfCost       FigureOf = "cost"
+	OfEnergy     FigureOf = "energy"
 )
 
 // Portion is a part of a figure.
@@ -120,6 +124,15 @@ func (x explaining) why(o *calibration.Overlay) *Why {
 		out.Figures = append(out.Figures, x.whyEach(c))
 	}
 	out.Figures = append(out.Figures, x.whyThroughput(c), x.whyMemory(c))
+	if c.Chance != nil {
+		out.Figures = append(out.Figures, whyLimits(c))
+	}
+	if c.Cost != nil {
+		out.Figures = append(out.Figures, whyCost(c))
+	}
+	if c.Energy != nil {
+		out.Figures = append(out.Figures, whyEnergy(c))
+	}
 	return out
 }
 

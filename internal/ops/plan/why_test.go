@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ func TestWhy(t *testing.T) {
 		"GPUs":       func(*Request) {},
 		"a load":     func(r *Request) { r.Devices, r.Rate = 0, 12 },
 		"percentile": func(r *Request) { r.Percentile = 95 },
+		"goodput":    func(r *Request) { r.Goodput = 0.9 },
+		"impossible": func(r *Request) {
+			r.Goodput, r.Limits = 0.9, workload.Limits{TTFT: units.Millisecond / 1000, TPOT: units.Millisecond / 1000}
+		},
 		"long": func(r *Request) {
 			r.Workloads, r.Limits = []session.Workload{{Input: 20000, Output: 50}}, workload.Limits{TTFT: 9000 * units.Millisecond}
 		},
@@ -37,13 +42,19 @@ func TestWhy(t *testing.T) {
 		for i := range y.Figures {
 			f := &y.Figures[i]
 			of = append(of, f.Figure)
-			sum := 0.0
+			sum, product := 0.0, 100.0
 			for _, x := range f.Parts {
 				sum += x.Value
+				product *= x.Value / 100
 			}
 			want := f.Value
-			if f.Figure == OfThroughput {
+			switch f.Figure { //nolint:exhaustive // others are their sums
+			case OfThroughput:
 				want = c.Latency
+			case OfEnergy:
+				want = float64(c.Energy.Watts)
+			case OfLimits:
+				sum = product
 			}
 			if math.Abs(sum-want) > 1e-6*want {
 				t.Errorf("%s: the parts of %s are %g of %g", name, f.Figure, sum, want)
@@ -55,9 +66,9 @@ func TestWhy(t *testing.T) {
 				t.Errorf("%s: %s: %q, %q", name, f.Figure, f.Sentence, f.Error)
 			}
 		}
-		want := []FigureOf{OfTTFT, OfTPOT, OfThroughput, OfMemory}
+		want := []FigureOf{OfTTFT, OfTPOT, OfThroughput, OfMemory, OfLimits, OfCost, OfEnergy}
 		if r.Workloads[0].Output == 1 {
-			want = []FigureOf{OfTTFT, OfThroughput, OfMemory}
+			want = slices.Delete(want, 1, 2)
 		}
 		if !cmp.Equal(of, want) {
 			t.Errorf("%s: figures %v", name, of)
@@ -68,6 +79,39 @@ func TestWhy(t *testing.T) {
 		}
 		if len(y.Models) == 0 {
 			t.Errorf("%s: no model was measured", name)
+		}
+	}
+}
+
+// TestWhyCost: the sentences of cost and energy have the price with its source, what an hour and a month cost, the power of a GPU, and what is not counted.
+func TestWhyCost(t *testing.T) {
+	r := smallPlan()
+	r.Engines, r.Prices, r.EnergyPrice = []string{"vllm"}, nil, new(0.5)
+	listed := mustPlan(t, r)
+	r.Prices = map[string]float64{r.Systems[0]: 3}
+	given := mustPlan(t, r)
+	of := func(p *Response, f FigureOf) *Reason {
+		i := slices.IndexFunc(p.Why.Figures, func(x Reason) bool { return x.Figure == f })
+		if i < 0 {
+			t.Fatalf("no reason of %s", f)
+		}
+		return &p.Why.Figures[i]
+	}
+	k, gpus := listed.Contenders[0].Cost, listed.Contenders[0].GPUsGiven
+	for want, in := range map[string]string{
+		fmt.Sprintf("%s at %s USD an hour", units.Counted(gpus, "GPU"), units.Figure(k.PerGPUHour)): of(listed, OfCost).Sentence,
+		"at 0.5 USD per kWh": of(listed, OfCost).Sentence,
+		k.Source:             of(listed, OfCost).Sentence,
+		k.Class.InWords():    of(listed, OfCost).Sentence,
+		k.Date:               of(listed, OfCost).Sentence,
+		fmt.Sprintf("A month of 730 hours costs %s USD", units.Figure(k.PerMonth)): of(listed, OfCost).Sentence,
+		"at 3 USD an hour": of(given, OfCost).Sentence,
+		"Price: yours.":    of(given, OfCost).Sentence,
+		"A GPU draws " + units.Figure(float64(listed.Contenders[0].Energy.Watts)) + " W on average": of(listed, OfEnergy).Sentence,
+		"PUE": of(listed, OfEnergy).Sentence,
+	} {
+		if !strings.Contains(in, want) {
+			t.Errorf("no %q in %q", want, in)
 		}
 	}
 }

@@ -50,10 +50,10 @@ func HitRate(x float64) error {
 	return nil
 }
 
-// Share checks a probability that is neither 0 nor 1.
-func Share(name field.Name, x float64) error {
+// Confidence checks a probability that is neither 0 nor 1.
+func Confidence(x float64) error {
 	if !(x > 0 && x < 1) {
-		return field.Errorf("%s must be above 0 and below 1, got %g", name, x)
+		return field.Errorf("%s must be above 0 and below 1, got %g", field.Name("confidence"), x)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/power"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -27,6 +28,9 @@ type Energy struct {
 
 	// Error is the expected error of the joules per output token.
 	Error calibration.Error `json:"-"`
+	// Draw adds up to Watts, Cap is the most that a device may draw.
+	Draw power.Draw  `json:"-"`
+	Cap  units.Watts `json:"-"`
 }
 
 // EnergyOf is the energy of a simulated deployment, nil if unknown.
@@ -37,5 +41,5 @@ func EnergyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy 
 		return nil
 	}
 	expected := calibration.ExpectJoules(&subject, e.Tier)
-	return &Energy{e.PerToken, expected.Around(float64(e.PerToken)), e.Watts, e.Tier, expected}
+	return &Energy{e.PerToken, expected.Around(float64(e.PerToken)), e.Watts, e.Tier, expected, e.Draw, e.Cap}
 }

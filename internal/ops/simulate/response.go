@@ -85,7 +85,7 @@ type Response struct {
 	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
 	Guide *Guide `json:"guide,omitempty"`
 	// Timeline is missing unless the request asks for it.
-	Timeline *Timeline `json:"timeline,omitempty"`
+	Timeline *sim.Timeline `json:"timeline,omitempty"`
 
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
@@ -248,7 +248,7 @@ func (r *Response) present() {
 	if x := s.Sessions; x != nil {
 		r.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, means.Latency(0)), timesOf(&x.Working, means.Latency(0))}
 	}
-	r.Timeline = timelineOf(s.Minute)
+	r.Timeline = s.Minute
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
 		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -130,7 +131,17 @@ func (s *Sweep) answer(ctx context.Context, w *session.Session, index int) (*Row
 		out.Status, out.Reason = Failed, wrong(err)
 		return out, ctx.Err()
 	}
+	out.round()
 	return out, err
+}
+
+// round gives the figures the digits that documents have. They are copied: cells share answers.
+func (r *Row) round() {
+	for _, x := range reflect.ValueOf(r).Elem().Fields() {
+		if p, ok := reflect.TypeAssert[*float64](x); ok && p != nil {
+			x.Set(reflect.ValueOf(new(units.Rounded(*p))))
+		}
+	}
 }
 
 // predicted simulates a cell. Those that differ in limits and prices share the simulation.

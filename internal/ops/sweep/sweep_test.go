@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -170,7 +172,8 @@ func TestRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *r.TTFT != a.TTFT.Mean || *r.TPOT != a.TPOT.Mean || *r.TPOTHigh != a.TPOT.High || *r.Chance != *a.Chance || *r.Tokens != a.OutputRate {
+		same := func(row *float64, full float64) bool { return *row == units.Rounded(full) }
+		if !same(r.TTFT, a.TTFT.Mean) || !same(r.TPOT, a.TPOT.Mean) || !same(r.TPOTHigh, a.TPOT.High) || !same(r.Chance, *a.Chance) || !same(r.Tokens, a.OutputRate) {
 			t.Errorf("cell %d: the row has TTFT %g, TPOT %g and chance %g, its request gives %g, %g and %g", i, *r.TTFT, *r.TPOT, *r.Chance, a.TTFT.Mean, a.TPOT.Mean, *a.Chance)
 		}
 	}
@@ -200,7 +203,8 @@ func TestPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &a.Contenders[0]
-		if *r.Tokens != c.Tokens.Value || *r.TPOT != c.TPOT.Value || *r.Million != c.Cost.PerMillion.Value || r.Deployment != c.Deployment || *r.Price != c.Cost.PerGPUHour {
+		same := func(row *float64, full float64) bool { return *row == units.Rounded(full) }
+		if !same(r.Tokens, c.Tokens.Value) || !same(r.TPOT, c.TPOT.Value) || !same(r.Million, c.Cost.PerMillion.Value) || r.Deployment != c.Deployment || !same(r.Price, c.Cost.PerGPUHour) {
 			t.Errorf("cell %d: %s with %g tokens/s, the plan has %s with %g", r.Index, r.Deployment, *r.Tokens, c.Deployment, c.Tokens.Value)
 		}
 	}
@@ -226,6 +230,11 @@ func TestFormats(t *testing.T) {
 	at := func(name string) string { return records[1][slices.Index(records[0], name)] }
 	if at("model") != want[0].Model || at("tokens_per_second") != fmt.Sprint(*want[0].Tokens) || at("request") != string(want[0].Request) || at("rate") != "" {
 		t.Errorf("%q", records[1])
+	}
+	for i, x := range records[1] {
+		if _, err := strconv.ParseFloat(x, 64); err == nil && len(strings.Trim(x, "-0.")) > units.Digits+1 {
+			t.Errorf("%s has the digits %s", records[0][i], x)
+		}
 	}
 	for f := range reflect.TypeFor[sweep.Row]().Fields() {
 		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); name != f.Tag.Get("json") {

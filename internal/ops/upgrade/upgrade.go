@@ -155,7 +155,11 @@ func (out *Response) releases(ctx context.Context, w *session.Session, r *Reques
 		if err != nil {
 			return session.BadInput(field.About("engine", err))
 		}
-		if p.Name != out.Engine && p.Name != engine.Server(out.Engine) {
+		switch {
+		case p.Name == out.Engine || p.Name == engine.Server(out.Engine):
+		case read.Device == "" && p.Server() == out.Engine: // a port to a device that the files do not say
+			out.Engine, out.Title = p.Name, p.Title
+		default:
 			return session.BadInput(field.Errorf("%s is %s, and the files start %s", field.Name("engine"), p.Name, out.Engine))
 		}
 	}

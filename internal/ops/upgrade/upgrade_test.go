@@ -95,6 +95,26 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// TestPort: an engine can be a port of the one that files start, where they do not say the device.
+func TestPort(t *testing.T) {
+	t.Parallel()
+	command := "vllm serve Qwen/Qwen3-8B"
+	r, err := upgrade.Run(t.Context(), &session.Session{}, upgrade.Request{Request: lint.Request{Command: command}, Engine: "vllm-ascend", From: "0.11.0", To: "0.18.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Engine != "vllm-ascend" || r.Title != "vLLM on Ascend" || len(r.Effects) > 0 || len(r.Added) == 0 {
+		t.Errorf("%s (%s), effects %v, %d new flags", r.Engine, r.Title, r.Effects, len(r.Added))
+	}
+	if r.From.Date != "2025-12-16" {
+		t.Errorf("%+v", r.From)
+	}
+	_, err = upgrade.Run(t.Context(), &session.Session{}, upgrade.Request{Request: lint.Request{Command: command, System: "h100_sxm"}, Engine: "vllm-ascend", From: "0.11.0", To: "0.18.0"})
+	if err == nil || !strings.Contains(err.Error(), "engine is vllm-ascend, and the files start vllm") {
+		t.Errorf("on an H100: %v", err)
+	}
+}
+
 // TestRefuses: an unknown release names the nearest, an engine must be that of the files.
 func TestRefuses(t *testing.T) {
 	t.Parallel()

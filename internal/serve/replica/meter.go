@@ -115,8 +115,10 @@ func (m *Meters) Used(r *sim.Result) []Used {
 
 // Energy is what a deployment draws while it serves.
 type Energy struct {
-	// Watts is the mean power of a device, Devices their number.
+	// Watts is the mean power of a device, Draw what adds up to it, Cap the most that one may draw, Devices their number.
 	Watts   units.Watts
+	Draw    power.Draw
+	Cap     units.Watts
 	Devices int
 	// PerToken is the energy of all devices for an output token.
 	PerToken units.Joules
@@ -129,6 +131,7 @@ type Energy struct {
 func (m *Meters) Energy(r *sim.Result, factor float64) (Energy, bool) {
 	var out Energy
 	var total units.Watts
+	var draw power.Draw
 	for i, u := range m.Used(r) {
 		p, ok := power.New(m.fleet.deployment.Pools[i].Device)
 		if !ok {
@@ -137,13 +140,16 @@ func (m *Meters) Energy(r *sim.Result, factor float64) (Energy, bool) {
 		if out.Tier != device.Transferred {
 			out.Tier = p.Tier()
 		}
-		total += p.Scaled(factor).Mean(&u.Loads, u.Busy) * units.Watts(u.Devices)
+		p = p.Scaled(factor)
+		total += p.Mean(&u.Loads, u.Busy) * units.Watts(u.Devices)
+		draw = draw.Plus(p.Draw(&u.Loads, u.Busy), float64(u.Devices))
+		out.Cap = max(out.Cap, p.Cap())
 		out.Devices += u.Devices
 	}
 	if out.Devices == 0 || r.OutputRate <= 0 {
 		return Energy{}, false
 	}
-	out.Watts = total / units.Watts(out.Devices)
+	out.Watts, out.Draw = total/units.Watts(out.Devices), power.Draw{}.Plus(draw, 1/float64(out.Devices))
 	out.PerToken = units.Joules(total) / units.Joules(r.OutputRate)
 	return out, true
 }

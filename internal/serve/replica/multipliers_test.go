@@ -300,6 +300,27 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// TestSlowToCompute: experts that are slow to compute take longer in steps of many tokens, and not where weights are read.
+func TestSlowToCompute(t *testing.T) {
+	build := func(prompts float64) *replica.Replica {
+		r, err := buildDrafts(t, "Qwen/Qwen3-30B-A3B", "h200_sxm", "vllm", parallel.Layout{Devices: 1, TP: 1}, 0, func(e *engine.Profile) {
+			e.Slow, e.Hosts = []engine.SlowKernels{{Weights: "bf16", Generations: []string{"hopper"}, Prompts: prompts}}, map[string]*engine.Terms{engine.Generic: {}}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	slow, fast := build(2), build(1)
+	longer := func(tokens int) float64 {
+		b := sim.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: float64(tokens*tokens) / 2}
+		return float64(slow.Step(b)/fast.Step(b)) - 1
+	}
+	if few, many := longer(100), longer(8000); few > 0.01 || many < 0.2 {
+		t.Errorf("a step of 100 tokens takes %g longer, of 8000 %g", few, many)
+	}
+}
+
 // TestPool: the pool of a replica and its ranks in a simulation.
 func TestPool(t *testing.T) {
 	l := parallel.Layout{Devices: 4, TP: 1, DP: 4, EP: 4}
@@ -319,7 +340,7 @@ func TestPool(t *testing.T) {
 		p := r.Pool(3)
 		want := sim.Engine{
 			Policy: sim.PrefillFirst, Stages: 1, TokenBudget: c.tokens, MaxSequences: 4 * c.sequences, Blocks: r.KVTokens / 7 * 4, BlockTokens: 7,
-			PrefixCache: true, Chunked: true, Reserve: 0.3, ReceiveInterval: 9, Overlapped: true, Held: 11, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1, RankWaitSteps: 17, Ranks: 4,
+			PrefixCache: true, Chunked: true, Reserve: 0.3, ReceiveInterval: 9, Overlapped: true, Held: 11, Again: 0.6, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1, RankWaitSteps: 17, Ranks: 4,
 			APIFixed: p.Engine.APIFixed, APIPerToken: p.Engine.APIPerToken, First: p.Engine.First,
 		}
 		if p.Replicas != 3 || p.Engine != want {

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"math"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
@@ -45,8 +47,10 @@ type Pace struct {
 	ahead bool
 	// Latent attention takes so many times as long in decodes and prompts as its price, dense products and those of
 	// experts whatever the step.
-	decode, prompt            units.Seconds
-	products, experts, routed units.Seconds // routed is of experts in steps with prompts
+	decode, prompt    units.Seconds
+	products, experts units.Seconds
+	routed            float64 // how many times as long experts compute in steps with prompts
+	chosen            float64 // share of the experts that a token chooses
 
 	tiles    engine.Tiles  // of dense products
 	throttle units.Seconds // how much longer these take on a device at the limit of its power
@@ -66,7 +70,7 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
 	}
 	products, experts, prompts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
-	p.products, p.experts, p.routed = units.Seconds(products), units.Seconds(experts), units.Seconds(prompts)
+	p.products, p.experts, p.routed, p.chosen = units.Seconds(products), units.Seconds(experts), prompts/experts, chosen(s)
 	if s.Layout.TP*s.Layout.PP <= 1 && inStep(s) == 1 {
 		p.host.Exposed *= e.Alone
 		p.ahead = e.LaunchAhead
@@ -95,6 +99,16 @@ func prepared(s *graph.Spec) int {
 		return 1
 	}
 	return 1 + min(s.MTP, 2)
+}
+
+// chosen is the share of its experts that a token chooses.
+func chosen(s *graph.Spec) float64 {
+	for i := range s.Model.Kinds {
+		if f := &s.Model.Kinds[i].FFN; f.Kind == model.MoE {
+			return float64(f.TopK) / float64(f.Experts)
+		}
+	}
+	return 0
 }
 
 // latentHeads are the heads of latent attention on a rank, 0 without any. Sparse
@@ -174,7 +188,7 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 	f := p.phase(tokens)
 	experts := p.experts
 	if prefill {
-		experts = p.routed
+		experts *= p.computes(decode*p.query + tokens)
 	}
 	products := p.products * units.Seconds(p.tiles.Longer((decode*p.query+tokens+p.ranks-1)/p.ranks))
 	products *= t[step.Products] * units.Seconds(f[step.Products])
@@ -189,6 +203,19 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 	kernels := layers + head + attention
 	layers += p.host.PerLayer*units.Seconds(p.layers+p.drafts) + p.host.PerDraft*units.Seconds(p.drafts)
 	return work{layers, head, attention, kernels, products}
+}
+
+// balance is the rows from which on a product takes longer than reading its weights (800 TFLOP/s in 16 bits, 4 TB/s).
+const balance = 200
+
+// computes is how many times as long the products of experts take in a step of so many tokens whose kernels are slow to compute and
+// not to read weights.
+func (p *Pace) computes(tokens int) units.Seconds {
+	if p.routed == 1 {
+		return 1
+	}
+	x := float64(tokens) * p.chosen / balance
+	return units.Seconds(math.Hypot(p.routed*x, 1) / math.Hypot(x, 1))
 }
 
 // launches is how long the host launches the layers of a step, 0 where it replays one graph.
@@ -212,8 +239,6 @@ func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) (alone units.S
 		Host:   p.host.Work(decode+prompts) + launches,
 		Rest:   p.host.PerPrefillStep,
 	}
-	// Products of fewer rows take as long as their weights are read (800 TFLOP/s in 16 bits, 4 TB/s).
-	const balance = 200
 	if rows := decode*p.query + tokens; rows > balance {
 		behind.Compute = w.products * (1 - balance/units.Seconds(rows))
 		behind.Throttled = behind.Compute * p.throttle

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
@@ -40,15 +39,6 @@ type Replica struct {
 
 // ErrNoCache says that weights leave no room for a cache.
 var ErrNoCache = errors.New("the weights leave no room for a KV cache")
-
-// New prepares a replica of a pool, which must have an engine.
-func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
-	g, err := graph.New(p.Spec)
-	if err != nil {
-		return nil, err
-	}
-	return along(p, step.NewCurve(g, prices))
-}
 
 // along is a replica of a pool whose steps a curve prices.
 func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
@@ -125,12 +115,20 @@ func (r *Replica) Pool(n int) sim.Pool {
 		Policy: policy(e.Policy), Stages: r.pace.stages,
 		TokenBudget: tokens * ranks, MaxSequences: all * ranks, BatchSequences: batch * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
-		PrefixCache: e.PrefixCaching, Chunked: e.ChunkedPrefill, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, LaunchAhead: r.pace.ahead, Held: e.HeldTokens,
+		PrefixCache: e.PrefixCaching, Chunked: e.ChunkedPrefill, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, LaunchAhead: r.pace.ahead, Again: r.again(), Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
 		RankFill: e.AttentionDP.Fill, RankStallSteps: e.AttentionDP.StallSteps,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
 		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}
+}
+
+// again is the share of its time that reading a cached token again takes, where that was measured: in attention with keys and values.
+func (r *Replica) again() float64 {
+	if latentHeads(&r.spec) > 0 {
+		return 1
+	}
+	return r.device.Again
 }
 
 // tier is the host cache of a replica as simulated. Each device loads its own part of a cache; ranks that step together

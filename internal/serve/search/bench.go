@@ -183,21 +183,33 @@ func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
 	out := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: of.precision == Carried || sessions, Sessions: sessions && of.precision == Carried}
 	const (
 		enough = 3000   // requests for a verdict
-		more   = 20     // times as many of sessions: all that are under way have to be replaced
+		more   = 20     // times as many of sessions
+		often  = 8      // that all sessions under way are replaced
 		few    = 10_000 // requests to compare loads of sessions
 		each   = 16     // of a session under way
 		coarse = 2 * sim.DefaultSampling
 	)
 	switch {
+	case of.precision == Carried && of.Rate > 0 && sessions:
+		out.Requests = max(sim.DefaultSteadyRequests, int(often*b.generation(of)))
 	case of.precision != Rough || of.Requests > 0 && !sessions:
 	case of.Requests > 0:
 		out.Requests = max(few, max(each, int(b.Sessions.Turns))*of.Requests)
 	case sessions:
-		out.Error, out.Requests, out.Figures = coarse, enough*more*of.times(), false
+		out.Error, out.Requests, out.Figures = coarse, max(enough*more, int(often*b.generation(of))), false
 	default:
 		out.Error, out.Requests = coarse, enough
 	}
 	return out
+}
+
+// generation is the requests of the sessions that are under way at a rate, if none of them waits.
+func (b *Bench) generation(of *trialOf) float64 {
+	x, err := b.bounds(&of.Candidate)
+	if err != nil { // the trial says why
+		return 0
+	}
+	return of.Rate * (x.alone() + float64(b.Sessions.Think)) * b.Sessions.Turns
 }
 
 func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial, error) {

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/soak"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -85,7 +86,7 @@ const byChance = 1.05
 // tighter limits, nor if requests are to meet all limits at once; but for what chance explains.
 func TestHarderNeedsMore(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	soak.Few(t, 60, func(t *rapid.T) {
 		easy := drawSizing(t)
 		what := rapid.SampledFrom([]string{"percentile", "rate", "burstiness", "limits", "together"}).Draw(t, "harder")
 		hard := easy
@@ -117,7 +118,7 @@ func TestHarderNeedsMore(t *testing.T) {
 // needed, nor fewer; but for what chance explains.
 func TestPercentileOfMeans(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	soak.Few(t, 30, func(t *rapid.T) {
 		mean := drawSizing(t)
 		mean.percentile = 0
 		found := mean.fewest(t)
@@ -149,7 +150,7 @@ func TestPercentileOfMeans(t *testing.T) {
 // TestTwice: twice the rate needs at most twice the devices, and on twice the copies of a unit has the same times.
 func TestTwice(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	soak.Few(t, 40, func(t *rapid.T) {
 		once := drawSizing(t)
 		twice := once
 		twice.rate *= 2
@@ -172,7 +173,7 @@ func TestTwice(t *testing.T) {
 // TestGoodputOfOneLimit: a share of requests within one limit is that percentile of its time.
 func TestGoodputOfOneLimit(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	soak.Few(t, 40, func(t *rapid.T) {
 		q := drawSizing(t)
 		q.percentile = max(50, q.percentile)
 		one := rapid.SampledFrom([]workload.Limits{{TTFT: q.limits.TTFT}, {TPOT: q.limits.TPOT}, {Latency: q.limits.Latency}}).Draw(t, "limit")

@@ -129,6 +129,8 @@ func (x *rates) shared(ctx context.Context) error {
 		}
 		if before = n; x.r.OK {
 			most = min(most, perCopy())
+		} else {
+			most = min(most, rated(x.least))
 		}
 	}
 	return nil

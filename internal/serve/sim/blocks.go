@@ -33,10 +33,11 @@ func (c *cache) held() int { return c.total - c.available() }
 // what is available first.
 func (c *cache) take(n int) {
 	for c.free < n {
-		if !c.prefix.evict() {
+		evicted := c.prefix.evict((n - c.free + c.prefix.span - 1) / max(1, c.prefix.span))
+		if evicted == 0 {
 			panic("sim: more blocks taken than there are")
 		}
-		c.give(c.prefix.span)
+		c.give(evicted * c.prefix.span)
 	}
 	c.free -= n
 	for len(c.line) > 0 && n > 0 {

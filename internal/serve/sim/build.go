@@ -153,7 +153,11 @@ func (s *simulation) converse(r *replica) {
 		s.load.contents = make([][]uint32, len(s.requests))
 	}
 	r.cache.prefix = newPrefix(s.load.contents, 0, r.engine.BlockTokens, 1)
-	r.cache.prefix.known, r.cache.prefix.answers = s.talks.known, true
+	p := &r.cache.prefix
+	p.known, p.answers = s.talks.known, true
+	for _, entries := range s.talks.system {
+		p.common = append(p.common, make([]int32, entries+1))
+	}
 }
 
 // warm gives a replica what all prompts begin with: whole blocks, as one entry, since

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
@@ -154,6 +155,30 @@ func TestPrefix(t *testing.T) {
 	}
 	if !r.Records[8].Refused || r.Refused != 1 {
 		t.Errorf("the last must be refused: %+v", r.Records[8])
+	}
+}
+
+// TestReadAgain: of a beginning that three requests share, two read it at a part of the time.
+func TestReadAgain(t *testing.T) {
+	most := func(again float64) float64 {
+		engine := Engine{Policy: DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 100, BlockTokens: 16, PrefixCache: true, Again: again}
+		var most float64
+		price := StepFunc(func(b Batch) units.Seconds {
+			if b.Decode == 3 {
+				most = max(most, b.DecodeContext)
+			}
+			return 0.1
+		})
+		ask := workload.Request{Input: 70, Output: 9, Blocks: []uint32{0, 1}}
+		run(t, &Config{Client: &Trace{BlockTokens: 32, Requests: []workload.Request{ask, ask, ask}}, Workers: Pool{Engine: engine, Stepper: price}})
+		return most
+	}
+	whole := most(0)
+	if whole < 3*70 || most(1) != whole {
+		t.Errorf("three of 70 tokens read %g, and %g", whole, most(1))
+	}
+	if got, want := most(0.6), whole-0.4*2*64; math.Abs(got-want) > 1e-9 {
+		t.Errorf("want %g of %g tokens read, got %g", want, whole, got)
 	}
 }
 

@@ -95,6 +95,9 @@ type Engine struct {
 	// LaunchAhead has launches of steps with prompts pass behind the step before, see ahead.go.
 	// Overlapped engines whose step model is a [Launcher] only.
 	LaunchAhead bool
+	// Again is the time of reading a cached token that another request of the step reads too, as a share of reading it
+	// first; 0 means 1. Not in a pipeline.
+	Again float64
 	// BatchWaitSteps holds prompts back for so many steps unless the step would
 	// fill BatchWaitRatio of the token budget. InFlight only.
 	BatchWaitSteps int
@@ -130,6 +133,9 @@ func (e Engine) normal() Engine {
 	e.Stages = max(1, e.Stages)
 	e.Overlapped = e.Overlapped && e.Stages == 1
 	e.PrefillAhead = e.PrefillAhead && e.Policy == PrefillFirst
+	if e.Again == 0 || e.Stages > 1 {
+		e.Again = 1
+	}
 	if e.BatchSequences == 0 {
 		e.BatchSequences = e.MaxSequences
 	}

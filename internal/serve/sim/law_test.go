@@ -154,7 +154,7 @@ func TestConservation(t *testing.T) {
 // balance counts the blocks of a replica one by one.
 func balance(t *rapid.T, s *simulation, r *replica) {
 	private, shares := 0, 0
-	live := map[uint32]bool{}
+	live := map[[2]int]bool{}
 	for i := range s.requests {
 		q := &s.requests[i]
 		worker := r.decodes == (len(s.decode.replicas) == 0)
@@ -174,8 +174,9 @@ func balance(t *rapid.T, s *simulation, r *replica) {
 		private += r.holds(&at) - q.shared*r.cache.prefix.span
 		shares += q.shared
 		if q.shared > 0 {
-			for _, b := range s.load.contents[i][:q.shared] {
-				live[b] = true
+			for entry := range q.shared {
+				at, begins := r.cache.prefix.at(s.load.contents[i], entry)
+				live[[2]int{int(s.load.contents[i][at]), entry - begins}] = true
 			}
 		}
 	}

@@ -9,20 +9,27 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Minute is what replicas do over a minute of a run, or over the run if it is shorter, in frames that are evenly spaced. In a steady run it
-// begins with the window.
-type Minute struct {
-	From, Every units.Seconds
-	Replicas    []ReplicaMinute
+// Timeline is what replicas do over a minute of a run, or over the run if it is shorter, in at most 120 frames that are evenly spaced. In
+// steady state it begins after the warm-up. Of many replicas it has the first eight, of two pools the first four of each.
+type Timeline struct {
+	From     units.Seconds  `json:"from_s"` // in the run
+	Every    units.Seconds  `json:"every_s"`
+	Replicas []ReplicaState `json:"replicas"`
 }
 
-// ReplicaMinute is a replica in the frames of a minute.
-type ReplicaMinute struct {
-	Role  string // prefill, decode or both
-	Alike int    // the number of replicas that do the same
-	// Requests that wait for the scheduler, whose prompts are computed, that generate, and whose caches are on the way to a decode replica.
-	Waiting, Prefill, Decode, Moving []int
-	KV                               []float64 // share of the blocks that requests hold
+// ReplicaState is a replica, a value for each frame.
+type ReplicaState struct {
+	Role string `json:"role"` // prefill, decode or both
+	// Alike is the number of replicas that do the same at the same time.
+	Alike int `json:"alike"`
+	// Queued are requests that wait for the scheduler, Prefill those whose prompts are computed, Decode those that generate, and
+	// Moving those whose KV cache is on the way to a decode replica.
+	Queued  []int `json:"queued"`
+	Prefill []int `json:"prefill"`
+	Decode  []int `json:"decode"`
+	Moving  []int `json:"moving"`
+	// KVUse is the share of the KV cache that requests hold.
+	KVUse []float64 `json:"kv_use"`
 }
 
 const (
@@ -120,32 +127,32 @@ func (r *replica) role() string {
 }
 
 // result is the minute; nil if nobody asked.
-func (m *minute) result() *Minute {
+func (m *minute) result() *Timeline {
 	if m.watched == nil {
 		return nil
 	}
 	n := len(m.watched)
-	out := &Minute{From: m.from, Every: m.every, Replicas: make([]ReplicaMinute, n)}
+	out := &Timeline{From: m.from, Every: m.every, Replicas: make([]ReplicaState, n)}
 	for i, r := range m.watched {
 		x := &out.Replicas[i]
 		x.Role, x.Alike = r.role(), 1
 		for at := i; at < len(m.frames); at += n {
 			f := &m.frames[at]
-			x.Waiting, x.Prefill, x.Decode, x.Moving = append(x.Waiting, f.waiting), append(x.Prefill, f.prefill), append(x.Decode, f.decode), append(x.Moving, f.moving)
-			x.KV = append(x.KV, math.Round(1000*f.kv)/1000) // a tenth of a per cent can be seen
+			x.Queued, x.Prefill, x.Decode, x.Moving = append(x.Queued, f.waiting), append(x.Prefill, f.prefill), append(x.Decode, f.decode), append(x.Moving, f.moving)
+			x.KVUse = append(x.KVUse, math.Round(1000*f.kv)/1000) // a tenth of a per cent can be seen
 		}
 	}
 	return out
 }
 
 // WriteCSV writes the frames, one line for each replica and time; alike is the number of replicas that a line stands for.
-func (m *Minute) WriteCSV(w io.Writer) error {
+func (m *Timeline) WriteCSV(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "second,replica,role,queued,prefill,decode,moving,kv_use,alike")
 	for i := range m.Replicas {
 		r := &m.Replicas[i]
-		for at := range r.Waiting {
-			fmt.Fprintf(b, "%.4g,%d,%s,%d,%d,%d,%d,%g,%d\n", float64(m.Every)*float64(at), i+1, r.Role, r.Waiting[at], r.Prefill[at], r.Decode[at], r.Moving[at], r.KV[at], r.Alike)
+		for at := range r.Queued {
+			fmt.Fprintf(b, "%.4g,%d,%s,%d,%d,%d,%d,%g,%d\n", float64(m.Every)*float64(at), i+1, r.Role, r.Queued[at], r.Prefill[at], r.Decode[at], r.Moving[at], r.KVUse[at], r.Alike)
 		}
 	}
 	return b.Flush()

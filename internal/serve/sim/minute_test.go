@@ -16,13 +16,13 @@ func TestMinute(t *testing.T) {
 		Seed:    1, Minute: true, Records: true,
 	})
 	m := r.Minute
-	if n := len(m.Replicas[0].Waiting); len(m.Replicas) != 2 || n < maxFrames/2 || n > maxFrames || m.Every*units.Seconds(n) < minuteLong {
+	if n := len(m.Replicas[0].Queued); len(m.Replicas) != 2 || n < maxFrames/2 || n > maxFrames || m.Every*units.Seconds(n) < minuteLong {
 		t.Fatalf("%d replicas, %d frames, every %g s", len(m.Replicas), n, m.Every)
 	}
 	seen := frame{}
 	for i := range m.Replicas {
 		x := &m.Replicas[i]
-		for at := 1; at < len(x.Waiting); at++ {
+		for at := 1; at < len(x.Queued); at++ {
 			now, here, generate := m.From+m.Every*units.Seconds(at), 0, 0
 			for k := range r.Records {
 				q := &r.Records[k]
@@ -33,17 +33,17 @@ func TestMinute(t *testing.T) {
 					}
 				}
 			}
-			if got := x.Waiting[at] + x.Prefill[at] + x.Decode[at]; got != here || x.Decode[at] != generate {
-				t.Fatalf("replica %d at %g s: %d queued, %d prefill, %d decode; by the records %d, of which %d generate", i, now, x.Waiting[at], x.Prefill[at], x.Decode[at], here, generate)
+			if got := x.Queued[at] + x.Prefill[at] + x.Decode[at]; got != here || x.Decode[at] != generate {
+				t.Fatalf("replica %d at %g s: %d queued, %d prefill, %d decode; by the records %d, of which %d generate", i, now, x.Queued[at], x.Prefill[at], x.Decode[at], here, generate)
 			}
-			seen.waiting, seen.prefill, seen.decode = seen.waiting+x.Waiting[at], seen.prefill+x.Prefill[at], seen.decode+x.Decode[at]
+			seen.waiting, seen.prefill, seen.decode = seen.waiting+x.Queued[at], seen.prefill+x.Prefill[at], seen.decode+x.Decode[at]
 		}
 	}
 	if seen.waiting == 0 || seen.prefill == 0 || seen.decode == 0 {
 		t.Errorf("a phase is never seen: %+v", seen)
 	}
 	var b strings.Builder
-	if err := m.WriteCSV(&b); err != nil || strings.Count(b.String(), "\n") != 1+2*len(m.Replicas[0].Waiting) {
+	if err := m.WriteCSV(&b); err != nil || strings.Count(b.String(), "\n") != 1+2*len(m.Replicas[0].Queued) {
 		t.Errorf("%v %.200s", err, b.String())
 	}
 }

@@ -1,13 +1,16 @@
 package sim
 
-// prefix is the prompts a replica remembers: an entry per block of content,
-// found by its number, which stands for the block and all before it. An entry
-// that no request uses is idle; idle entries are evicted, least recently used
-// first, when blocks are short, and go to the host tier if there is one.
+import "math"
+
+// prefix is the prompts a replica remembers. A prompt is one content after the other: the system prompt of its kind and what
+// its session said, or a block of a trace after the other, where a number stands for the block and all before it. A content
+// has entries, of some blocks each, and is remembered from its beginning. Entries that no request uses are idle; they are
+// evicted, least recently used first, when blocks are short, and go to the host tier if there is one.
 type prefix struct {
 	tokens  int // in an entry; 0 when nothing is shared
 	span    int // blocks in an entry
-	refs    []int32
+	has     []remembered
+	common  [][]int32 // of contents that several sessions begin with, which come first: how many requests use so many of their entries
 	idle    recency
 	host    host
 	live    int
@@ -18,34 +21,61 @@ type prefix struct {
 	evicted int64      // blocks
 }
 
-const absent = -1
+// remembered is what a replica has of a content.
+type remembered struct {
+	entries int32 // from its beginning
+	used    int32 // of these, by requests
+	users   int32
+}
 
 func newPrefix(contents [][]uint32, kinds, tokens, span int) prefix {
-	p := prefix{tokens: tokens, span: span, all: contents}
-	p.reach(int32(kinds))
-	return p
+	return prefix{tokens: tokens, span: span, all: contents, has: make([]remembered, kinds)}
 }
 
-// reach makes room for an index.
-func (p *prefix) reach(i int32) {
-	for int(i) >= len(p.refs) {
-		p.refs = append(p.refs, absent)
+// of is what is remembered of a content.
+func (p *prefix) of(content uint32) remembered {
+	if int(content) >= len(p.has) {
+		return remembered{}
 	}
-	p.idle.reach(i)
+	return p.has[content]
 }
 
-// uses is the number of requests that use an entry, or absent.
-func (p *prefix) uses(i int32) int32 {
-	if int(i) >= len(p.refs) {
-		return absent
+// size is the most entries of a content.
+func (p *prefix) size(content uint32) int {
+	switch {
+	case !p.answers:
+		return 1
+	case int(content) < len(p.common):
+		return len(p.common[content]) - 1
+	default:
+		return math.MaxInt32
 	}
-	return p.refs[i]
+}
+
+// at is the content of a prompt in which an entry is, and the entry with which it begins.
+func (p *prefix) at(contents []uint32, entry int) (i, begins int) {
+	if !p.answers {
+		return entry, entry
+	}
+	for begins+p.size(contents[i]) <= entry {
+		begins += p.size(contents[i])
+		i++
+	}
+	return i, begins
+}
+
+// most is how many entries so many tokens of a prompt fill.
+func (p *prefix) most(contents []uint32, tokens int) int {
+	if p.answers {
+		return tokens / p.tokens
+	}
+	return min(len(contents), tokens/p.tokens)
 }
 
 // warm remembers content that no request has computed.
 func (p *prefix) warm(content int32) {
-	p.refs[content+1] = 0
-	p.idle.link(content + 1)
+	p.has[content].entries = 1
+	p.idle.add(content, 0, 1)
 }
 
 // match counts the leading entries of a prompt that are remembered, how many of
@@ -55,19 +85,18 @@ func (p *prefix) match(q *request) (entries, idle, hosted int) {
 	if p.tokens == 0 {
 		return 0, 0, 0
 	}
-	blocks := p.all[q.id]
-	most := min(len(blocks), (q.need-1)/p.tokens)
-	for entries < most {
-		i := int32(blocks[entries]) + 1
-		switch refs := p.uses(i); {
-		case refs == 0:
-			idle++
-		case refs == absent && !p.host.contains(i):
-			return entries, idle, hosted
-		case refs == absent:
-			hosted++
+	contents := p.all[q.id]
+	most := p.most(contents, q.need-1)
+	for i := 0; entries < most; i++ {
+		has, size := p.of(contents[i]), min(p.size(contents[i]), most-entries)
+		here := min(int(has.entries), size)
+		idle += max(0, here-int(has.used))
+		there := min(int(p.host.count(contents[i])), size-here)
+		hosted += there
+		entries += here + there
+		if here+there < size {
+			break
 		}
-		entries++
 	}
 	return entries, idle, hosted
 }
@@ -75,41 +104,43 @@ func (p *prefix) match(q *request) (entries, idle, hosted int) {
 // hold makes a request a user of its leading entries.
 func (p *prefix) hold(q *request, entries int) {
 	q.shared = entries
-	if entries == 0 {
-		return
-	}
-	blocks := p.all[q.id][:entries]
-	for j := 0; j < entries; {
-		if i := int32(blocks[j]) + 1; p.uses(i) != 0 {
-			p.use(i)
-			j++
-			continue
-		}
-		n := p.idle.run(blocks[j:])
-		for _, b := range blocks[j : j+n] {
-			p.refs[b+1] = 1
-		}
-		p.live += n
-		j += n
+	for i, left := 0, entries; left > 0; i++ {
+		content := p.all[q.id][i]
+		n := min(p.size(content), left)
+		p.use(content, 0, n)
+		left -= n
 	}
 	p.shares += entries
 }
 
-func (p *prefix) use(i int32) {
-	switch p.uses(i) {
-	case absent:
-		p.reach(i)
-		if p.refs[i] = 0; p.host.contains(i) {
-			p.host.remove(i)
-		} else {
-			p.known.hold(uint32(i - 1))
-		}
-		p.live++
-	case 0:
-		p.idle.unlink(i)
-		p.live++
+// use has a request that used some entries of a content use more of them.
+func (p *prefix) use(content uint32, from, to int) {
+	for int(content) >= len(p.has) {
+		p.has = append(p.has, remembered{})
 	}
-	p.refs[i]++
+	x, i, end := &p.has[content], int32(content), int32(to)
+	if from == 0 {
+		x.users++
+	}
+	if int(content) < len(p.common) {
+		p.common[content][from]--
+		p.common[content][to]++
+	}
+	if end <= x.used {
+		return
+	}
+	if x.used < x.entries {
+		p.idle.take(i, end)
+	}
+	if end > x.entries {
+		if x.entries == 0 && p.host.count(content) == 0 {
+			p.known.hold(content)
+		}
+		p.host.take(i, end)
+		x.entries = end
+	}
+	p.live += int(end - x.used)
+	x.used = end
 }
 
 // learn remembers what a request has computed of its prompt, and returns how
@@ -118,19 +149,22 @@ func (p *prefix) learn(q *request) (spare int) {
 	if p.tokens == 0 {
 		return 0
 	}
-	blocks := p.all[q.id]
-	computed := q.context
+	contents, computed := p.all[q.id], q.context
 	if !p.answers {
 		computed = min(computed, q.input)
 	}
-	most := min(len(blocks), computed/p.tokens)
-	for ; q.shared < most; q.shared++ {
-		i := int32(blocks[q.shared]) + 1
-		if p.uses(i) != absent {
-			spare += p.span
-		}
-		p.use(i)
-		p.shares++
+	most := p.most(contents, computed)
+	if q.shared >= most {
+		return 0
+	}
+	for i, begins := p.at(contents, q.shared); q.shared < most; i++ {
+		content := contents[i]
+		from, to := q.shared-begins, min(p.size(content), most-begins)
+		spare += p.span * max(0, min(int(p.of(content).entries), to)-from)
+		p.use(content, from, to)
+		p.shares += to - from
+		q.shared = begins + to
+		begins = q.shared
 	}
 	return spare
 }
@@ -141,34 +175,59 @@ func (p *prefix) drop(q *request) {
 	if q.shared == 0 {
 		return
 	}
-	blocks := p.all[q.id]
-	newest, idle := p.idle.older[0], 0
-	for j := q.shared - 1; j >= 0; j-- {
-		i := int32(blocks[j]) + 1
-		if p.refs[i]--; p.refs[i] == 0 {
-			p.idle.newer[newest], p.idle.older[i] = i, newest
-			newest = i
-			idle++
-		}
+	contents := p.all[q.id]
+	i, begins := p.at(contents, q.shared-1)
+	p.release(contents[i], q.shared-begins)
+	for i--; i >= 0; i-- {
+		p.release(contents[i], p.size(contents[i]))
 	}
-	p.idle.newer[newest], p.idle.older[0] = 0, newest
-	p.idle.n += idle
-	p.live -= idle
 	p.shares -= q.shared
 	q.shared = 0
 }
 
-// evict takes the oldest idle entry out of the cache.
-func (p *prefix) evict() bool {
+// release ends the use of so many entries of a content by one request.
+func (p *prefix) release(content uint32, entries int) {
+	x := &p.has[content]
+	x.users--
+	used := x.used
+	if int(content) < len(p.common) {
+		p.common[content][entries]--
+		p.common[content][0]++
+		for used > 0 && p.common[content][used] == 0 {
+			used--
+		}
+	} else if x.users == 0 {
+		used = 0
+	}
+	if used < x.used {
+		p.idle.add(int32(content), used, x.used)
+		p.live -= int(x.used - used)
+		x.used = used
+	}
+}
+
+// evict takes up to so many of the oldest idle entries out of the cache, and returns how many.
+func (p *prefix) evict(most int) int {
 	if p.idle.n == 0 {
-		return false
+		return 0
 	}
-	i := p.idle.oldest()
-	p.idle.unlink(i)
-	p.refs[i] = absent
-	p.evicted += int64(p.span)
-	if dropped := p.host.put(i); dropped > 0 {
-		p.known.drop(uint32(dropped - 1))
+	content, from, to := p.idle.pop(most)
+	p.has[content].entries = from
+	p.evicted += int64(to-from) * int64(p.span)
+	if p.host.room > 0 {
+		p.host.put(content, from, to)
+		for p.host.n > p.host.room {
+			p.forget(p.host.drop())
+		}
+	} else {
+		p.forget(content)
 	}
-	return true
+	return int(to - from)
+}
+
+// forget gives up the number of a content that is no longer here.
+func (p *prefix) forget(content int32) {
+	if p.has[content].entries == 0 && p.host.count(uint32(content)) == 0 {
+		p.known.drop(uint32(content))
+	}
 }

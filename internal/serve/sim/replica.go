@@ -138,7 +138,7 @@ func (r *replica) fill() bool {
 	}
 	p := plan{start: r.sim.now, steps: 1}
 	if decodes {
-		p.decodes, p.context = r.decode.n, r.decode.context()
+		p.decodes, p.context = r.decode.n, r.reads()
 	}
 	p.run = len(r.chunks) == 0
 	if p.run && p.decodes == 0 {
@@ -163,6 +163,17 @@ func (r *replica) fill() bool {
 	r.plan = p
 	r.sim.agenda.step(p.end, r.place, p.version)
 	return true
+}
+
+// reads is the context of the requests that generate, as attention reads it: of what several share, the first reads all and the
+// others as much as reading it again takes. Prompts that are being computed count as readers.
+func (r *replica) reads() float64 {
+	context := r.decode.context()
+	if r.engine.Again == 1 {
+		return context
+	}
+	again := float64((r.cache.prefix.shares - r.cache.prefix.live) * r.cache.prefix.tokens)
+	return context - (1-r.engine.Again)*min(again, context*(1-1/float64(r.decode.n)))
 }
 
 // metered has the meter see a step with prefill: unlike a run it is never cut short.

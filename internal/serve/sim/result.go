@@ -45,8 +45,8 @@ type Result struct {
 	// Sessions are those that ended; nil without any in the load.
 	Sessions *Sessions `json:",omitempty"`
 	Series   []Point
-	Minute   *Minute  `json:",omitempty"` // if requested
-	Records  []Record // if requested, in order of arrival
+	Minute   *Timeline `json:",omitempty"` // if requested
+	Records  []Record  // if requested, in order of arrival
 }
 
 // PoolUse is how a pool was used from the start to the end of the simulation.

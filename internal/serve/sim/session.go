@@ -10,14 +10,13 @@ import (
 
 // talk is a session under way.
 type talk struct {
-	serial      int32 // counts sessions
-	kind        int32 // of the mix
-	turn, turns int32 // sent, and in all
-	first       int32 // place of its first request, where all requests have places
-	said        int   // tokens with which the next prompt begins
-	common      int   // leading blocks of contents that are those of the system prompt
-	contents    []uint32
-	resumed     bool // it was under way when the run began
+	serial      int32    // counts sessions
+	kind        int32    // of the mix
+	turn, turns int32    // sent, and in all
+	first       int32    // place of its first request, where all requests have places
+	said        int      // tokens with which the next prompt begins
+	contents    []uint32 // of its prompts: the system prompt, if there is one, and what was said
+	resumed     bool     // it was under way when the run began
 	started     units.Seconds
 	thought     units.Seconds // time between answers and requests
 }
@@ -34,9 +33,8 @@ type talks struct {
 	means  float64 // turns of a session
 
 	// Contents of prompts, where there are caches that remember them.
-	blockTokens int
-	known       *catalog
-	system      [][]uint32 // contents of the system prompts, by kind
+	known  *catalog
+	system []int // entries of the system prompts, which are the first contents, by kind
 
 	latency, working []units.Seconds // of sessions that have ended
 	answered         int             // their turns
@@ -85,12 +83,11 @@ func newTalks(m Mix, seed uint64) *talks {
 
 // remember prepares contents in blocks of so many tokens.
 func (t *talks) remember(blockTokens int) {
-	t.blockTokens, t.known, t.system = blockTokens, &catalog{}, make([][]uint32, len(t.mix))
+	t.known, t.system = &catalog{}, make([]int, len(t.mix))
 	for i := range t.mix {
+		t.known.add()
 		if s := t.mix[i].Session; s != nil {
-			for range s.System / blockTokens {
-				t.system[i] = append(t.system[i], t.known.add())
-			}
+			t.system[i] = s.System / blockTokens
 		}
 	}
 }
@@ -123,8 +120,10 @@ func (t *talks) begin(q *request, at units.Seconds) *talk {
 	*x = talk{serial: t.begun, kind: q.kind, turn: 1, turns: t.turns(t.begun, q.kind), first: int32(q.id), started: at, contents: x.contents[:0]}
 	t.begun++
 	if t.known != nil {
-		x.contents = append(x.contents, t.system[q.kind]...)
-		x.common = len(x.contents)
+		if t.system[q.kind] > 0 {
+			x.contents = append(x.contents, uint32(q.kind))
+		}
+		x.contents = append(x.contents, t.known.add())
 	}
 	q.talk = int32(place) + 1
 	return x
@@ -133,22 +132,11 @@ func (t *talks) begin(q *request, at units.Seconds) *talk {
 // of is the session of a request.
 func (t *talks) of(q *request) *talk { return &t.open[q.talk-1] }
 
-// contents are those of the prompt and the answer of a request: whole blocks.
-func (t *talks) contents(q *request) []uint32 {
-	x := t.of(q)
-	for len(x.contents) < (q.input+q.output)/t.blockTokens {
-		x.contents = append(x.contents, t.known.add())
-	}
-	return x.contents
-}
-
-// end ends a session: nobody will ask for its contents again.
+// end ends a session: nobody will ask for what was said again.
 func (t *talks) end(q *request) {
-	x := t.of(q)
-	for _, id := range x.contents[x.common:] {
-		t.known.drop(id)
+	if x := t.of(q); t.known != nil {
+		t.known.drop(x.contents[len(x.contents)-1])
 	}
-	x.contents, x.common = x.contents[:0], 0
 	t.free = append(t.free, q.talk-1)
 }
 
@@ -159,7 +147,7 @@ func (s *simulation) begins(q *request, at units.Seconds) {
 	}
 	s.talks.begin(q, at)
 	if s.talks.known != nil {
-		s.load.contents[q.id] = s.talks.contents(q)
+		s.load.contents[q.id] = s.talks.of(q).contents
 	}
 }
 
@@ -212,7 +200,7 @@ func (s *simulation) turn(place int) {
 	q.need, q.arrived = q.input, s.now
 	x.turn++
 	if s.talks.known != nil {
-		s.load.contents[q.id] = s.talks.contents(q)
+		s.load.contents[q.id] = x.contents
 	}
 	s.enter(q)
 }

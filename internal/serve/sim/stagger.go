@@ -48,9 +48,6 @@ func (s *simulation) resume(q *request, client, clients int) {
 		x.resumed = true
 	}
 	q.need = q.input
-	if s.talks.known != nil {
-		s.load.contents[q.id] = s.talks.contents(q)
-	}
 }
 
 // lasts is how long it is from one request of a client to the next, if each takes so long.

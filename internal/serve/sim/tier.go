@@ -41,39 +41,44 @@ func (t *Tier) check() error {
 	return nil
 }
 
-// host is the content of a tier: entries of the prefix cache, the one evicted
-// longest ago first.
+// host is what a tier has: entries of the prefix cache, the ones evicted
+// longest ago first. Of a content they follow those that are on the device.
 type host struct {
 	recency
 
-	room int // entries
-	has  []bool
+	room    int // entries
+	entries []int32
 }
 
-// contains reports whether an entry is here.
-func (h *host) contains(i int32) bool { return int(i) < len(h.has) && h.has[i] }
-
-// put adds an entry; it returns the one dropped for it, 0 if none is.
-func (h *host) put(i int32) (dropped int32) {
-	if h.room == 0 {
-		return i
+// count is how many entries of a content are here.
+func (h *host) count(content uint32) int32 {
+	if int(content) >= len(h.entries) {
+		return 0
 	}
-	if h.n == h.room {
-		dropped = h.oldest()
-		h.remove(dropped)
-	}
-	h.reach(i)
-	for int(i) >= len(h.has) {
-		h.has = append(h.has, false)
-	}
-	h.has[i] = true
-	h.link(i)
-	return dropped
+	return h.entries[content]
 }
 
-func (h *host) remove(i int32) {
-	h.unlink(i)
-	h.has[i] = false
+// put adds entries of a content.
+func (h *host) put(content, from, to int32) {
+	for int(content) >= len(h.entries) {
+		h.entries = append(h.entries, 0)
+	}
+	h.entries[content] += to - from
+	h.add(content, from, to)
+}
+
+// drop takes out the oldest of more entries than there is room for, and returns their content.
+func (h *host) drop() int32 {
+	content, from, to := h.pop(h.n - h.room)
+	h.entries[content] -= to - from
+	return content
+}
+
+// take takes out the entries of a content before some place.
+func (h *host) take(content, before int32) {
+	if h.has(content) {
+		h.entries[content] -= h.recency.take(content, before)
+	}
 }
 
 // fetch loads so many tokens of a prompt for the step that is filled.

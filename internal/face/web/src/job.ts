@@ -17,6 +17,7 @@ const pause = 2000, patience = 300;
 
 const place = document.querySelector<HTMLElement>("#job");
 let leave: (() => void) | undefined;
+let reloaded = location.hash.startsWith("#job="); // while the question was a job
 place?.querySelector("button")?.addEventListener("click", () => leave?.());
 
 // An engine without a server has no jobs; it says how it gets on by this event.
@@ -27,8 +28,8 @@ export async function answer(body: string, signal: AbortSignal, so: (report: str
   const plain = new AbortController();
   signal.addEventListener("abort", () => plain.abort());
   const first = post("api/report?format=html", body, plain.signal);
-  const known = location.hash.startsWith("#job=");
-  const early = await Promise.race([first, new Promise<undefined>((done) => setTimeout(done, known ? 0 : moment))]);
+  const early = await Promise.race([first, new Promise<undefined>((done) => setTimeout(done, reloaded ? 0 : moment))]);
+  reloaded = false;
   if (early) return { got: early };
   for (let tries = 0; ; tries++) {
     const started = await post("api/jobs/plan", body, signal);

@@ -1,4 +1,4 @@
-package operation
+package schema
 
 import (
 	_ "embed" // the descriptions
@@ -11,10 +11,12 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -29,9 +31,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Schemas are the JSON schemas of the requests and documents of a table. Each struct has one
+// Set is the JSON schemas of the requests and documents of a table. Each struct has one
 // schema, to which others refer.
-type Schemas struct {
+type Set struct {
 	names map[reflect.Type]string
 	defs  map[string]*jsonschema.Schema
 	known map[reflect.Type]*jsonschema.Schema
@@ -43,14 +45,14 @@ type Schemas struct {
 //go:embed descriptions.json
 var descriptions []byte
 
-// NewSchemas makes the schemas of a table.
-func NewSchemas(table []Operation) (*Schemas, error) {
-	s := &Schemas{names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}, known: known()}
+// New makes the schemas of a table.
+func New(table []operation.Operation) (*Set, error) {
+	s := &Set{names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}, known: known()}
 	if err := json.Unmarshal(descriptions, &s.words); err != nil {
 		return nil, fmt.Errorf("reading the descriptions of fields: %w", err)
 	}
 	for _, o := range table {
-		for _, t := range []reflect.Type{o.request, o.response} {
+		for _, t := range []reflect.Type{o.Request, o.Response} {
 			if err := s.add(t); err != nil {
 				return nil, fmt.Errorf("the schema of %s: %w", o.Name, err)
 			}
@@ -60,19 +62,19 @@ func NewSchemas(table []Operation) (*Schemas, error) {
 }
 
 // Request is the schema of an operation's request, with the definitions it refers to.
-func (s *Schemas) Request(o *Operation) *jsonschema.Schema { return s.whole(o.request) }
+func (s *Set) Request(o *operation.Operation) *jsonschema.Schema { return s.whole(o.Request) }
 
 // Response is the schema of its document.
-func (s *Schemas) Response(o *Operation) *jsonschema.Schema { return s.whole(o.response) }
+func (s *Set) Response(o *operation.Operation) *jsonschema.Schema { return s.whole(o.Response) }
 
 // Names are the definitions of an operation's request and document; the first is "" if the
 // request has no fields.
-func (s *Schemas) Names(o *Operation) (request, response string) {
-	return s.names[o.request], s.names[o.response]
+func (s *Set) Names(o *operation.Operation) (request, response string) {
+	return s.names[o.Request], s.names[o.Response]
 }
 
 // Definitions are all schemas by name, which refer to one another under a prefix.
-func (s *Schemas) Definitions(prefix string) map[string]*jsonschema.Schema {
+func (s *Set) Definitions(prefix string) map[string]*jsonschema.Schema {
 	out := map[string]*jsonschema.Schema{}
 	for name, d := range s.defs {
 		c := d.CloneSchemas()
@@ -85,7 +87,7 @@ func (s *Schemas) Definitions(prefix string) map[string]*jsonschema.Schema {
 const refPrefix = "#/$defs/"
 
 // whole is the schema of a type with the definitions it needs.
-func (s *Schemas) whole(t reflect.Type) *jsonschema.Schema {
+func (s *Set) whole(t reflect.Type) *jsonschema.Schema {
 	name, ok := s.names[t]
 	if !ok {
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: nothing()}
@@ -112,7 +114,7 @@ func (s *Schemas) whole(t reflect.Type) *jsonschema.Schema {
 func nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
 // add defines a type and those inside it.
-func (s *Schemas) add(t reflect.Type) error {
+func (s *Set) add(t reflect.Type) error {
 	t = inner(t)
 	if t.Kind() != reflect.Struct || t.Name() == "" || s.names[t] != "" || s.known[t] != nil {
 		return nil
@@ -146,7 +148,7 @@ func inner(t reflect.Type) reflect.Type {
 
 // others are the schemas of the types inside a type: references, except for embedded structs,
 // whose fields are its own.
-func (s *Schemas) others(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
+func (s *Set) others(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 	out := maps.Clone(s.known)
 	for other, name := range s.names {
 		if other != t {
@@ -162,7 +164,7 @@ func (s *Schemas) others(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 }
 
 // name is a name that no other type has. Requests and responses are named after their operations.
-func (s *Schemas) name(t reflect.Type) string {
+func (s *Set) name(t reflect.Type) string {
 	shared := []string{"Request", "Response", "Step", "Operator"} // names that several operations have
 	name := t.Name()
 	for slices.Contains(shared, name) || slices.Contains(slices.Collect(maps.Values(s.names)), name) {
@@ -180,13 +182,13 @@ func nullable(x *jsonschema.Schema) {
 }
 
 // describe adds the comments of the source, and the required fields of a request.
-func (s *Schemas) describe(t reflect.Type, out *jsonschema.Schema) {
+func (s *Set) describe(t reflect.Type, out *jsonschema.Schema) {
 	out.Description = s.words[typeName(t)]
 	if asked(t) {
 		out.Required = required()[t]
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		p := out.Properties[nameOf(f)]
+		p := out.Properties[field.JSON(f)]
 		if p == nil || f.Anonymous {
 			continue
 		}

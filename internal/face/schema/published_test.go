@@ -1,4 +1,4 @@
-package operation_test
+package schema_test
 
 import (
 	"encoding/json"
@@ -6,12 +6,13 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/face/schema"
 )
 
 // TestPublishedSchema: docs/schema has the schema of a plan's record as programs get it.
 func TestPublishedSchema(t *testing.T) {
 	table := operation.Table()
-	schemas, err := operation.NewSchemas(table)
+	schemas, err := schema.New(table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,25 +1,27 @@
-package operation
+package schema
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
 
 // expanded are the structs inside requests whose fields a brief schema spells out; of others it only names the fields.
 var expanded = []string{"Workload", "Deployment", "Pool", "Space"} //nolint:gochecknoglobals // a table
 
 // Brief is the schema of an operation's request for readers who pay for every word: types, first sentences of descriptions,
-// and the names of rare fields. Whoever wants the rest asks for [Schemas.Request]. Requests are checked as strictly.
-func (s *Schemas) Brief(table []Operation, o *Operation) *jsonschema.Schema {
-	name, ok := s.names[o.request]
+// and the names of rare fields. Whoever wants the rest asks for [Set.Request]. Requests are checked as strictly.
+func (s *Set) Brief(table []operation.Operation, o *operation.Operation) *jsonschema.Schema {
+	name, ok := s.names[o.Request]
 	if !ok {
 		return &jsonschema.Schema{Type: "object"}
 	}
 	b := briefer{s, map[string]string{}}
 	for i := range table {
-		if n := s.names[table[i].request]; n != "" && b.tools[n] == "" {
+		if n := s.names[table[i].Request]; n != "" && b.tools[n] == "" {
 			b.tools[n] = table[i].Name
 		}
 	}
@@ -54,7 +56,7 @@ func Object(required ...string) *jsonschema.Schema {
 
 // briefer makes brief schemas.
 type briefer struct {
-	*Schemas
+	*Set
 
 	tools map[string]string // the operation of each request, by its definition
 }

@@ -1,4 +1,4 @@
-package operation
+package schema
 
 import (
 	"bytes"
@@ -16,12 +16,13 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
 
 // TestDescriptions: the descriptions in schemas are the comments of the source. Run it with
 // -update after changing the comment of a field.
 func TestDescriptions(t *testing.T) {
-	s, err := NewSchemas(Table())
+	s, err := New(operation.Table())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestDescriptions(t *testing.T) {
 }
 
 // structs are the types with schemas, and those embedded in them.
-func structs(s *Schemas) []reflect.Type {
+func structs(s *Set) []reflect.Type {
 	seen := map[reflect.Type]bool{}
 	var add func(reflect.Type)
 	add = func(t reflect.Type) {
