@@ -182,14 +182,17 @@ func ask(ctx context.Context, client *http.Client, o *options, body string, due 
 	}
 	post.Header.Set("Content-Type", "application/json")
 	r, err := client.Do(post)
-	if err != nil {
-		if ctx.Err() != nil {
-			return answer{status: cut, took: time.Since(due)}
-		}
+	n := int64(0)
+	if err == nil {
+		n, err = io.Copy(io.Discard, r.Body)
+		_ = r.Body.Close()
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return answer{status: cut, took: time.Since(due)}
+	case err != nil:
 		return answer{status: failed, took: time.Since(due)}
 	}
-	n, _ := io.Copy(io.Discard, r.Body)
-	_ = r.Body.Close()
 	return answer{r.StatusCode, time.Since(due), n}
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// mostRemembered is how many numbers of deployments a fit keeps, twice the 111 deployments of which it kept both: half of
-// the numbers of the first fit. Where rows were held out, numbers chosen singly did better than pairs (docs/lab-notebook.md).
+// mostRemembered is how many numbers of deployments a fit keeps: with [mostMultipliers] 332, half of the 666 of the first fit. Chosen
+// singly they predict held-out rows better than 111 pairs (docs/lab-notebook.md).
 const mostRemembered = 222
 
 // choice chooses the numbers of deployments that a memory keeps, one by one: each time the one that brings predictions of the rows nearest
@@ -45,8 +45,12 @@ func newChoice(m *memory, all []equation, x []float64, counts func(row int) bool
 		}
 		c.terms[m.at[e.row]] = append(c.terms[m.at[e.row]], t)
 	}
+	around := m.covariances()
 	for j := range c.open {
-		c.around[j] = m.covariances()
+		c.around[j] = make([][]float64, n)
+		for i := range around {
+			c.around[j][i] = slices.Clone(around[i])
+		}
 		c.open[j] = slices.Clone(x[m.first+j*n : m.first+(j+1)*n])
 		c.gains[j] = slices.Repeat([]float64{math.NaN()}, n)
 	}

@@ -167,7 +167,7 @@ func TestMemoryOfOneNumber(t *testing.T) {
 	}
 }
 
-// TestMemoryInWords: what a prediction takes from memory is in the basis of its intervals, with the neighbours and whose they are.
+// TestMemoryInWords: what a prediction takes from memory is in the basis of its intervals, with the neighbours and their sources.
 func TestMemoryInWords(t *testing.T) {
 	t.Parallel()
 	o := read(t, remembering)

@@ -125,6 +125,11 @@ func withSpellings(aliases map[string]string, fs *pflag.FlagSet) map[string]stri
 			aliases[s[0]] = s[1]
 		}
 	}
+	for from, to := range aliases {
+		if name, ok := aliases[to]; ok {
+			aliases[from] = name
+		}
+	}
 	return aliases
 }
 

@@ -135,6 +135,9 @@ func TestSpellings(t *testing.T) {
 			}
 		}
 	}
+	if plan, _, err := root.Find([]string{"plan"}); err != nil || plan.Flags().Lookup("ttft-limits") != plan.Flags().Lookup("ttft") {
+		t.Errorf("plan does not take --ttft-limits: %v", err)
+	}
 	for flag, command := range map[string]string{"isl": "simulate", "osl": "lint", "gpus": "throughput-optimizer", "ttft": "upgrade", "nextn": "check"} {
 		if !slices.Contains(has[flag], command) {
 			t.Errorf("%s does not take --%s", command, flag)

@@ -101,7 +101,7 @@ func Table() []Operation {
 	return slices.Concat(lists(), plans(), searches(), []Operation{validateOperation(), filesOperation()})
 }
 
-// OfPage lists those that the page asks for: a program with no other face links no other.
+// OfPage lists the operations that the page asks for, so that the playground links no others.
 func OfPage() []Operation {
 	return slices.Concat(lists(), plans(), []Operation{filesOperation()})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -147,7 +148,9 @@ func guesses(run *results.Run, base *simulate.Response) []candidate {
 		const less = 0.8
 		guess(fmt.Sprintf("smaller KV cache: memory_share %.2g instead of %.2g", less*m.Share, m.Share), set("memory_share=%.3g", less*m.Share))
 	}
-	guess("experts chosen equally often, as with dummy weights", set("even_experts=true"))
+	if a := base.About; a == nil || a.Class != engine.Dense {
+		guess("experts chosen equally often, as with dummy weights", set("even_experts=true"))
+	}
 	guess("KV cache in bf16", func(r *simulate.Request) { r.Deployment.Formats.KV = "bf16" })
 	guess("KV cache in fp8", func(r *simulate.Request) { r.Deployment.Formats.KV = "fp8" })
 	if q := &base.Request; q.Workloads == nil && q.Trace == "" && q.InputLengths == nil && q.LengthLow == 1 {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	_ "embed"
 	"slices"
 	"sync"
@@ -32,7 +33,9 @@ func Rules() []Rule { return rules() }
 
 var rules = sync.OnceValue(func() []Rule { //nolint:gochecknoglobals // read once, never changed
 	var out []Rule
-	if err := yaml.Unmarshal(rulesYAML, &out); err != nil {
+	d := yaml.NewDecoder(bytes.NewReader(rulesYAML))
+	d.KnownFields(true)
+	if err := d.Decode(&out); err != nil {
 		panic("lint: rules.yaml: " + err.Error()) // embedded, and tested
 	}
 	return out

@@ -57,14 +57,17 @@ func whyCost(c *Contender) Reason {
 	return out
 }
 
+// givenPrice is the source of a price that the request has.
+const givenPrice = "given"
+
 // priceInWords is the kind of a price with its source, date and region.
 func (k *Cost) priceInWords() string {
-	if k.Class == device.Yours {
+	if k.Class == device.Yours && k.Source == givenPrice {
 		return "yours"
 	}
-	parts := []string{k.Class.InWords()}
-	for _, x := range []string{k.Source, k.Region, k.Date} {
-		if x != "" && !strings.Contains(k.Source, x) || x == k.Source {
+	parts := []string{k.Class.InWords(), k.Source}
+	for _, x := range []string{k.Region, k.Date} {
+		if !strings.Contains(k.Source, x) {
 			parts = append(parts, x)
 		}
 	}
@@ -85,7 +88,7 @@ func whyEnergy(c *Contender) Reason {
 			{"lower clocks near the cap", float64(d.Cap)},
 		}, func(p Portion) bool { return p.Value == 0 }),
 	}
-	out.Sentence = fmt.Sprintf("A GPU draws %s W on average, of at most %s W. Over the output tokens of a second this is %s J each. Hosts, switches and cooling are not in it: multiply by the PUE of the site.",
+	out.Sentence = fmt.Sprintf("A GPU draws %s W on average, of at most %s W. Divided by its output tokens per second, that is %s J per token. Hosts and switches are not in it; multiply by the PUE of the site for cooling and conversion.",
 		units.Figure(float64(e.Watts)), units.Figure(float64(e.Cap)), units.Figure(float64(e.PerToken)))
 	basis := "deployments of InferenceX whose energy was measured, on GPUs of the same generation"
 	if e.Tier != device.Calibrated {
