@@ -110,7 +110,7 @@ func (s *Spec) replays(tokens float64) float64 {
 	case tokens > 256:
 		size = 16
 	}
-	return math.Ceil(tokens/size) * size
+	return min(math.Ceil(tokens/size)*size, float64(s.Replayed))
 }
 
 // routedExperts emits dispatch, the experts and the combination.

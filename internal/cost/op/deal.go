@@ -61,7 +61,7 @@ func (d Dealt) Busiest(tokens float64) (pairs, active float64) {
 	// Of popularity g an expert is passed by with the chance exp(−g·load): 1 ÷ (1 + load)
 	// on average over g. As one token chooses different experts, it meets its choice.
 	met := tokens * d.perExpert / (1 + (tokens-1)*d.perExpert)
-	if d.even {
+	if d.even && tokens > 0 {
 		met = -math.Expm1(tokens * math.Log1p(-d.perExpert))
 	}
 	active = d.local * met

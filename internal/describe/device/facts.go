@@ -25,7 +25,8 @@ type Facts struct {
 	Node        int         `json:"node"`
 	Rack        int         `json:"rack,omitempty"`
 	PowerW      float64     `json:"power_w,omitempty"`
-	Throttle    float64     `json:"throttle,omitempty"` // how much longer products take at the limit of power
+	Throttle    float64     `json:"throttle,omitempty"`   // how much longer products take at the limit of power
+	Again       float64     `json:"read_again,omitempty"` // share of its time that reading a cached token again takes
 	Price       Price       `json:"price"`
 	Source      string      `json:"source"`
 }
@@ -100,7 +101,7 @@ func (p *Profile) Facts() Facts {
 		Devices: p.Ranks(),
 		Node:    p.Node,
 		Rack:    p.Rack,
-		PowerW:  p.Power, Throttle: p.Throttle,
+		PowerW:  p.Power, Throttle: p.Throttle, Again: p.Again,
 		Price:  p.Price,
 		Source: p.Source,
 	}

@@ -74,11 +74,19 @@ func LookupVersion(name, release string) (*Profile, error) {
 	}
 	for _, p := range all {
 		if p.Versions.contains(release) {
-			return p.clone(), nil
+			return p.clone().at(release), nil
 		}
 	}
 	return nil, fmt.Errorf("engine %s: version %s is too old; the oldest supported version is %s",
 		all[0].Name, release, all[len(all)-1].Versions.Since)
+}
+
+// at is the profile of a release of its range.
+func (p *Profile) at(release string) *Profile {
+	if r := &p.Recurrent; r.RefusedUntil != "" && version.Compare(release, r.RefusedUntil) >= 0 {
+		r.RefusedOn = nil
+	}
+	return p
 }
 
 // LookupOn returns the profile of the engine that runs under a name on a vendor's devices; see Port.
@@ -106,7 +114,7 @@ func LookupNear(name, release, month string) (p *Profile, assumed string, err er
 	known := version.Check(release) == nil
 	for _, p := range all {
 		if known && p.Versions.contains(release) {
-			return p, "", nil
+			return p.at(release), "", nil
 		}
 	}
 	p = all[0]

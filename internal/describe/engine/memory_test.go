@@ -362,11 +362,11 @@ func TestRefusedBuffers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := p.On(d, Use{Devices: 8, Model: recurrent, Release: c.release})
+		q := p.On(d, Use{Devices: 8, Model: recurrent})
 		if q.OverlapOff != c.off || q.Recurrent.Slots != c.slots || c.off && q.Exposed != 1 {
 			t.Errorf("%+v: %t with %d slots, exposed %g", c, q.OverlapOff, q.Recurrent.Slots, q.Exposed)
 		}
-		if q = p.On(d, Use{Devices: 8, Model: &model.Model{}, Release: c.release}); q.OverlapOff {
+		if q = p.On(d, Use{Devices: 8, Model: &model.Model{}}); q.OverlapOff {
 			t.Errorf("%+v: a model without recurrent layers", c)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
@@ -58,7 +57,6 @@ type Use struct {
 	Model   *model.Model // nil is unknown
 	Drafts  int          // tokens drafted in a step
 	Side    Side
-	Release string // "" is the newest that is known
 }
 
 // Side is the part of requests that a worker computes.
@@ -123,7 +121,7 @@ func (r *Recurrent) apply(p *Profile, d *device.Profile, u *Use) {
 		return
 	}
 	own := slices.Contains(r.Unbuffered, u.family())
-	refused := !own && slices.Contains(r.RefusedOn, string(d.Vendor)) && version.Compare(cmp.Or(u.Release, p.Known), r.RefusedUntil) < 0
+	refused := !own && slices.Contains(r.RefusedOn, string(d.Vendor))
 	if own || refused {
 		const buffers = 2 // MAMBA_CACHE_V2_ADDITIONAL_RATIO_OVERLAP
 		r.Slots, r.Overlapped, r.Unbuffered = r.Slots-buffers, false, nil

@@ -132,7 +132,6 @@ type Base struct {
 	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
 	Notes   []string // on requested settings that are modelled differently
-	version string   // of the engine
 	release string   // the same, "" if it is not older than the newest known
 	spec    graph.Spec
 }
@@ -167,7 +166,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 			notes = append(notes, newer)
 		}
 	}
-	return &Base{Parts: p, Pricing: pricing, Notes: notes, version: d.Engine.Version, release: older(p.Engine, d.Engine.Version), spec: graph.Spec{
+	return &Base{Parts: p, Pricing: pricing, Notes: notes, release: older(p.Engine, d.Engine.Version), spec: graph.Spec{
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
@@ -265,7 +264,6 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 // use is what the engine of a pool serves.
 func (b *Base) use(p *Pool, l *parallel.Layout, drafts int) engine.Use {
 	u := engine.Serving(b.Model, l.Devices, l.DP, drafts)
-	u.Release = b.version
 	switch p.Role {
 	case Prefill:
 		u.Side = engine.Prompts

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
@@ -12,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -123,9 +125,11 @@ func (r *Replica) Pool(n int) sim.Pool {
 	}}
 }
 
-// again is the share of its time that reading a cached token again takes, where that was measured: in attention with keys and values.
+// again is the share of its time that reading a cached token again takes, where that was measured: in attention with keys and values,
+// by requests on the same device.
 func (r *Replica) again() float64 {
-	if latentHeads(&r.spec) > 0 {
+	latent := slices.ContainsFunc(r.spec.Model.Kinds, func(k model.Layer) bool { return k.Attention.Kind == model.MLA })
+	if latent || inStep(&r.spec) > 1 {
 		return 1
 	}
 	return r.device.Again

@@ -182,21 +182,22 @@ func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
 	sessions := b.Sessions.Turns > 0
 	out := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: of.precision == Carried || sessions, Sessions: sessions && of.precision == Carried}
 	const (
-		enough = 3000   // requests for a verdict
-		more   = 20     // times as many of sessions
-		often  = 8      // that all sessions under way are replaced
+		enough = 3000 // requests for a verdict
+		more   = 20   // times as many of sessions
+		often  = 8    // that all sessions under way are replaced, a quarter of it before the window: judged, most trials end long before
+		most   = 2_000_000
 		few    = 10_000 // requests to compare loads of sessions
 		each   = 16     // of a session under way
 		coarse = 2 * sim.DefaultSampling
 	)
 	switch {
 	case of.precision == Carried && of.Rate > 0 && sessions:
-		out.Requests = max(sim.DefaultSteadyRequests, int(often*b.generation(of)))
+		out.Requests = max(sim.DefaultSteadyRequests, int(min(most, often*b.generation(of))))
 	case of.precision != Rough || of.Requests > 0 && !sessions:
 	case of.Requests > 0:
 		out.Requests = max(few, max(each, int(b.Sessions.Turns))*of.Requests)
 	case sessions:
-		out.Error, out.Requests, out.Figures = coarse, max(enough*more, int(often*b.generation(of))), false
+		out.Error, out.Requests, out.Figures = coarse, max(enough*more, int(min(most, often*b.generation(of)))), false
 	default:
 		out.Error, out.Requests = coarse, enough
 	}

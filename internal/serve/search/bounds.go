@@ -123,7 +123,7 @@ func (w *worker) token(batch int) float64 {
 	if !ok {
 		together := max(1, w.ranks/max(1, w.pool.Replicas)) // ranks of a dense model step alone
 		n := batch * together
-		context := float64(w.bench.Input) + w.bench.generated()/2
+		context := w.context(n)
 		t = math.Inf(1)
 		for _, more := range fuller(n) {
 			step := w.pool.Stepper.Step(sim.Batch{Decode: more, DecodeContext: float64(n) * context, Sampled: n})
@@ -132,6 +132,15 @@ func (w *worker) token(batch int) float64 {
 		w.times[batch] = t
 	}
 	return t
+}
+
+// context is the least that attention reads for each of some requests: of what they share, as much as reading it again takes.
+func (w *worker) context(requests int) float64 {
+	out := float64(w.bench.Input) + w.bench.generated()/2
+	if e := &w.pool.Engine; requests > 1 && e.PrefixCache && e.Again > 0 {
+		out -= (1 - e.Again) * float64(min(w.bench.Prefix, w.bench.Input))
+	}
+	return out
 }
 
 // fuller are a number of rows and the next ones that fill tiles of products, which may take
@@ -173,7 +182,7 @@ func (w *worker) mix(batch int) float64 {
 	e := &w.pool.Engine
 	prompt, pairs := w.prompt()
 	n := batch * max(1, w.ranks/max(1, w.pool.Replicas))
-	context := float64(w.bench.Input) + w.bench.generated()/2
+	context := w.context(n)
 	step := func(decode, tokens int) mixed {
 		requests := 0
 		if tokens > 0 {

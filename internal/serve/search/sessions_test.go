@@ -111,6 +111,26 @@ func TestSessionBoundsHold(t *testing.T) {
 	})
 }
 
+// TestSharedContext: bounds take no more of the KV cache to be read than a simulation reads of what requests share.
+func TestSharedContext(t *testing.T) {
+	x := &workload.Session{System: 512, Turns: 6, First: 300, User: 80, Output: 40, LengthLow: 0.5}
+	b, c := talking(x, sim.RoundRobin, 6000)
+	build := b.Build
+	b.Build = func(c Candidate, batch int) (Built, error) {
+		out, err := build(c, batch)
+		out.Config.Workers.Engine.Again = 0.6
+		return out, err
+	}
+	one, err := b.bounds(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, shared := one.generates.context(1), one.generates.context(2)
+	if want := 0.4 * float64(b.Prefix); math.Abs(alone-shared-want) > 1e-9 {
+		t.Errorf("%g tokens are read by one of two, %g by one alone: want %g fewer", shared, alone, want)
+	}
+}
+
 // TestOneCopyShowsAll: where the router keeps sessions in place and spreads them evenly, a copy with its part of them has the
 // times of the whole cluster; of other routers the cluster itself is simulated, since it has not.
 func TestOneCopyShowsAll(t *testing.T) {
