@@ -347,6 +347,7 @@ func TestRefusedBuffers(t *testing.T) {
 		{"0.5.14", "mi355x", nil, true, 3},
 		{"0.5.15.post1", "mi300x", nil, true, 3},
 		{"0.5.15", "mi355x", []string{"prefix_caching=false"}, false, 3},
+		{"0.5.15", "mi355x", []string{"recurrent.slots=4"}, true, 4},
 		{"0.5.15", "b200_sxm", nil, false, 5},
 		{"0.5.16", "mi355x", nil, false, 5},
 		{"0.5.13", "mi355x", nil, false, 3},

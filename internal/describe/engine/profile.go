@@ -172,6 +172,7 @@ type Recurrent struct {
 	// them.
 	RefusedOn    []string
 	RefusedUntil string
+	Given        bool // slots or overlap were set and are not derived
 }
 
 // AttentionDP is how data-parallel attention changes the schedule.

@@ -71,7 +71,7 @@ func (p *Profile) keep(key string) {
 	case "host.exposed":
 		p.Alone, p.ExposedGiven = 1, true
 	case "recurrent.slots", "recurrent.overlapped":
-		p.Recurrent.Unbuffered, p.Recurrent.RefusedOn = nil, nil
+		p.Recurrent.Unbuffered, p.Recurrent.Given = nil, true
 	}
 	for i := range p.Tiers {
 		switch t := &p.Tiers[i]; key {

@@ -122,9 +122,12 @@ func (r *Recurrent) apply(p *Profile, d *device.Profile, u *Use) {
 	}
 	own := slices.Contains(r.Unbuffered, u.family())
 	refused := !own && slices.Contains(r.RefusedOn, string(d.Vendor))
-	if own || refused {
+	if (own || refused) && !r.Given {
 		const buffers = 2 // MAMBA_CACHE_V2_ADDITIONAL_RATIO_OVERLAP
-		r.Slots, r.Overlapped, r.Unbuffered = r.Slots-buffers, false, nil
+		r.Slots -= buffers
+	}
+	if own || refused {
+		r.Overlapped, r.Unbuffered = false, nil
 	}
 	if u.Drafts > 0 && !r.Drafts || slices.Contains(r.Uncached, u.family()) {
 		p.PrefixCaching = false
