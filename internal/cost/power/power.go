@@ -138,21 +138,24 @@ func (m *Model) Draw(l *Loads, busy float64) Draw {
 		return out
 	}
 	busy = math.Min(1, busy)
-	free := m.idle + m.active*busy // without a cap
 	out.Running = units.Watts(m.active * busy)
 	for _, x := range []*Load{&l.Decode, &l.Prefill} {
 		for k, to := range [Kinds]*units.Watts{Memory: &out.Memory, Wide: &out.Compute, FP8: &out.Compute, FP4: &out.Compute, Link: &out.Link} {
-			watts := m.per[k] * x.Activity[k] / total * busy
-			*to += units.Watts(watts)
-			free += watts
+			*to += units.Watts(m.per[k] * x.Activity[k] / total * busy)
 		}
 	}
-	out.Cap = m.Mean(l, busy) - units.Watts(free)
+	out.Cap = m.Mean(l, busy) - out.Total()
 	return out
 }
+
+// Total is what the parts add up to.
+func (d Draw) Total() units.Watts { return d.Idle + d.Running + d.Memory + d.Compute + d.Link + d.Cap }
 
 // Plus adds n times another device's draw.
 func (d Draw) Plus(x Draw, n float64) Draw {
 	by := units.Watts(n)
-	return Draw{d.Idle + by*x.Idle, d.Running + by*x.Running, d.Memory + by*x.Memory, d.Compute + by*x.Compute, d.Link + by*x.Link, d.Cap + by*x.Cap}
+	return Draw{
+		Idle: d.Idle + by*x.Idle, Running: d.Running + by*x.Running, Memory: d.Memory + by*x.Memory,
+		Compute: d.Compute + by*x.Compute, Link: d.Link + by*x.Link, Cap: d.Cap + by*x.Cap,
+	}
 }

@@ -172,6 +172,10 @@ func arrival(word string) (sim.Process, error) {
 func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	s, p := f.serves, f.prefill
 	s.AcceptanceRates, s.Layout.DP = f.rates, cmp.Or(s.Layout.DP, 1)
+	if l := &s.Layout; l.Devices > 1 && l.TP == 1 && l.DP == 1 && l.PP == 1 {
+		return nil, withHint(usagef("--num-devices %d does not say how a replica uses them", l.Devices),
+			"--tp-size %d is one replica on all of them, --replicas %d is copies on one device each", l.Devices, l.Devices)
+	}
 	if p.Replicas < 0 {
 		return nil, usagef("--prefill-replicas must be at least 0, got %d", p.Replicas)
 	}

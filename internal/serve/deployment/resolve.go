@@ -132,7 +132,7 @@ type Base struct {
 	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
 	Notes   []string // on requested settings that are modelled differently
-	release string   // the same, "" if it is not older than the newest known
+	release string   // of the engine, "" if it is not older than the newest known
 	spec    graph.Spec
 }
 

@@ -39,6 +39,9 @@ type priced struct {
 	device *device.Profile
 }
 
+// maxCurves bounds the curves that are kept, of some ten kilobytes each: a server is asked about any settings.
+const maxCurves = 1 << 8
+
 // of is the curve of a pool.
 func (c *Curves) of(p *deployment.Served, prices cost.Coster) (*step.Curve, error) {
 	key := priced{p.Spec, p.Device}
@@ -51,7 +54,7 @@ func (c *Curves) of(p *deployment.Served, prices cost.Coster) (*step.Curve, erro
 	if err != nil {
 		return nil, err
 	}
-	if c.known == nil {
+	if c.known == nil || len(c.known) >= maxCurves {
 		c.known = map[priced]*step.Curve{}
 	}
 	c.known[key] = step.NewCurve(g, prices)

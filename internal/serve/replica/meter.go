@@ -130,7 +130,6 @@ type Energy struct {
 // is known. factor is that of the deployment's cell (power.Fitted).
 func (m *Meters) Energy(r *sim.Result, factor float64) (Energy, bool) {
 	var out Energy
-	var total units.Watts
 	var draw power.Draw
 	for i, u := range m.Used(r) {
 		p, ok := power.New(m.fleet.deployment.Pools[i].Device)
@@ -141,7 +140,6 @@ func (m *Meters) Energy(r *sim.Result, factor float64) (Energy, bool) {
 			out.Tier = p.Tier()
 		}
 		p = p.Scaled(factor)
-		total += p.Mean(&u.Loads, u.Busy) * units.Watts(u.Devices)
 		draw = draw.Plus(p.Draw(&u.Loads, u.Busy), float64(u.Devices))
 		out.Cap = max(out.Cap, p.Cap())
 		out.Devices += u.Devices
@@ -149,7 +147,7 @@ func (m *Meters) Energy(r *sim.Result, factor float64) (Energy, bool) {
 	if out.Devices == 0 || r.OutputRate <= 0 {
 		return Energy{}, false
 	}
-	out.Watts, out.Draw = total/units.Watts(out.Devices), power.Draw{}.Plus(draw, 1/float64(out.Devices))
-	out.PerToken = units.Joules(total) / units.Joules(r.OutputRate)
+	out.Watts, out.Draw = draw.Total()/units.Watts(out.Devices), power.Draw{}.Plus(draw, 1/float64(out.Devices))
+	out.PerToken = units.Joules(draw.Total()) / units.Joules(r.OutputRate)
 	return out, true
 }

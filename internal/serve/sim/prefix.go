@@ -123,7 +123,9 @@ func (p *prefix) use(content uint32, from, to int) {
 		x.users++
 	}
 	if int(content) < len(p.common) {
-		p.common[content][from]--
+		if from > 0 {
+			p.common[content][from]--
+		}
 		p.common[content][to]++
 	}
 	if end <= x.used {
@@ -192,7 +194,6 @@ func (p *prefix) release(content uint32, entries int) {
 	used := x.used
 	if int(content) < len(p.common) {
 		p.common[content][entries]--
-		p.common[content][0]++
 		for used > 0 && p.common[content][used] == 0 {
 			used--
 		}
