@@ -40,8 +40,8 @@ type Session struct {
 }
 
 // Quiet is the session without reports of progress, for work inside other work.
-func (s *Session) Quiet() *Session {
-	out := *s
+func (w *Session) Quiet() *Session {
+	out := *w
 	out.Progress, out.Partial = nil, nil
 	return &out
 }
