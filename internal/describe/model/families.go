@@ -1,12 +1,12 @@
 package model
 
 import (
-	"bytes"
 	_ "embed" // for the file below
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
 
 // familyFile lists the families and the names of their matrices.
@@ -36,17 +36,8 @@ type familyData struct {
 	Families []family
 }
 
-// familyTable reads the file on first use.
-//
-//nolint:gochecknoglobals // read once per process
-var familyTable = sync.OnceValue(func() (out familyData) {
-	d := json.NewDecoder(bytes.NewReader(familyFile))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&out); err != nil {
-		panic("model: families.json: " + err.Error()) // a test reads it
-	}
-	return out
-})
+//nolint:gochecknoglobals // read once, never changed
+var familyTable = embedded.Once("model: families.json", familyFile, embedded.JSON[familyData])
 
 // families lists what is supported, by name. The first entry that names an
 // architecture has it, unless a later one also names the config's model_type.
