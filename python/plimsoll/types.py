@@ -1148,7 +1148,7 @@ class SimulateRequest(TypedDict):
     length_ratio_low: NotRequired[float]
     # Limits on latencies; an omitted latency has none.
     limits: NotRequired[SimulateRequestLimits]
-    # num_prompts is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 200000.
+    # num_prompts is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000.
     num_prompts: NotRequired[int]
     # input_distribution and output_distribution, if set, replace those.
     output_distribution: NotRequired[Union[Distribution, None]]

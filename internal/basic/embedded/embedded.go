@@ -1,18 +1,51 @@
-// Package embedded reads the files that are embedded in the program, so that an installation can be checked.
+// Package embedded reads the files that are embedded in the program, strictly and once, and lets an installation be checked.
 //
-// In: the embedded files of a package, by name. Out: hashes of a file or a folder, as "sha256sum" gives them. It does not know what
-// the files mean. Start at [Hash].
+// In: the embedded files of a package, by name. Out: what a reader makes of them, and hashes of a file or a folder, as "sha256sum" gives
+// them. It does not know what the files mean. Start at [Once].
 package embedded
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
 )
+
+// Once reads a file when it is first wanted. What it gives is shared and must not be changed. A file that cannot be read is a bug, which
+// the tests of its package find.
+func Once[T any](file string, data []byte, read func([]byte) (T, error)) func() T {
+	return sync.OnceValue(func() T {
+		out, err := read(data)
+		if err != nil {
+			panic(file + ": " + err.Error())
+		}
+		return out
+	})
+}
+
+// YAML reads a file in which all keys must be known.
+func YAML[T any](data []byte) (out T, err error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	err = d.Decode(&out)
+	return out, err
+}
+
+// JSON is the same for JSON.
+func JSON[T any](data []byte) (out T, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err = d.Decode(&out)
+	return out, err
+}
 
 // Files are embedded files, by their name below the folder of their package.
 type Files map[string][]byte

@@ -37,8 +37,8 @@ func (b *blockReader) fill() {
 	default:
 		b.workerOf(0, "agg_")
 	}
-	for _, key := range slices.Sorted(maps.Keys(refused())) {
-		only := refused()[key]
+	for _, key := range slices.Sorted(maps.Keys(keys().Refused)) {
+		only := keys().Refused[key]
 		if g := b.take(key); g != nil && !sameValue(g.node, only[0]) {
 			b.Add(g.node.Line, g.at, "must be %s: %s are not modelled in experiments", only[0], only[1])
 		}
@@ -154,7 +154,7 @@ func (b *blockReader) complete() {
 	roles, parts := []string{"agg_"}, map[string]string{"agg_": "worker_config"}
 	if b.mode == experiment.Disaggregated {
 		roles, parts = []string{"prefill_", "decode_"}, map[string]string{"prefill_": "prefill_worker_config", "decode_": "decode_worker_config"}
-		need = slices.Concat(need, replicaKeys(), tuningKeys()[:4])
+		need = slices.Concat(need, keys().Sections[replicaSection], keys().Sections[tuningSection][:4])
 	}
 	var missing []string
 	for _, key := range need {

@@ -1,6 +1,7 @@
 package aiconfigurator
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -206,7 +207,7 @@ func (b *blockReader) keys(block *yaml.Node) {
 	var config *yaml.Node
 	known := experimentKeys()
 	b.Keys(b.at, block, func(at string, key, value *yaml.Node) {
-		b.old = b.old || slices.Contains(oldKeys(), key.Value)
+		b.old = b.old || slices.Contains(keys().Old, key.Value) || slices.Contains(sections(), key.Value)
 		switch name := key.Value; {
 		case name == "config":
 			config = value
@@ -225,15 +226,12 @@ func (b *blockReader) keys(block *yaml.Node) {
 
 // flatName is the flat name of a key of an experiment.
 func flatName(key string) string {
-	if flat, ok := aliases()[key]; ok {
-		return flat
-	}
-	return key
+	return cmp.Or(keys().Aliases[key], key)
 }
 
 // config takes the keys of the mapping that overrides everything else.
 func (b *blockReader) config(path string, config *yaml.Node) {
-	known := slices.Concat(configKeys(), sections())
+	known := slices.Concat(keys().Config, sections())
 	b.Keys(path, config, func(at string, key, value *yaml.Node) {
 		switch name := key.Value; {
 		case slices.Contains(sections(), name):
@@ -267,9 +265,9 @@ func (b *blockReader) unused(f *finisher) {
 	var idleKeys []string
 	for _, flat := range slices.Sorted(maps.Keys(b.given)) {
 		g := b.given[flat]
-		usual, ok := idle()[flat]
+		usual, ok := keys().Idle[flat]
 		if !ok {
-			usual, ok = spoken()[flat]
+			usual, ok = keys().Spoken[flat]
 		}
 		said := !isNull(g.node) && (!ok || !sameValue(g.node, usual))
 		if !g.used && said && flat != "is_moe" {

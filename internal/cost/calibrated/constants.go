@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
 
 //go:embed coefficients.yaml
@@ -89,15 +88,10 @@ type Measured struct {
 	} `yaml:"comm"`
 }
 
-// shipped reads the constants of all generations on first use.
+// shipped is the constants of all generations.
 //
-//nolint:gochecknoglobals // read once per process
-var shipped = sync.OnceValue(func() (all map[string]Constants) {
-	if err := yaml.Unmarshal(coefficients, &all); err != nil {
-		panic(fmt.Sprintf("calibrated: coefficients.yaml: %v", err)) // a test reads it
-	}
-	return all
-})
+//nolint:gochecknoglobals // read once, never changed
+var shipped = embedded.Once("calibrated: coefficients.yaml", coefficients, embedded.YAML[map[string]Constants])
 
 // Parameter is one constant of a form.
 type Parameter struct {

@@ -1,7 +1,6 @@
 package power
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"io"
@@ -10,10 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
@@ -38,21 +35,10 @@ type Fitted struct {
 func Shipped() *Fitted { return shipped() }
 
 //nolint:gochecknoglobals // read once, never changed
-var shipped = sync.OnceValue(func() *Fitted {
-	f, err := Read(coefficients)
-	if err != nil {
-		panic(fmt.Sprintf("power: coefficients.yaml: %v", err)) // a test reads it
-	}
-	return f
-})
+var shipped = embedded.Once("power: coefficients.yaml", coefficients, Read)
 
 // Read reads a fit that Write has written.
-func Read(data []byte) (*Fitted, error) {
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	f := new(Fitted)
-	return f, d.Decode(f)
-}
+func Read(data []byte) (*Fitted, error) { return embedded.YAML[*Fitted](data) }
 
 // Factor is that of a kind of kernels, and whether it was measured.
 func (f *Fitted) Factor(kind string) (factor float64, known bool) {

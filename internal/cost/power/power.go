@@ -96,11 +96,16 @@ func (m *Model) Watts(l *Load) units.Watts {
 	if l.Time <= 0 {
 		return m.Idle()
 	}
+	return units.Watts(m.cap * math.Pow(1+math.Pow(m.cap/m.uncapped(l), softness), -1./softness))
+}
+
+// uncapped is what a device would draw under a load at its full clocks.
+func (m *Model) uncapped(l *Load) float64 {
 	p := m.idle + m.active
 	for k, amount := range l.Activity {
 		p += m.per[k] * amount / float64(l.Time)
 	}
-	return units.Watts(m.cap * math.Pow(1+math.Pow(m.cap/p, softness), -1./softness))
+	return p
 }
 
 // Joules is the energy of a device under a load.
@@ -125,9 +130,9 @@ func (m *Model) Mean(l *Loads, busy float64) units.Watts {
 // Draw is the mean power of a device by what draws it; the parts add up to it.
 type Draw struct {
 	Idle units.Watts // while it waits, and below all else
-	// Running is what running steps add whatever they compute, Memory, Compute and Link what they move, compute and send.
+	// Running is what running steps add whatever they compute, Memory, Compute and Link what they move, compute and send: at the
+	// clocks that the cap leaves them.
 	Running, Memory, Compute, Link units.Watts
-	Cap                            units.Watts // what lower clocks near the cap take off, negative
 }
 
 // Draw is what [Model.Mean] adds up.
@@ -138,24 +143,28 @@ func (m *Model) Draw(l *Loads, busy float64) Draw {
 		return out
 	}
 	busy = math.Min(1, busy)
-	out.Running = units.Watts(m.active * busy)
 	for _, x := range []*Load{&l.Decode, &l.Prefill} {
+		if x.Time <= 0 {
+			continue
+		}
+		// Near the cap clocks are lower, for all that a step does.
+		share := busy / total * (float64(m.Watts(x)) - m.idle) / (m.uncapped(x) - m.idle)
+		out.Running += units.Watts(m.active * float64(x.Time) * share)
 		for k, to := range [Kinds]*units.Watts{Memory: &out.Memory, Wide: &out.Compute, FP8: &out.Compute, FP4: &out.Compute, Link: &out.Link} {
-			*to += units.Watts(m.per[k] * x.Activity[k] / total * busy)
+			*to += units.Watts(m.per[k] * x.Activity[k] * share)
 		}
 	}
-	out.Cap = m.Mean(l, busy) - out.Total()
 	return out
 }
 
 // Total is what the parts add up to.
-func (d Draw) Total() units.Watts { return d.Idle + d.Running + d.Memory + d.Compute + d.Link + d.Cap }
+func (d Draw) Total() units.Watts { return d.Idle + d.Running + d.Memory + d.Compute + d.Link }
 
 // Plus adds n times another device's draw.
 func (d Draw) Plus(x Draw, n float64) Draw {
 	by := units.Watts(n)
 	return Draw{
 		Idle: d.Idle + by*x.Idle, Running: d.Running + by*x.Running, Memory: d.Memory + by*x.Memory,
-		Compute: d.Compute + by*x.Compute, Link: d.Link + by*x.Link, Cap: d.Cap + by*x.Cap,
+		Compute: d.Compute + by*x.Compute, Link: d.Link + by*x.Link,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 )
 
@@ -20,13 +21,7 @@ var shippedFile []byte
 // Shipped are the surfaces that come with the program. Only their index is read.
 //
 //nolint:gochecknoglobals // the same for the whole process, and never changed
-var Shipped = sync.OnceValue(func() *Surfaces {
-	s, err := ReadSurfaces(shippedFile)
-	if err != nil {
-		panic(fmt.Sprintf("table: surfaces.bin: %v", err)) // a test reads it
-	}
-	return s
-})
+var Shipped = embedded.Once("table: surfaces.bin", shippedFile, ReadSurfaces)
 
 // Surfaces are those of several systems, as a file holds them.
 type Surfaces struct {

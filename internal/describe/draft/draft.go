@@ -1,15 +1,12 @@
 package draft
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
@@ -77,23 +74,15 @@ type Catalog struct {
 	Heads      []Head       `yaml:"heads"`
 }
 
-// catalog reads the embedded file, once.
-var catalog = sync.OnceValue(func() *Catalog { //nolint:gochecknoglobals // read once, never changed
-	c, err := read(file)
-	if err != nil {
-		panic("draft: the embedded figures: " + err.Error()) // a test reads them
-	}
-	return c
-})
+//nolint:gochecknoglobals // read once, never changed
+var catalog = embedded.Once("draft: drafts.yaml", file, read)
 
 // Known returns the catalog, which must not be changed.
 func Known() *Catalog { return catalog() }
 
 func read(data []byte) (*Catalog, error) {
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	var c Catalog
-	if err := d.Decode(&c); err != nil {
+	c, err := embedded.YAML[Catalog](data)
+	if err != nil {
 		return nil, err
 	}
 	var errs []error

@@ -2,11 +2,10 @@ package engine
 
 import (
 	_ "embed"
-	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
 
@@ -48,13 +47,8 @@ type declaredDefaults struct {
 	Changed map[string][][2]string
 }
 
-var declared = sync.OnceValue(func() map[string]declaredDefaults { //nolint:gochecknoglobals // read once, never changed
-	var out map[string]declaredDefaults
-	if err := json.Unmarshal(defaultsJSON, &out); err != nil {
-		panic("engine: defaults.json: " + err.Error()) // embedded, and tested
-	}
-	return out
-})
+//nolint:gochecknoglobals // read once, never changed
+var declared = embedded.Once("engine: defaults.json", defaultsJSON, embedded.JSON[map[string]declaredDefaults])
 
 // Redefined is a flag whose declared default differs between two releases.
 type Redefined struct{ Flag, From, To string }

@@ -115,3 +115,20 @@ func TestPlugged(t *testing.T) {
 		t.Error("no error for a release before the plugin")
 	}
 }
+
+// TestNewestOfPlugins: without a release a plugin is that of its newest known one, which files start, and not of a newer server.
+func TestNewestOfPlugins(t *testing.T) {
+	for _, name := range []string{"vllm-ascend", "sglang-npu", "atom-vllm", "atom-sglang"} {
+		newest, err := engine.LookupVersion(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, err := engine.LookupVersion(name, newest.Known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if newest.Versions != known.Versions || newest.Versions.Until != "" {
+			t.Errorf("%s: settings of %s without a release, of %s for %s", name, newest.Versions, known.Versions, newest.Known)
+		}
+	}
+}

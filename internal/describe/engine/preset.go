@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -11,10 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
@@ -69,23 +66,13 @@ const (
 // graphStep is the distance of the larger batches that recipes capture graphs for.
 const graphStep = 8
 
-// presets reads the file on first use.
-//
-//nolint:gochecknoglobals // read once per process
-var presets = sync.OnceValue(func() []Preset {
-	all, err := parsePresets(presetsFile)
-	if err != nil {
-		panic("engine: presets.yaml: " + err.Error()) // a test reads it
-	}
-	return all
-})
+//nolint:gochecknoglobals // read once, never changed
+var presets = embedded.Once("engine: presets.yaml", presetsFile, parsePresets)
 
 // parsePresets reads a file of presets.
 func parsePresets(data []byte) ([]Preset, error) {
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	var all []Preset
-	if err := d.Decode(&all); err != nil && !errors.Is(err, io.EOF) {
+	all, err := embedded.YAML[[]Preset](data)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	for i := range all {

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
 
 // parse reads the file of an engine: one YAML document for each range of
@@ -53,7 +54,7 @@ func parse(file string, data []byte) ([]*Profile, error) {
 }
 
 // plugged reads the file of an engine that runs another one's server: one document of what differs from each of that one's profiles,
-// whose versions it has, from the release on that the document begins with.
+// whose versions it has, from the release on that the document begins with up to the newest known one, which later releases are like.
 func plugged(file string, data []byte, server []*Profile) ([]*Profile, error) {
 	ps := &strictyaml.Problems{File: file, Most: 20}
 	var document yaml.Node
@@ -68,7 +69,13 @@ func plugged(file string, data []byte, server []*Profile) ([]*Profile, error) {
 			return nil, err
 		}
 		since := p.Versions.Since
+		if p.Known != "" && version.Compare(of.Versions.Since, p.Known) > 0 {
+			continue
+		}
 		p.Versions, p.Released = of.Versions, of.Released
+		if len(all) == 0 {
+			p.Versions.Until = ""
+		}
 		all = append(all, p)
 		if of.Versions.contains(since) {
 			p.Versions.Since = since

@@ -2,12 +2,12 @@ package engine
 
 import (
 	_ "embed"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
 
@@ -41,17 +41,13 @@ func (r *ranges) UnmarshalText(text []byte) error {
 }
 
 type releaseTable struct {
+	Made     string // how
 	Releases map[string][]Release
 	Names    map[string]map[string]ranges
 }
 
-var releases = sync.OnceValue(func() *releaseTable { //nolint:gochecknoglobals // read once, never changed
-	t := &releaseTable{}
-	if err := json.Unmarshal(releasesJSON, t); err != nil {
-		panic("engine: releases.json: " + err.Error()) // embedded, and tested
-	}
-	return t
-})
+//nolint:gochecknoglobals // read once, never changed
+var releases = embedded.Once("engine: releases.json", releasesJSON, embedded.JSON[releaseTable])
 
 // Released lists the engines that have a table of releases, and "dynamo".
 func Released() []string { return slices.Sorted(maps.Keys(releases().Releases)) }

@@ -215,6 +215,7 @@ first_k_dense_replace num_dense_layers moe_layer_start_index
 num_nextn_predict_layers mtp_num_hidden_layers
 attention_bias use_qkv_bias add_qkv_bias use_bias qkv_bias bias
 use_qk_norm qk_layernorm
+use_parallel_residual parallel_attn
 `
 
 // respell gives the fields of the language model's object our names.

@@ -1,12 +1,12 @@
 package model
 
 import (
-	"bytes"
 	_ "embed" // for the file below
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
 
 // familyFile lists the families and the names of their matrices.
@@ -22,34 +22,34 @@ type family struct {
 	Form          string // the form of its configs, of [forms]
 	Modules       string // the naming of its matrices
 	Style         style
-	Blind         bool   // images are left out
-	Note          string // what else is not modelled
+	// Defaults are fields of the language model that configs leave out because they equal the class's
+	// default, Nested those that only the configs inside another leave out.
+	Defaults, Nested map[string]json.RawMessage
+	Blind            bool   // images are left out
+	Note             string // what else is not modelled
 }
 
 // familyData is the content of the file.
 type familyData struct {
 	Modules  map[string]modules
+	Towers   map[string]tower // what vision configs of a model_type leave out
 	Families []family
 }
 
-// familyTable reads the file on first use.
-//
-//nolint:gochecknoglobals // read once per process
-var familyTable = sync.OnceValue(func() (out familyData) {
-	d := json.NewDecoder(bytes.NewReader(familyFile))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&out); err != nil {
-		panic("model: families.json: " + err.Error()) // a test reads it
-	}
-	return out
-})
+//nolint:gochecknoglobals // read once, never changed
+var familyTable = embedded.Once("model: families.json", familyFile, embedded.JSON[familyData])
 
 // families lists what is supported, by name. The first entry that names an
 // architecture has it, unless a later one also names the config's model_type.
 func families() []family { return familyTable().Families }
 
 // parse reads a config in the family's form.
-func (f *family) parse(r *reader) *Model { return forms()[f.Form](r) }
+func (f *family) parse(r *reader) *Model {
+	if !r.fill(f.Defaults) {
+		return nil
+	}
+	return forms()[f.Form](r)
+}
 
 // as reads a config as a T.
 func as[T any](parse func(*reader, *T) *Model) func(*reader) *Model {
@@ -67,7 +67,7 @@ func as[T any](parse func(*reader, *T) *Model) func(*reader) *Model {
 func forms() map[string]func(*reader) *Model {
 	return map[string]func(*reader) *Model{
 		"":               (*reader).decoder,
-		"arctic":         parseArctic,
+		"arctic":         as(parseArctic),
 		"bamba":          as(parseBamba),
 		"chatglm":        as(parseChatGLM),
 		"cohere_vision":  parseCohereVision,
@@ -75,51 +75,46 @@ func forms() map[string]func(*reader) *Model {
 		"deepseek":       as(parseDeepSeek),
 		"deepseek_v4":    as(parseDeepSeekV4),
 		"exaone4":        parseEXAONE4,
-		"falcon":         parseFalcon,
-		"falcon_h1":      parseFalconH1,
-		"gemma2":         parseGemma2,
-		"gemma3":         parseGemma3,
-		"gemma3n":        parseGemma3n,
-		"gemma4":         parseGemma4,
+		"falcon_h1":      as(parseFalconH1),
+		"gemma":          as((*reader).gemmaModel),
 		"generic":        as(parseGeneric),
 		"glm4_moe":       as(parseGLM4MoE),
 		"glm4v":          func(r *reader) *Model { return r.withGLMVision(r.decoder()) },
 		"glm4v_moe":      func(r *reader) *Model { return r.withGLMVision(as(parseGLM4MoE)(r)) },
-		"gpt_neox":       parseGPTNeoX,
+		"gpt":            as(parseGPT),
 		"granite_hybrid": as(parseGraniteHybrid),
 		"idefics3":       parseIdefics3,
-		"jamba":          parseJamba,
+		"jamba":          as(parseJamba),
 		"kimi_k25":       func(r *reader) *Model { return r.withKimiVision(as(parseDeepSeek)(r)) },
 		"kimi_k3":        func(r *reader) *Model { return r.withKimiVision(as(parseKimiLinear)(r)) },
 		"kimi_linear":    as(parseKimiLinear),
 		"kimi_vl":        parseKimiVL,
-		"lfm2":           parseLFM2,
-		"lfm2_moe":       parseLFM2MoE,
+		"lfm2":           as(parseLFM2),
+		"lfm2_moe":       as((*reader).lfm2Model),
 		"lightning":      as(parseLightning),
 		"llama4":         as(parseLlama4),
 		"longcat":        as(parseLongcat),
-		"mamba":          parseMamba,
-		"mamba2":         parseMamba2,
+		"mamba":          as(parseMamba),
+		"mamba2":         as(parseMamba2),
 		"mimo_v2":        as(parseMiMoV2),
 		"minicpm3":       as(parseMiniCPM3),
-		"minicpmv":       parseMiniCPMV,
+		"minicpmv":       as(parseMiniCPMV),
 		"minimax_m2":     as(parseMiniMaxM2),
 		"minimax_m3":     as(parseMiniMaxM3),
 		"mistral3":       parseMistral3,
 		"mllama":         as(parseMllama),
-		"multi_query":    parseBigCode,
 		"nemotron_h":     as(parseNemotronH),
 		"nemotron_nas":   as(parseNemotronNAS),
-		"olmo_hybrid":    parseOLMoHybrid,
+		"olmo_hybrid":    as(parseOLMoHybrid),
 		"paligemma":      parsePaliGemma,
 		"phi3_v":         parsePhi3V,
 		"qwen":           as(parseQwenV1),
 		"qwen2_5_vl":     parseQwen25VL,
 		"qwen2_vl":       parseQwen2VL,
-		"qwen3_5":        func(r *reader) *Model { return r.withQwenVision(parseHybridQwen(r, false), newerTower) },
-		"qwen3_next":     func(r *reader) *Model { return parseHybridQwen(r, true) },
+		"qwen3_5":        as(parseQwen35),
+		"qwen3_next":     as(parseQwenNext),
 		"qwen3_vl":       func(r *reader) *Model { return r.withQwenVision(r.decoder(), newerTower) },
-		"stablelm":       parseStableLM,
+		"stablelm":       as(parseStableLM),
 		"step3":          as(parseStep3),
 		"whole_images":   parseWholeImages,
 		"wrapper":        parseWrapper,

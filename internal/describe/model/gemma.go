@@ -1,7 +1,7 @@
 package model
 
-// gemma is the text_config of Gemma 3 and 4: five layers with a sliding window
-// to one without, norms before and after each part.
+// gemma is the config of Gemma 2, 3 and 4: layers with a sliding window and some
+// without, norms before and after each part.
 type gemma struct {
 	base
 
@@ -36,47 +36,8 @@ type gemma struct {
 	ExpertWidth int  `json:"moe_intermediate_size"`
 }
 
-// parseGemma2 reads Gemma 2, with a window in every second layer.
-func parseGemma2(r *reader) *Model {
-	c := gemma{base: base{HeadDim: 256, Tied: new(true)}, Window: 4096, Pattern: 2}
-	if !r.decode(&c) {
-		return nil
-	}
-	return r.gemmaModel(&c)
-}
-
-// parseGemma3n reads Gemma 3n. Its image tower is a convolutional network.
-func parseGemma3n(r *reader) *Model {
-	c := gemma{base: base{
-		Heads: 8, KVHeads: 2, HeadDim: 256, Vocab: 262400, MaxPosition: 32768, Tied: new(true),
-	}, Window: 512, Pattern: 5, LayerInput: 256, InputVocab: 262144, Streams: 4, LowRank: 64}
-	if !r.decode(&c) {
-		return nil
-	}
-	return r.gemmaModel(&c)
-}
-
-// parseGemma3 reads Gemma 3. Its published configs leave out what equals the
-// class's defaults.
-func parseGemma3(r *reader) *Model {
-	c := gemma{base: base{
-		Heads: 8, KVHeads: 4, HeadDim: 256, Vocab: 262208, MaxPosition: 131072, Tied: new(true),
-	}, Window: 4096, Pattern: 6}
-	if !r.decode(&c) {
-		return nil
-	}
-	return r.gemmaModel(&c)
-}
-
-// parseGemma4 reads Gemma 4.
-func parseGemma4(r *reader) *Model {
-	c := gemma{base: base{Tied: new(true)}, Pattern: 6}
-	if !r.decode(&c) {
-		return nil
-	}
-	return r.gemmaModel(&c)
-}
-
+// gemmaModel reads Gemma 2, with a window in every second layer, to 4. The image tower of Gemma 3n is a
+// convolutional network.
 func (r *reader) gemmaModel(c *gemma) *Model {
 	m := r.model(&c.base)
 	local := r.attention(&c.base)

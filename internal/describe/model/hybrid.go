@@ -107,14 +107,7 @@ func (r *reader) hybrid(c *graniteHybrid, attends func(i int) bool) *Model {
 
 // parseFalconH1 reads Falcon-H1, whose layers run attention and Mamba-2 beside
 // each other: each becomes one layer with the one and one with the other.
-func parseFalconH1(r *reader) *Model {
-	var c struct {
-		decoder
-		mamba
-	}
-	if !r.decode(&c) {
-		return nil
-	}
+func parseFalconH1(r *reader, c *graniteHybrid) *Model {
 	mixer := r.mamba2(&c.base, &c.mamba)
 	r.may("num_hidden_layers", c.Layers, maxLayers/2)
 	c.Layers *= 2
@@ -129,21 +122,20 @@ func parseFalconH1(r *reader) *Model {
 	return m
 }
 
-// parseJamba reads Jamba: Mamba with attention in every eighth layer, experts in
+// jamba is the config of Jamba: Mamba with attention in every eighth layer, experts in
 // every second.
-func parseJamba(r *reader) *Model {
-	var c struct {
-		decoder
-		mamba
+type jamba struct {
+	decoder
+	mamba
 
-		AttentionPeriod int `json:"attn_layer_period"`
-		AttentionOffset int `json:"attn_layer_offset"`
-		ExpertPeriod    int `json:"expert_layer_period"`
-		ExpertOffset    int `json:"expert_layer_offset"`
-	}
-	if !r.decode(&c) {
-		return nil
-	}
+	AttentionPeriod int `json:"attn_layer_period"`
+	AttentionOffset int `json:"attn_layer_offset"`
+	ExpertPeriod    int `json:"expert_layer_period"`
+	ExpertOffset    int `json:"expert_layer_offset"`
+}
+
+// parseJamba reads Jamba.
+func parseJamba(r *reader, c *jamba) *Model {
 	mixer := r.mamba1(&c.base, &c.mamba)
 	dense := r.dense(c.Intermediate)
 	return r.build(&c.decoder, func(i int, l *Layer) {
@@ -170,37 +162,23 @@ type pureMamba struct {
 }
 
 // parseMamba reads Mamba and Falcon Mamba.
-func parseMamba(r *reader) *Model {
-	return r.pureMamba(func(c *pureMamba) Attention {
-		return r.mamba1(&c.base, &mamba{State: c.State, Conv: c.Conv, Expand: c.Expand, Rank: c.Rank})
-	})
+func parseMamba(r *reader, c *pureMamba) *Model {
+	return r.alike(c, r.mamba1(&c.base, &mamba{State: c.State, Conv: c.Conv, Expand: c.Expand, Rank: c.Rank}))
 }
 
 // parseMamba2 reads Mamba-2.
-func parseMamba2(r *reader) *Model {
-	return r.pureMamba(func(c *pureMamba) Attention {
-		return r.mamba2(&c.base, &mamba{
-			Heads: c.Heads, Dim: auto(c.Dim), Groups: c.Groups, State: c.State, Conv: c.Conv, Expand: c.Expand,
-		})
-	})
+func parseMamba2(r *reader, c *pureMamba) *Model {
+	return r.alike(c, r.mamba2(&c.base, &mamba{
+		Heads: c.Heads, Dim: auto(c.Dim), Groups: c.Groups, State: c.State, Conv: c.Conv, Expand: c.Expand,
+	}))
 }
 
-// unlimited is the positions of models that have no limit.
-const unlimited = 1 << 20
-
-func (r *reader) pureMamba(mixer func(*pureMamba) Attention) *Model {
-	c := pureMamba{Conv: 4, Expand: 2} // the class's defaults
-	if !r.decode(&c) {
-		return nil
-	}
-	if c.MaxPosition == 0 {
-		c.MaxPosition = unlimited
-	}
+// alike builds a model whose layers are all the same mixer. Its positions have no limit.
+func (r *reader) alike(c *pureMamba, mixer Attention) *Model {
 	m := r.model(&c.base)
-	a := mixer(&c)
 	if r.failed() {
 		return nil
 	}
-	m.fill(c.Layers, func(int) Layer { return Layer{Attention: a, Norms: 1} })
+	m.fill(c.Layers, func(int) Layer { return Layer{Attention: mixer, Norms: 1} })
 	return m
 }

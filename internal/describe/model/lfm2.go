@@ -15,11 +15,7 @@ type lfm2 struct {
 
 // parseLFM2 reads the dense LFM2, whose inner width is two thirds of what its
 // config states, rounded up.
-func parseLFM2(r *reader) *Model {
-	c, ok := r.lfm2()
-	if !ok {
-		return nil
-	}
+func parseLFM2(r *reader, c *lfm2) *Model {
 	if c.Intermediate == 0 {
 		c.Intermediate = c.OldWidth
 	}
@@ -36,20 +32,7 @@ func parseLFM2(r *reader) *Model {
 	return r.lfm2Model(c)
 }
 
-// parseLFM2MoE reads LFM2 with experts.
-func parseLFM2MoE(r *reader) *Model {
-	c, ok := r.lfm2()
-	if !ok {
-		return nil
-	}
-	return r.lfm2Model(c)
-}
-
-func (r *reader) lfm2() (*lfm2, bool) {
-	c := &lfm2{Conv: 3, Multiplier: 1, Multiple: 256} // the class's defaults
-	return c, r.decode(c)
-}
-
+// lfm2Model reads LFM2 with experts, and builds both.
 func (r *reader) lfm2Model(c *lfm2) *Model {
 	r.layerKinds("layer_types", c.Types, c.Layers, "conv", "full_attention")
 	r.need("conv_L_cache", c.Conv, maxPatch)

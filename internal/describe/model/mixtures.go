@@ -24,19 +24,18 @@ func parseDBRX(r *reader, c *dbrx) *Model {
 	}}, nil)
 }
 
-// parseArctic reads Arctic: a dense part as wide as the hidden state beside the
+// arctic is the config of Arctic: a dense part as wide as the hidden state beside the
 // experts of every step-th layer.
-func parseArctic(r *reader) *Model {
-	var c struct {
-		decoder
+type arctic struct {
+	decoder
 
-		Residual *bool `json:"use_residual"`
-	}
-	if !r.decode(&c) {
-		return nil
-	}
+	Residual bool `json:"use_residual"`
+}
+
+// parseArctic reads Arctic.
+func parseArctic(r *reader, c *arctic) *Model {
 	return r.build(&c.decoder, func(_ int, l *Layer) {
-		if l.FFN.Kind == MoE && (c.Residual == nil || *c.Residual) {
+		if l.FFN.Kind == MoE && c.Residual {
 			l.FFN.Intermediate, l.Norms = c.Hidden, 3
 		}
 	})

@@ -1,17 +1,16 @@
 package model
 
-// parseOLMoHybrid reads OLMo Hybrid: three layers of the gated delta rule to one of
+// olmoHybrid is the config of OLMo Hybrid: three layers of the gated delta rule to one of
 // attention.
-func parseOLMoHybrid(r *reader) *Model {
-	var c struct {
-		decoder
-		linear
+type olmoHybrid struct {
+	decoder
+	linear
 
-		Types []string `json:"layer_types"` // "linear_attention", "full_attention"
-	}
-	if !r.decode(&c) {
-		return nil
-	}
+	Types []string `json:"layer_types"` // "linear_attention", "full_attention"
+}
+
+// parseOLMoHybrid reads OLMo Hybrid.
+func parseOLMoHybrid(r *reader, c *olmoHybrid) *Model {
 	delta := Attention{Kind: GatedDelta, Recurrent: r.gatedDelta(&c.linear)}
 	r.layerKinds("layer_types", c.Types, c.Layers, "linear_attention", "full_attention")
 	return r.build(&c.decoder, func(i int, l *Layer) {

@@ -203,6 +203,24 @@ func (r *reader) decode(v any) bool {
 	return true
 }
 
+// fill gives fields that the language model's object leaves out their default values.
+func (r *reader) fill(defaults map[string]json.RawMessage) bool {
+	if len(defaults) == 0 {
+		return true
+	}
+	var stated map[string]json.RawMessage
+	if !r.decode(&stated) {
+		return false
+	}
+	for name, value := range defaults {
+		if !present(stated[name]) {
+			stated[name] = value
+		}
+	}
+	r.text, _ = json.Marshal(stated) // of what was read as JSON
+	return true
+}
+
 // failed reports whether anything was wrong so far.
 func (r *reader) failed() bool { return len(r.errs) > 0 }
 

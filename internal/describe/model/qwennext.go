@@ -1,7 +1,5 @@
 package model
 
-import "cmp"
-
 // qwenNext is the config of Qwen3-Next and the text_config of Qwen3.5: three
 // layers of gated linear attention to one of full attention.
 type qwenNext struct {
@@ -10,7 +8,7 @@ type qwenNext struct {
 
 	Types    []string `json:"layer_types"` // "linear_attention", "full_attention"
 	Interval int      `json:"full_attention_interval"`
-	OutGate  *bool    `json:"attn_output_gate"` // absent: true
+	OutGate  bool     `json:"attn_output_gate"`
 }
 
 // linear holds the fields of the gated delta rule.
@@ -23,18 +21,20 @@ type linear struct {
 	State      string `json:"mamba_ssm_dtype"`
 }
 
-// parseHybridQwen reads Qwen3-Next, Qwen3.5 and 3.6; joined says that the input projections of linear
-// attention are two matrices.
-func parseHybridQwen(r *reader, joined bool) *Model {
-	var c qwenNext
-	if !r.decode(&c) {
-		return nil
-	}
+// parseQwenNext reads Qwen3-Next, whose input projections of linear attention are two matrices.
+func parseQwenNext(r *reader, c *qwenNext) *Model { return r.hybridQwen(c, true) }
+
+// parseQwen35 reads Qwen3.5 and 3.6.
+func parseQwen35(r *reader, c *qwenNext) *Model {
+	return r.withQwenVision(r.hybridQwen(c, false), newerTower)
+}
+
+func (r *reader) hybridQwen(c *qwenNext, joined bool) *Model {
 	delta := Attention{Kind: GatedDelta, Recurrent: r.gatedDelta(&c.linear)}
 	delta.Recurrent.Joined = joined
 	r.layerKinds("layer_types", c.Types, c.Layers, "linear_attention", "full_attention")
 	r.may("full_attention_interval", c.Interval, maxLayers)
-	r.style.OutGate = c.OutGate == nil || *c.OutGate
+	r.style.OutGate = c.OutGate
 	return r.build(&c.decoder, func(i int, l *Layer) {
 		if !c.fullAttention(i) {
 			l.Attention = delta
@@ -47,7 +47,7 @@ func (c *qwenNext) fullAttention(i int) bool {
 	if len(c.Types) > 0 {
 		return c.Types[i] == "full_attention"
 	}
-	return (i+1)%cmp.Or(c.Interval, 4) == 0
+	return (i+1)%max(c.Interval, 1) == 0
 }
 
 // gatedDelta checks the linear attention's fields.

@@ -176,7 +176,7 @@ func (r *reader) wrapped(project func(*joint, *Vision)) *Model {
 	own := *r.family
 	own.Modules = f.Modules
 	r.family, r.style = &own, f.Style
-	if !r.defaults(f.Name) {
+	if !r.fill(f.Nested) {
 		return nil
 	}
 	m := f.parse(r)
@@ -190,22 +190,6 @@ func (r *reader) wrapped(project func(*joint, *Vision)) *Model {
 	})
 }
 
-// towerDefaults are what published configs leave out because it equals the class's
-// default.
-func towerDefaults(kind string) tower {
-	switch kind {
-	case "clip_vision_model":
-		return tower{Layers: 12, Hidden: 768, Intermediate: 3072, Heads: 12, Patch: 32, Image: 224}
-	case "siglip_vision_model", "siglip2_vision_model":
-		return tower{Layers: 12, Hidden: 768, Intermediate: 3072, Heads: 12, Patch: 16, Image: 224}
-	case "pixtral":
-		return tower{Layers: 24, Hidden: 1024, Intermediate: 4096, Heads: 16, Patch: 16, Image: 1024}
-	case "idefics3_vision", "idefics3", "smolvlm_vision":
-		return tower{Layers: 12, Hidden: 1152, Intermediate: 3072, Heads: 16, Patch: 32, Image: 224}
-	}
-	return tower{}
-}
-
 // tower reads the vision_config, nil without one or with an error.
 func (r *reader) tower() *tower {
 	if !present(r.outer.VisionConfig) {
@@ -216,7 +200,7 @@ func (r *reader) tower() *tower {
 	if err == nil {
 		err = json.Unmarshal(text, &kind)
 	}
-	t := towerDefaults(kind.Type)
+	t := familyTable().Towers[kind.Type]
 	if err == nil {
 		err = json.Unmarshal(text, &t)
 	}
@@ -275,49 +259,17 @@ func (t *tower) square() int {
 	return n * n
 }
 
-// defaults fills in what nested configs of a family leave out because it equals
-// the class's default.
-func (r *reader) defaults(family string) bool {
-	const llama = `{"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000, `
-	var text string
-	switch family {
-	case "llama":
-		text = llama + `"intermediate_size": 11008, "max_position_embeddings": 2048}`
-	case "mistral":
-		text = llama + `"num_key_value_heads": 8, "intermediate_size": 14336, "max_position_embeddings": 131072}`
-	case "qwen2":
-		text = `{"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
-			"intermediate_size": 22016, "vocab_size": 151936, "max_position_embeddings": 32768}`
-	case "gemma":
-		text = `{"head_dim": 256, "vocab_size": 256000, "max_position_embeddings": 8192, "tie_word_embeddings": true}`
-	case "gemma2":
-		text = `{"head_dim": 256, "vocab_size": 256000, "max_position_embeddings": 8192, "tie_word_embeddings": true, "sliding_window": 4096}`
-	default:
-		return true
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &fields) != nil || !r.decode(&fields) {
-		return false
-	}
-	text2, err := json.Marshal(fields)
-	if err == nil {
-		r.text = text2
-	}
-	return err == nil
+// minicpmv is the config of MiniCPM-V.
+type minicpmv struct {
+	decoder
+
+	Version json.Number `json:"version"`
 }
 
 // parseMiniCPMV reads MiniCPM-V 2.5 to 4.5, whose language model's fields stand at
 // the top level: its version says which family it is. A resampler turns each
 // slice of an image, 32 patches a side, into 64 tokens.
-func parseMiniCPMV(r *reader) *Model {
-	var c struct {
-		decoder
-
-		Version json.Number `json:"version"`
-	}
-	if !r.decode(&c) {
-		return nil
-	}
+func parseMiniCPMV(r *reader, c *minicpmv) *Model {
 	version, err := c.Version.Float64()
 	if err != nil {
 		r.addf("version", "%s is not a version", quoted(c.Version.String()))

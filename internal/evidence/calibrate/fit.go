@@ -7,9 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/lapack/gonum"
-
+	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -476,15 +474,20 @@ func without(o *calibration.Overlay, rows []measured.Prepared) *calibration.Over
 	return &out
 }
 
-// solveSymmetric solves a symmetric positive definite system, of which a holds the
-// upper triangle by rows, and overwrites both; nil if it is not one. These are the
-// routines behind gonum's mat.Cholesky, which would add 1.7 MB to the program.
+// solveSymmetric solves a symmetric system, of which a holds the upper triangle by rows; nil if it is not positive definite.
 func solveSymmetric(a, b []float64) []float64 {
 	n := len(b)
-	var lapack gonum.Implementation
-	if !lapack.Dpotrf(blas.Upper, n, a, max(1, n)) {
-		return nil
+	lower := make([][]float64, n)
+	for i := range n {
+		for j := range i + 1 {
+			lower[i] = append(lower[i], a[j*n+i])
+		}
 	}
-	lapack.Dpotrs(blas.Upper, n, 1, a, max(1, n), b, 1)
-	return b
+	factor := cholesky.Factor(lower, 0)
+	for i := range n {
+		if !(factor[i][i] > 0) {
+			return nil
+		}
+	}
+	return factor.Solve(b)
 }

@@ -162,7 +162,7 @@ func (s *Case) inWords(path []string) string {
 			words[i] = "NVIDIA"
 			if s.Vendor != device.NVIDIA { // whose rows stand in for those of others
 				_, own := named(s.Vendor)
-				words[i] = "NVIDIA GPUs, as too few " + own + " were measured"
+				words[i] = "NVIDIA GPUs in place of " + own
 			}
 		case amd:
 			words[i] = "AMD"

@@ -123,6 +123,9 @@ const (
 	otherVendor        = 0.32
 )
 
+// unseenGeneration is why errors are wider on devices whose relatives were measured.
+const unseenGeneration = "no deployment of this device generation was measured"
+
 // transfer widens the errors of devices whose kernels were not measured, and says
 // why. Where the engine was fitted to deployments on such devices, their errors hold that
 // already.
@@ -139,7 +142,7 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 	}
 	switch s.Tier {
 	case device.Transferred:
-		add(betweenGenerations, "no deployment of this device generation was measured")
+		add(betweenGenerations, unseenGeneration)
 	case device.Datasheet:
 		add(fromDatasheet, "operator times come from the data sheet")
 	case device.Calibrated, device.Measured:
@@ -147,17 +150,25 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 	switch s.Vendor {
 	case device.NVIDIA:
 	case device.AMD, device.Ascend, device.Test, device.Intel, device.Google, device.AWS, device.Apple, device.Other:
-		one, _ := named(s.Vendor)
-		if _, others := o.Residuals[strings.Join(s.Path(o.kind(s))[:2], "/")]; others && s.vendor() == amd {
-			one += " of this generation"
-		}
-		reason := "no " + one + " was measured"
-		if s.TensorCast {
-			reason += " and TensorCast publishes no error"
-		}
-		add(otherVendor, reason)
+		add(otherVendor, o.unmeasured(s))
 	}
-	return why
+	return slices.Compact(why)
+}
+
+// unmeasured says which devices of a vendor were not measured.
+func (o *Overlay) unmeasured(s *Case) string {
+	one, several := named(s.Vendor)
+	reason := "no " + one + " was measured"
+	if _, others := o.Residuals[strings.Join(s.Path(o.kind(s))[:2], "/")]; others && s.vendor() == amd {
+		reason = unseenGeneration
+	}
+	if s.Vendor == device.Ascend || s.Vendor == device.Test { // some were, outside the fit
+		reason = "too few " + several + " were measured"
+	}
+	if s.TensorCast {
+		reason += " and TensorCast publishes no error"
+	}
+	return reason
 }
 
 // fittedOn reports whether the fit used rows of the case's device generation.

@@ -189,7 +189,7 @@ func TestWidening(t *testing.T) {
 		{"Google", "no TPU was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Google }},
 		{"AWS", "no AWS device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AWS }},
 		{"Apple", "no Apple device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Apple }},
-		{"Ascend", "no Ascend device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Ascend }},
+		{"Ascend", "too few Ascend devices were measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Ascend }},
 		{"TensorCast", "and TensorCast publishes no error", 0.32, 0.32, func(s *calibration.Case) { s.Vendor, s.TensorCast = device.Ascend, true }},
 		{"both", "no AMD device was measured", math.Hypot(0.12, 0.32), math.Hypot(0.12, 0.32), func(s *calibration.Case) { s.Tier, s.Vendor = device.Transferred, device.AMD }},
 		{"lengths", "length_ratio_low is not given", 0.25, 0.07, func(s *calibration.Case) { s.Defaulted = []string{"length_ratio_low"} }},
@@ -303,14 +303,14 @@ func TestBasisOfOtherVendors(t *testing.T) {
 		group, why string
 	}{
 		{device.NVIDIA, "hopper", "(NVIDIA)", ""},
-		{device.AMD, "cdna3", "(AMD)", "no AMD device of this generation was measured"},
-		{device.AMD, "rdna3", "(NVIDIA GPUs, as too few AMD devices were measured)", "no AMD device was measured"},
-		{device.Intel, "gaudi3", "(NVIDIA GPUs, as too few Intel devices were measured)", "no Intel device was measured"},
-		{device.Google, "tpu-v6e", "(NVIDIA GPUs, as too few TPUs were measured)", "no TPU was measured"},
-		{device.AWS, "neuron-v3", "(NVIDIA GPUs, as too few AWS devices were measured)", "no AWS device was measured"},
-		{device.Apple, "apple-m3", "(NVIDIA GPUs, as too few Apple devices were measured)", "no Apple device was measured"},
-		{device.Ascend, "ascend-a3", "(NVIDIA GPUs, as too few Ascend devices were measured)", "no Ascend device was measured"},
-		{device.Other, "new", "(NVIDIA GPUs, as too few devices of this vendor were measured)", "no device of this vendor was measured"},
+		{device.AMD, "cdna3", "(AMD)", "widened because no deployment of this device generation was measured"},
+		{device.AMD, "rdna3", "(NVIDIA GPUs in place of AMD devices)", "no AMD device was measured"},
+		{device.Intel, "gaudi3", "(NVIDIA GPUs in place of Intel devices)", "no Intel device was measured"},
+		{device.Google, "tpu-v6e", "(NVIDIA GPUs in place of TPUs)", "no TPU was measured"},
+		{device.AWS, "neuron-v3", "(NVIDIA GPUs in place of AWS devices)", "no AWS device was measured"},
+		{device.Apple, "apple-m3", "(NVIDIA GPUs in place of Apple devices)", "no Apple device was measured"},
+		{device.Ascend, "ascend-a3", "(NVIDIA GPUs in place of Ascend devices)", "too few Ascend devices were measured"},
+		{device.Other, "new", "(NVIDIA GPUs in place of devices of this vendor)", "no device of this vendor was measured"},
 	} {
 		s := ordinary()
 		s.Vendor, s.Generation = c.vendor, c.generation

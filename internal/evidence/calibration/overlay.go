@@ -3,7 +3,8 @@ package calibration
 import (
 	_ "embed"
 	"slices"
-	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
 
 //go:embed shipped.yaml
@@ -45,16 +46,8 @@ type Reach struct {
 	Devices            int // of a replica
 }
 
-// shipped reads the embedded overlay on first use.
-//
-//nolint:gochecknoglobals // read once per process
-var shipped = sync.OnceValue(func() *Overlay {
-	o, err := Read(shippedFile, "shipped.yaml")
-	if err != nil {
-		panic("calibration: " + err.Error()) // a test reads it
-	}
-	return o
-})
+//nolint:gochecknoglobals // read once, never changed
+var shipped = embedded.Once("calibration", shippedFile, func(data []byte) (*Overlay, error) { return Read(data, "shipped.yaml") })
 
 // Shipped is the overlay the program comes with.
 func Shipped() *Overlay { return shipped() }

@@ -4,9 +4,8 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
-	"sync"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
 
 //go:embed cleaning.yaml
@@ -41,16 +40,8 @@ type cleaning struct {
 	} `yaml:"builds"`
 }
 
-// rules reads the cleaning on first use.
-//
-//nolint:gochecknoglobals // read once per process
-var rules = sync.OnceValue(func() *cleaning {
-	c := &cleaning{}
-	if err := yaml.Unmarshal(cleaningFile, c); err != nil {
-		panic("measured: cleaning.yaml: " + err.Error()) // a test reads it
-	}
-	return c
-})
+//nolint:gochecknoglobals // read once, never changed
+var rules = embedded.Once("measured: cleaning.yaml", cleaningFile, embedded.YAML[*cleaning])
 
 // marked is the quality of a row with the marks of its build.
 func (c *cleaning) marked(r *Row) string {

@@ -6,11 +6,10 @@
 package provenance
 
 import (
-	"bytes"
 	_ "embed"
-	"fmt"
+	"slices"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
 
 //go:embed manifest.yaml
@@ -31,13 +30,8 @@ type Entry struct {
 	SHA256 string `yaml:"sha256" json:"sha256"`
 }
 
+//nolint:gochecknoglobals // read once, never changed
+var entries = embedded.Once("provenance: manifest.yaml", manifest, embedded.YAML[[]Entry])
+
 // Entries lists the data.
-func Entries() []Entry {
-	var all []Entry
-	d := yaml.NewDecoder(bytes.NewReader(manifest))
-	d.KnownFields(true)
-	if err := d.Decode(&all); err != nil {
-		panic(fmt.Sprintf("provenance: manifest.yaml: %v", err)) // a test reads it
-	}
-	return all
-}
+func Entries() []Entry { return slices.Clone(entries()) }

@@ -96,7 +96,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 			"steady: a load that lasts, measured after its warm-up; benchmark: --num-prompts requests from the first burst to the last end"+
 				" (default steady, or benchmark if --num-prompts is given)")
 		fs.IntVar(&f.Requests, "num-prompts", 0,
-			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: the most to simulate (default 200000)")
+			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: the most to simulate (default 50000)")
 		f.Input, f.Output = simulate.DefaultInput, simulate.DefaultOutput
 		nargs.Var(fs, &f.Input, "input-length", tokens, "prompt length in tokens")
 		nargs.Var(fs, &f.Output, "output-length", tokens, "output length in tokens")

@@ -70,17 +70,17 @@ func planContenders(w io.Writer, p *plan.Response) {
 	if len(p.Contenders) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nContenders, by %s (80 %% intervals in brackets)\n", p.RankedBy)
-	rate, at := []string{">requests/s"}, ""
+	rate, capacity, at, where := []string{">requests/s"}, []string(nil), "", " at capacity"
 	if p.Contenders[0].Load != nil {
-		rate, at = []string{">at your load: requests/s", ">in flight", ">capacity: requests/s", ">in flight"}, "at your load: "
+		rate, capacity, at, where = []string{">at your load: requests/s", ">in flight"}, []string{">capacity: requests/s", ">in flight"}, "at your load: ", ""
 	}
+	fmt.Fprintf(w, "\nContenders%s, by %s (80 %% intervals in brackets)\n", where, p.RankedBy)
 	of, other, limits := "", "p95", []string{">in limits: mean", ">p95"}
 	if p.Request.At() > 0 { // means are details
 		of, other, limits = p.Request.Named()+" ", "mean", []string{">in limits: " + p.Request.Named()}
 	}
 	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", at+"tokens/s/GPU", "TTFT "+of+"ms", "TPOT "+of+"ms")
-	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT " + other, ">TPOT " + other}, limits, []string{">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
+	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT " + other, ">TPOT " + other}, limits, []string{">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"}, capacity)...)
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]
@@ -105,11 +105,11 @@ func planContenders(w io.Writer, p *plan.Response) {
 		if k := c.Cost; k != nil {
 			cost = []string{bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth + 0.5))}
 		}
-		load := []string{units.Figure(c.RequestRate.Value)}
+		load, carried := []string{units.Figure(c.RequestRate.Value)}, []string(nil)
 		if m := c.Capacity; m != nil {
-			load = append(load, strconv.Itoa(c.Concurrency), bracketed(m.RequestRate), strconv.Itoa(m.Concurrency))
+			load, carried = append(load, strconv.Itoa(c.Concurrency)), []string{bracketed(m.RequestRate), strconv.Itoa(m.Concurrency)}
 		}
-		second.Row(mark, load, units.Figure(ttft.Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost)
+		second.Row(mark, load, units.Figure(ttft.Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost, carried)
 	}
 	put(w, first.Least("mode", "TPOT "+of+"ms", "TTFT "+of+"ms"), "  ")
 	fmt.Fprintln(w)

@@ -201,14 +201,14 @@ func sessions(p *plan.Response, c *plan.Contender) []figure {
 		note += ", " + p.Request.Named() + " " + milliseconds(*x.TimeAt)
 	}
 	out := []figure{
-		ranged("Sessions", x.Rate, "per second", number(x.Turns)+" requests each, "+percent(x.CachedShare)+" of their prompts in caches"),
+		ranged("Sessions", x.Rate, "per second", number(x.Turns)+" requests each, "+percent(x.CachedShare)+" of their prompt tokens in prefix caches"),
 		{
 			Name: "Time per session", Value: milliseconds(x.Time.Value), Unit: "without the time between requests",
 			Interval: milliseconds(x.Time.Low) + " to " + milliseconds(x.Time.High), Note: note,
 		},
 	}
 	if k := x.PerSession; k != nil {
-		out = append(out, figure{Name: "Cost per session", Value: dollars(k.Value), Interval: dollars(k.Low) + " to " + dollars(k.High)})
+		out = append(out, figure{Name: "Cost per session", Value: dollars(k.Value), Interval: dollarRange(*k)})
 	}
 	return out
 }
@@ -242,7 +242,7 @@ func figures(p *plan.Response, c *plan.Contender) []group {
 	if m := c.Cost; m != nil {
 		costs = append(costs, figure{
 			Name: "Cost", Value: dollars(m.PerMillion.Value), Unit: "per million output tokens",
-			Interval: dollars(m.PerMillion.Low) + " to " + dollars(m.PerMillion.High),
+			Interval: dollarRange(m.PerMillion),
 			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU and hour" + withEnergy(m),
 		})
 	}
@@ -326,6 +326,14 @@ func interval(r plan.Range) string {
 	return number(r.Low) + " to " + number(r.High)
 }
 
+// dollarRange writes the ends of an interval of US dollars; "" if there is none.
+func dollarRange(r plan.Range) string {
+	if r.Low == r.High {
+		return ""
+	}
+	return dollars(r.Low) + " to " + dollars(r.High)
+}
+
 // limitBar shows an interval against a limit, which is at two thirds of the width.
 func limitBar(r plan.Range, limit float64) template.HTML {
 	at := func(v float64) float64 { return min(max(v/limit*200/3, 0), 100) }
@@ -352,7 +360,7 @@ func mode(m string) string {
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "value": value, "whole": whole, "ms": milliseconds, "usd": dollars, "percent": percent, "difference": difference,
-		"interval": interval, "mode": mode, "gpus": gpus, "errorbar": errorbar, "changeBar": changeBar, "join": strings.Join,
+		"interval": interval, "dollarRange": dollarRange, "mode": mode, "gpus": gpus, "errorbar": errorbar, "changeBar": changeBar, "join": strings.Join,
 		"add": func(a, b int) int { return a + b }, "tables": tablesOf, "sample": sample, "ask": asked, "off": off,
 	}
 }

@@ -175,7 +175,10 @@ func (x *run) figures(o *Option, r *simulate.Response) {
 	if x.e.Limits.Any() {
 		o.Chance, o.Good = *r.Chance, got.GoodShare
 	}
-	o.Cached, o.Hosted, o.Sessions = got.CachedShare, got.HostShare, got.Sessions
+	o.Sessions = got.Sessions
+	if k := x.stage.Kinds; x.e.Prefix > 0 || k != nil && k.Sessions != nil { // others find again what they had before a preemption
+		o.Cached, o.Hosted = got.CachedShare, got.HostShare
+	}
 	o.Engine, o.MemoryBudget, o.Sent, o.KVPeak = r.Title, r.Memory, r.Sent, got.KVPeak()
 	o.Memory = r.Memory.InUse(o.KVPeak)
 	o.Expected, o.About, o.Budget, o.Energy = r.Expected, r.About, r.Budget, r.Energy

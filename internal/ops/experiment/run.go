@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -114,11 +113,6 @@ func begin(w *session.Session, how *How, e Experiment) (*run, error) {
 		return x, err
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
-	for _, d := range x.devices() {
-		if why := engine.Foreign(x.stage.Engine.Name, d); why != "" {
-			return x, session.BadInput(errors.New(why))
-		}
-	}
 	if x.stage.Kinds = mix; mix != nil {
 		err = fits(x.stage.Model, mix.Longest)
 	} else {
@@ -143,15 +137,6 @@ func Runs(w *session.Session, how *How, e Experiment, loaded bool) error {
 		return x.widen()
 	}
 	return x.workers(x.e.Devices)
-}
-
-// devices are those of the systems of an experiment.
-func (x *run) devices() []*device.Profile {
-	out := []*device.Profile{x.stage.Device}
-	if x.e.DecodeSystem != "" {
-		out = append(out, x.stage.Systems[x.e.DecodeSystem])
-	}
-	return out
 }
 
 // Best finds the deployments with the most throughput within the limits, with the trade-off

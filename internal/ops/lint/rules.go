@@ -1,13 +1,10 @@
 package lint
 
 import (
-	"bytes"
 	_ "embed"
 	"slices"
-	"sync"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
@@ -31,15 +28,8 @@ var rulesYAML []byte
 // Rules are the rules, by code.
 func Rules() []Rule { return rules() }
 
-var rules = sync.OnceValue(func() []Rule { //nolint:gochecknoglobals // read once, never changed
-	var out []Rule
-	d := yaml.NewDecoder(bytes.NewReader(rulesYAML))
-	d.KnownFields(true)
-	if err := d.Decode(&out); err != nil {
-		panic("lint: rules.yaml: " + err.Error()) // embedded, and tested
-	}
-	return out
-})
+//nolint:gochecknoglobals // read once, never changed
+var rules = embedded.Once("lint: rules.yaml", rulesYAML, embedded.YAML[[]Rule])
 
 // RuleOf is the rule with a code, nil if there is none.
 func RuleOf(code string) *Rule {

@@ -64,7 +64,7 @@ func (s *Sessions) inWords(of workload.Statistic) string {
 	if s.PerSession != nil {
 		out += " and costs $" + units.Figure(s.PerSession.Value)
 	}
-	return out + fmt.Sprintf("; caches have %.1f %% of its prompts.", 100*s.CachedShare)
+	return out + fmt.Sprintf("; %.1f %% of its prompt tokens are found in prefix caches.", 100*s.CachedShare)
 }
 
 // hostPerDevice is the GiB of host memory for a device that is tried: half of what a DGX H200 has (2 TB for 8 devices).

@@ -47,7 +47,7 @@ func TestPlanRecallsTraces(t *testing.T) {
 			t.Fatal(err)
 		}
 		found[i] = &p.Contenders[0]
-		if has := strings.Contains(p.Answer.Sentence, "% of the prompts"); has != (i == 1) {
+		if has := strings.Contains(p.Answer.Sentence, "% of prompt tokens are found"); has != (i == 1) {
 			t.Errorf("%s: %s", name, p.Answer.Sentence)
 		}
 		if i == 1 && !strings.Contains(p.Workloads[0].Source, "a cache that never evicts has 67 %") {

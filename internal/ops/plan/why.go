@@ -223,7 +223,7 @@ func (x explaining) whyThroughput(c *Contender) Reason {
 		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens are %s.", units.Figure(c.RequestRate.Value), tokens, on)
 		out.Error = "The load is given. The capacity is predicted: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
 	}
-	if limits := limitedBy(c.BoundBy); limits != "" {
+	if limits := c.limitedBy(); limits != "" {
 		out.Sentence += " " + limits
 	}
 	if s := StepOf(x.steps, "decode"); s != nil {

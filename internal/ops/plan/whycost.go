@@ -85,7 +85,6 @@ func whyEnergy(c *Contender) Reason {
 			{"memory traffic", float64(d.Memory)},
 			{"matrix operations", float64(d.Compute)},
 			{"exchange with other GPUs", float64(d.Link)},
-			{"lower clocks near the cap", float64(d.Cap)},
 		}, func(p Portion) bool { return p.Value == 0 }),
 	}
 	out.Sentence = fmt.Sprintf("A GPU draws %s W on average, of at most %s W. Divided by its output tokens per second, that is %s J per token. Hosts and switches are not in it; multiply by the PUE of the site for cooling and conversion.",

@@ -173,7 +173,7 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 		out.Sentence += x.inWords(r.Statistic)
 	}
 	if best.CachedShare > 0 {
-		out.Sentence += fmt.Sprintf(" Caches have %.1f %% of the prompts.", 100*best.CachedShare)
+		out.Sentence += fmt.Sprintf(" %.1f %% of prompt tokens are found in prefix caches.", 100*best.CachedShare)
 	}
 	out.Reason = reasonOf(best, r.Statistic)
 	if d := p.Drafting; d != nil {
@@ -246,20 +246,32 @@ func modeInWords(mode string) string {
 	return "with prefill and decode on the same workers"
 }
 
-// limitedBy says what ends the growth of a contender's load, "" where that is not known.
-func limitedBy(bound string) string {
-	return map[string]string{
+// limitedBy says what ends the growth of a contender's load, "" where that is not known. With a load of its own a contender is below
+// its capacity, which is what has a limit.
+func (c *Contender) limitedBy() string {
+	alone := map[string]string{
 		"memory":                "Limited by memory: the KV cache holds no more requests.",
 		"TTFT limit":            "Limited by TTFT: more load would exceed the limit.",
 		"TPOT limit":            "Limited by TPOT: more load would exceed the limit.",
 		"request latency limit": "Limited by request latency: more load would exceed the limit.",
 		"saturation":            "Saturated: extra requests only queue.",
-	}[bound]
+	}
+	beside := map[string]string{
+		"memory":                "The capacity is limited by memory.",
+		"TTFT limit":            "The capacity is limited by TTFT.",
+		"TPOT limit":            "The capacity is limited by TPOT.",
+		"request latency limit": "The capacity is limited by request latency.",
+		"saturation":            "Beyond the capacity, requests only queue.",
+	}
+	if c.Capacity != nil {
+		return beside[c.BoundBy]
+	}
+	return alone[c.BoundBy]
 }
 
 // reasonOf says what limits a contender, and how likely it is to meet the limits.
 func reasonOf(c *Contender, of workload.Statistic) string {
-	out := limitedBy(c.BoundBy)
+	out := c.limitedBy()
 	switch {
 	case c.Chance == nil:
 	case of.Goodput > 0:

@@ -2,6 +2,8 @@ package session
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 
@@ -106,7 +108,27 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	out.Prices, err = prices.Open(w.Dir, s.PerfData)
 	errs[4] = BadInput(err)
 	out.Systems, errs[5] = w.systems(d)
-	return out, errors.Join(errs[:]...)
+	if err := errors.Join(errs[:]...); err != nil {
+		return out, err
+	}
+	return out, out.runs()
+}
+
+// runs reports an engine that does not run on a device.
+func (s *Stage) runs() error {
+	if s.Engine == nil {
+		return nil
+	}
+	all := []*device.Profile{s.Device}
+	for _, name := range slices.Sorted(maps.Keys(s.Systems)) {
+		all = append(all, s.Systems[name])
+	}
+	for _, d := range all {
+		if why := engine.Foreign(s.Engine.Name, d); why != "" {
+			return BadInput(errors.New(why))
+		}
+	}
+	return nil
 }
 
 // systems are the profiles of pools with their own system.

@@ -53,7 +53,7 @@ type Traffic struct {
 	Process   sim.Process `json:"arrival,omitempty"`
 	Variation float64     `json:"arrival_variation,omitempty"`
 
-	// Requests is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 200000.
+	// Requests is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000.
 	Requests int `json:"num_prompts,omitempty"`
 	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
 	// from LengthLow of them to all; 0 = 1.
