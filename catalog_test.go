@@ -1,12 +1,13 @@
 package plimsoll_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll"
 )
 
-// TestCatalog: every name that is listed can be used.
+// TestCatalog: every name that is listed can be used, each engine where it runs, and only there.
 func TestCatalog(t *testing.T) {
 	t.Parallel()
 	planner := &plimsoll.Planner{}
@@ -15,12 +16,22 @@ func TestCatalog(t *testing.T) {
 		return plimsoll.PredictRequest{Deployment: d, Traffic: plimsoll.Traffic{Concurrency: 1, Requests: 1, Input: 8, Output: 2}}
 	}
 	for _, e := range plimsoll.Engines() {
-		if _, err := planner.Predict(t.Context(), one(plimsoll.Deployment{Engine: e})); err != nil {
-			t.Errorf("%+v: %v", e, err)
+		ran := 0
+		for _, system := range []string{"h200_sxm", "mi300x", "ATLAS_800_A3_752T_128G_DIE"} {
+			_, err := planner.Predict(t.Context(), one(plimsoll.Deployment{System: system, Engine: e}))
+			switch {
+			case err == nil:
+				ran++
+			case !strings.Contains(err.Error(), "does not run on "+system) && !strings.Contains(err.Error(), "is too old"):
+				t.Errorf("%+v on %s: %v", e, system, err)
+			}
+		}
+		if ran == 0 || ran == 3 && e.Name != "generic" && e.Name != "vllm" && e.Name != "sglang" { // those have ports
+			t.Errorf("%+v runs on %d of three systems", e, ran)
 		}
 	}
 	for _, s := range plimsoll.Systems() {
-		if _, err := planner.Predict(t.Context(), one(plimsoll.Deployment{System: s.Name})); err != nil {
+		if _, err := planner.Predict(t.Context(), one(plimsoll.Deployment{System: s.Name, Engine: plimsoll.Engine{Name: "generic"}})); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		if s.Memory <= 0 || s.Bandwidth <= 0 || s.Node < 1 || s.Devices < s.Node {

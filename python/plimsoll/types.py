@@ -868,6 +868,8 @@ class PlanRequest(TypedDict):
 
     # api_price, if not null, is what an api_price charges for the same model: costs are set against it.
     api_price: NotRequired[Union[APIPrice, None]]
+    arrival: NotRequired[Literal["poisson", "gamma", "constant"]]
+    arrival_variation: NotRequired[float]
     # an overlay file; left out = the shipped one
     calibration: NotRequired[str]
     # cold_start_s is the seconds to start a replica, for the schedule of daily; null = by the size of the weights.

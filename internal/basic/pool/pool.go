@@ -88,3 +88,12 @@ func Each(ctx context.Context, n, workers int, do func(i int)) error {
 	}
 	return err
 }
+
+// All is [Each] for pieces that may fail: the error is that of Each, or those of all pieces that failed, in their order.
+func All(ctx context.Context, n, workers int, do func(i int) error) error {
+	errs := make([]error, n)
+	if err := Each(ctx, n, workers, func(i int) { errs[i] = do(i) }); err != nil {
+		return err
+	}
+	return errors.Join(errs...)
+}

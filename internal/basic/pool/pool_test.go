@@ -131,3 +131,21 @@ func TestConcurrentEachFinished(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestConcurrentAll: the errors of pieces come in their order, whichever ends first; that of the context comes before them.
+func TestConcurrentAll(t *testing.T) {
+	fails := func(i int) error {
+		if i%2 == 0 {
+			return nil
+		}
+		return fmt.Errorf("piece %d", i)
+	}
+	if err := pool.All(t.Context(), 6, 4, fails); err == nil || err.Error() != "piece 1\npiece 3\npiece 5" {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := pool.All(ctx, 6, 4, fails); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

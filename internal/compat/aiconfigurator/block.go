@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -60,8 +61,6 @@ type replica struct {
 type finisher struct {
 	*block
 
-	*lookups
-
 	// complain reports a mistake of a key.
 	complain func(key, format string, args ...any)
 	notes    []string
@@ -108,7 +107,7 @@ func (f *finisher) own(format string, args ...any) {
 // finish fills in defaults and checks combinations of keys. The experiment is valid only if
 // no mistake was reported.
 func (f *finisher) finish() experiment.Experiment {
-	f.facts = f.models.get(f.model).value // directories and caches are opened when it is run
+	f.facts, _ = model.Source{}.Open(f.model) // directories and caches are opened when it is run
 	e := experiment.Experiment{
 		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.gpus, Engine: f.engine(),
 		Prefix: f.prefix, Statistic: workload.Statistic{Percentile: f.percentile}, Confidence: f.confidence,
@@ -135,18 +134,18 @@ func (f *finisher) finish() experiment.Experiment {
 // engine checks the engine and its version.
 func (f *finisher) engine() deployment.Engine {
 	out := deployment.Engine{Name: cmp.Or(f.backend, defaultBackend), Version: f.version, Settings: f.settings}
-	newest := f.engines.get([2]string{out.Name, ""})
-	if newest.err != nil {
-		f.complain("backend_name", "%v", newest.err)
+	newest, err := engine.LookupVersion(out.Name, "")
+	if err != nil {
+		f.complain("backend_name", "%v", err)
 		return out
 	}
-	out.Name = newest.value.Name
-	p := f.engines.get([2]string{out.Name, out.Version})
-	if p.err != nil {
-		f.complain("backend_version", "%v", p.err)
+	out.Name = newest.Name
+	p, err := engine.LookupVersion(out.Name, out.Version)
+	if err != nil {
+		f.complain("backend_version", "%v", err)
 		return out
 	}
-	if _, err := p.value.With(out.Settings...); err != nil {
+	if _, err := p.With(out.Settings...); err != nil {
 		f.complain("engine_settings", "%v", err)
 	}
 	return out
@@ -158,12 +157,12 @@ func (f *finisher) places() (system, decode string) {
 		if s.name == "" {
 			continue
 		}
-		d := f.devices.get(s.name)
-		if d.err != nil {
-			f.complain(s.key, "%v", d.err)
+		d, err := device.Lookup(s.name)
+		if err != nil {
+			f.complain(s.key, "%v", err)
 			continue
 		}
-		f.systems[i] = d.value
+		f.systems[i] = d
 	}
 	if f.systems[0] == nil {
 		return "", ""

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -79,16 +80,15 @@ func (f *Flags) Plan() (*Plan, error) {
 	if err != nil {
 		errs = append(errs, err)
 	}
-	names := newLookups()
 	backends, modes := f.backends(), f.modes(p)
 	for _, mode := range modes {
 		for _, backend := range backends {
-			b := f.block(mode, backend, names)
+			b := f.block(mode, backend)
 			b.workers[0].precision, b.workers[1].precision = asked, asked
 			if len(backends) > 1 {
 				b.name += "_" + backend
 			}
-			fin := &finisher{block: b, lookups: names, notes: p.Notes, complain: func(key, format string, args ...any) {
+			fin := &finisher{block: b, notes: p.Notes, complain: func(key, format string, args ...any) {
 				errs = addOnce(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
 			}}
 			p.Experiments = append(p.Experiments, fin.finish())
@@ -197,7 +197,7 @@ func (f *Flags) check() []error {
 }
 
 // block is one experiment of the command.
-func (f *Flags) block(mode experiment.ServingMode, backend string, names *lookups) *block {
+func (f *Flags) block(mode experiment.ServingMode, backend string) *block {
 	b := &block{
 		name: string(mode), generation: f.Generation(), mode: mode,
 		model: f.Model, system: f.System, decodeSystem: f.DecodeSystem, backend: backend, version: f.BackendVersion,
@@ -208,7 +208,7 @@ func (f *Flags) block(mode experiment.ServingMode, backend string, names *lookup
 	b.workers[0].wide, b.workers[1].wide = f.EnableWideEP, f.EnableWideEP
 	if f.NextN != nil && *f.NextN == AutoNextN {
 		b.nextn = new(0)
-		if m := names.models.get(f.Model).value; m != nil {
+		if m, err := (model.Source{}).Open(f.Model); err == nil {
 			*b.nextn = m.MTP.Layers
 		}
 	}

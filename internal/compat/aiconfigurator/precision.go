@@ -45,13 +45,13 @@ func Formats(name, system string, m Modes) (deployment.Formats, []string, error)
 	asked, err := m.read()
 	var errs []error
 	f := &finisher{
-		block: &block{mode: experiment.Aggregated, model: name, system: system}, lookups: newLookups(),
+		block: &block{mode: experiment.Aggregated, model: name, system: system},
 		complain: func(key, format string, args ...any) {
 			errs = append(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
 		},
 	}
 	f.workers[0].precision = asked
-	f.facts = f.models.get(name).value
+	f.facts, _ = model.Source{}.Open(name)
 	f.places()
 	f.precisions()
 	return f.workers[0].precision.formats(), f.notes, errors.Join(append(errs, err)...)

@@ -25,7 +25,7 @@ const (
 // that of the file. Each may be of either generation. The name is for messages. The
 // error joins all mistakes, one *[strictyaml.Problem] with its line each.
 func Read(data []byte, name string) ([]experiment.Experiment, []string, error) {
-	r := &reader{Problems: &strictyaml.Problems{File: name, Most: maxProblems}, lookups: newLookups()}
+	r := &reader{Problems: &strictyaml.Problems{File: name, Most: maxProblems}}
 	root := r.Document(data, strictyaml.Form{
 		Holds: "set of experiments", Largest: maxFile, TooLarge: "the file has more than 1 MiB",
 		Mapping: true, // and aliases: the tool writes them where two roles have one list
@@ -46,7 +46,6 @@ func Read(data []byte, name string) ([]experiment.Experiment, []string, error) {
 // reader reads a file.
 type reader struct {
 	*strictyaml.Problems
-	*lookups
 
 	notes []string
 }
@@ -133,7 +132,7 @@ func (r *reader) experiment(n named) experiment.Experiment {
 	before := len(r.List)
 	b.keys(n.node)
 	b.fill()
-	f := &finisher{block: b.block, lookups: r.lookups, complain: b.complain, notes: r.notes}
+	f := &finisher{block: b.block, complain: b.complain, notes: r.notes}
 	if len(r.List) > before {
 		return experiment.Experiment{} // further messages would only follow from these mistakes
 	}

@@ -15,6 +15,9 @@ import (
 //go:embed coefficients.yaml
 var coefficients []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"coefficients.yaml": coefficients} }
+
 // Product are the constants of a matrix product. Here and below times are in
 // microseconds, the rest are shares of a data sheet's peaks.
 type Product struct {

@@ -18,6 +18,9 @@ import (
 //go:embed coefficients.yaml
 var coefficients []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"coefficients.yaml": coefficients} }
+
 // Fitted is what a fit to measured deployments found.
 type Fitted struct {
 	Generations map[string]Constants `yaml:"generations"`

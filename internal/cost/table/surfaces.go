@@ -18,6 +18,9 @@ import (
 //go:embed surfaces.bin
 var shippedFile []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"surfaces.bin": shippedFile} }
+
 // Shipped are the surfaces that come with the program. Only their index is read.
 //
 //nolint:gochecknoglobals // the same for the whole process, and never changed

@@ -12,11 +12,17 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 )
 
 //go:embed profiles/*.yaml
 var profiles embed.FS
+
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files {
+	return embedded.Files{"profile.schema.json": []byte(schema), "instances.txt": []byte(instanceFile)}.With(profiles)
+}
 
 // entry names an embedded profile; its file is the name in lower case.
 type entry struct {

@@ -13,6 +13,9 @@ import (
 //go:embed drafts.yaml
 var file []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"drafts.yaml": file} }
+
 // Method is a way to draft tokens.
 type Method string
 

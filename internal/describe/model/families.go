@@ -14,6 +14,11 @@ import (
 //go:embed families.json
 var familyFile []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files {
+	return embedded.Files{"families.json": familyFile, "shapes.txt": []byte(shapeSources)}.With(catalogFiles)
+}
+
 // family is a group of architectures whose config.json has the same form.
 type family struct {
 	Name          string

@@ -15,30 +15,45 @@ import (
 	"time"
 )
 
-// inputNames are the known columns and keys for the prompt length; the first one present wins.
-func inputNames() []string {
-	return []string{
-		"input_length",       // Mooncake, Qwen-Bailian
-		"ContextTokens",      // Azure
-		"Request tokens",     // BurstGPT
-		"num_prefill_tokens", // Vidur
-		"prompt_tokens",      // the OpenAI API
-		"input_tokens", "num_input_tokens", "num_prompt_tokens", "context_tokens", "request_tokens",
-		"input_len", "prompt_len", "prompt_length", "isl", "input", "length", "tokens",
-	}
+// part is a part of a request in a file.
+type part int
+
+const (
+	input part = iota
+	arrival
+	output
+	parts
+)
+
+// texts are the parts of a request, as they stand in a file or by name.
+type texts [parts]string
+
+// called is what a part of requests is called: many of them and one in messages, and the columns and keys of files.
+type called struct {
+	many, one string
+	names     []string // the first one present wins
 }
 
-// outputNames are those for the output length.
-func outputNames() []string {
-	return []string{
-		"output_length", "GeneratedTokens", "Response tokens", "num_decode_tokens", "completion_tokens",
-		"output_tokens", "num_output_tokens", "generated_tokens", "response_tokens", "output_len", "osl", "output",
+// known is what parts are called.
+func known() [parts]called {
+	return [parts]called{
+		input: {"prompt lengths", "a prompt length", []string{
+			"input_length",       // Mooncake, Qwen-Bailian
+			"ContextTokens",      // Azure
+			"Request tokens",     // BurstGPT
+			"num_prefill_tokens", // Vidur
+			"prompt_tokens",      // the OpenAI API
+			"input_tokens", "num_input_tokens", "num_prompt_tokens", "context_tokens", "request_tokens",
+			"input_len", "prompt_len", "prompt_length", "isl", "input", "length", "tokens",
+		}},
+		// Our own, that of Azure, BurstGPT, Mooncake and Qwen-Bailian, and Vidur's.
+		arrival: {"arrival times", "an arrival time", []string{"arrival_s", "timestamp", "arrived_at", "arrival"}},
+		output: {"output lengths", "an output length", []string{
+			"output_length", "GeneratedTokens", "Response tokens", "num_decode_tokens", "completion_tokens",
+			"output_tokens", "num_output_tokens", "generated_tokens", "response_tokens", "output_len", "osl", "output",
+		}},
 	}
 }
-
-// arrivalNames are those for the time of a request: our own, that of Azure,
-// BurstGPT, Mooncake and Qwen-Bailian, and Vidur's.
-func arrivalNames() []string { return []string{"arrival_s", "timestamp", "arrived_at", "arrival"} }
 
 // row is a request as it stands in a file.
 type row struct {
@@ -90,7 +105,7 @@ func (r *rows) csv(file io.Reader) error {
 			r.Add(line, "", "%d values, but the first line has %d", len(cells), columns.count)
 			continue
 		}
-		r.request(line, columns.texts(cells), nil, 0)
+		r.request(line, columns.names, columns.texts(cells), nil, 0)
 	}
 	r.some()
 	return nil
@@ -98,24 +113,20 @@ func (r *rows) csv(file io.Reader) error {
 
 // columns are the columns of a request in a table.
 type columns struct {
-	input, output, arrival int // -1 where there is none
-	count                  int
-	named                  bool
-	names                  texts // for messages
+	at    [parts]int // -1 where there is none
+	count int
+	named bool
+	names texts // for messages
 }
 
-// texts are the parts of a request, as they stand in a file or by name.
-type texts struct{ input, output, arrival string }
-
 // texts are the parts of a request in a line.
-func (c *columns) texts(cells []string) [2]texts {
-	part := func(i int) string {
-		if i < 0 {
-			return ""
+func (c *columns) texts(cells []string) (out texts) {
+	for p, i := range c.at {
+		if i >= 0 {
+			out[p] = cells[i]
 		}
-		return cells[i]
 	}
-	return [2]texts{c.names, {part(c.input), part(c.output), part(c.arrival)}}
+	return out
 }
 
 // columns looks at the first line; nil after a problem.
@@ -123,32 +134,25 @@ func (r *rows) columns(line int, cells []string) *columns {
 	for i, cell := range cells {
 		cells[i] = strings.TrimSpace(cell)
 	}
-	c := &columns{count: len(cells), input: column(cells, inputNames()), output: -1, arrival: -1}
-	switch _, err := strconv.ParseFloat(cells[0], 64); {
-	case c.input >= 0:
-		c.named = true
-	case len(cells) == 1 && !r.timed:
-		c.input, c.named = 0, err != nil
-	default:
-		r.Add(line, "", "no column with prompt lengths (%s); columns: %s", list(inputNames(), 5), list(cells, 10))
-		return nil
+	c := &columns{count: len(cells), named: true}
+	for p, k := range known() {
+		c.at[p] = column(cells, k.names)
 	}
-	if !c.named {
-		return c
+	if c.at[input] < 0 && len(cells) == 1 && !r.timed {
+		_, err := strconv.ParseFloat(cells[0], 64)
+		c.at[input], c.named = 0, err != nil
 	}
-	c.output, c.arrival = column(cells, outputNames()), column(cells, arrivalNames())
-	for _, wanted := range []struct {
-		at    int
-		what  string
-		names []string
-	}{{c.arrival, "arrival times", arrivalNames()}, {c.output, "output lengths", outputNames()}} {
-		if r.timed && wanted.at < 0 {
-			r.Add(line, "", "no column with %s (%s); columns: %s", wanted.what, list(wanted.names, 5), list(cells, 10))
+	for p, k := range known() {
+		if c.at[p] < 0 && (part(p) == input || r.timed) {
+			r.Add(line, "", "no column with %s (%s); columns: %s", k.many, list(k.names, 5), list(cells, 10))
 			return nil
 		}
 	}
-	c.names = c.texts(cells)[1]
-	c.names = texts{show(c.names.input), show(c.names.output), show(c.names.arrival)}
+	if c.named {
+		for p, name := range c.texts(cells) {
+			c.names[p] = show(name)
+		}
+	}
 	return c
 }
 
@@ -205,16 +209,16 @@ func (r *rows) object(line int, text []byte) {
 		r.Add(line, "", "not valid JSON: %s", strings.ReplaceAll(err.Error(), "\n", " "))
 		return
 	}
-	names, parts, ok := r.keys(line, values)
+	names, said, ok := r.keys(line, values)
 	if !ok {
 		return
 	}
-	milliseconds, block := names.arrival == "timestamp", mooncakeBlock
+	milliseconds, block := names[arrival] == "timestamp", mooncakeBlock
 	if _, chat := values["chat_id"]; chat {
 		milliseconds, block = false, bailianBlock
 	}
-	if at, err := strconv.ParseFloat(parts.arrival, 64); err == nil && milliseconds {
-		parts.arrival = strconv.FormatFloat(at*1e-3, 'g', -1, 64)
+	if at, err := strconv.ParseFloat(said[arrival], 64); err == nil && milliseconds {
+		said[arrival] = strconv.FormatFloat(at*1e-3, 'g', -1, 64)
 	}
 	var hashes []int64
 	if raw := values["hash_ids"]; r.timed && len(raw) > 0 {
@@ -223,55 +227,40 @@ func (r *rows) object(line int, text []byte) {
 			return
 		}
 	}
-	r.request(line, [2]texts{names, parts}, hashes, block)
+	r.request(line, names, said, hashes, block)
 }
 
 // keys finds the parts of a request among an object's values.
-func (r *rows) keys(line int, values map[string]json.RawMessage) (names, parts texts, ok bool) {
-	value := func(names []string) (name, text string) {
-		for _, name := range names {
+func (r *rows) keys(line int, values map[string]json.RawMessage) (names, said texts, ok bool) {
+	for p, k := range known() {
+		for _, name := range k.names {
 			if v, ok := values[name]; ok {
-				return name, string(v)
+				names[p], said[p] = name, string(v)
+				break
 			}
 		}
-		return "", ""
-	}
-	names.input, parts.input = value(inputNames())
-	names.output, parts.output = value(outputNames())
-	names.arrival, parts.arrival = value(arrivalNames())
-	for _, wanted := range []struct {
-		name, what string
-		among      []string
-		needed     bool
-	}{
-		{names.input, "a prompt length", inputNames(), true},
-		{names.arrival, "an arrival time", arrivalNames(), r.timed},
-		{names.output, "an output length", outputNames(), r.timed},
-	} {
-		if wanted.needed && wanted.name == "" {
-			r.Add(line, "", "no key with %s (%s); keys: %s",
-				wanted.what, list(wanted.among, 5), list(slices.Sorted(maps.Keys(values)), 10))
-			return names, parts, false
+		if names[p] == "" && (part(p) == input || r.timed) {
+			r.Add(line, "", "no key with %s (%s); keys: %s", k.one, list(k.names, 5), list(slices.Sorted(maps.Keys(values)), 10))
+			return names, said, false
 		}
 	}
-	if parts.output == "null" {
-		parts.output = ""
+	if said[output] == "null" {
+		said[output] = ""
 	}
-	return names, parts, true
+	return names, said, true
 }
 
 // request reads one request and passes it on. An unknown output length, as of failed requests, is not an error.
-func (r *rows) request(line int, named [2]texts, hashes []int64, block int) {
-	names, parts := named[0], named[1]
+func (r *rows) request(line int, names, said texts, hashes []int64, block int) {
 	out := row{hashes: hashes, block: block}
 	var sound bool
-	out.input, sound = r.tokens(line, names.input, parts.input)
-	if parts.output != "" {
-		out.output, out.answered = r.tokens(line, names.output, parts.output)
+	out.input, sound = r.tokens(line, names[input], said[input])
+	if said[output] != "" {
+		out.output, out.answered = r.tokens(line, names[output], said[output])
 		sound = sound && out.answered
 	}
 	if r.timed {
-		at, known := r.time(line, names.arrival, parts.arrival)
+		at, known := r.time(line, names[arrival], said[arrival])
 		out.at, sound = at, sound && known
 	}
 	if sound {

@@ -10,6 +10,9 @@ import (
 //go:embed shipped.yaml
 var shippedFile []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"shipped.yaml": shippedFile} }
+
 // Overlay is the result of a fit to measurements: multipliers by group of
 // predictions, and the errors of predictions of held-out rows. It is immutable
 // once shared.

@@ -11,6 +11,9 @@ import (
 //go:embed cleaning.yaml
 var cleaningFile []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"cleaning.yaml": cleaningFile} }
+
 // rule is what a rule of the cleaning tells of a row it changed, and why.
 type rule struct {
 	Says   string `yaml:"says"`

@@ -31,6 +31,7 @@ func Plan(r *plan.Request) string {
 	c.add(r.Devices > 0, "gpus", r.Devices)
 	c.add(r.Rate > 0, "rate", r.Rate)
 	list(&c, "daily", r.Daily)
+	c.arrivals(r.Process, r.Variation)
 	if x := r.ColdStart; x != nil {
 		c.add(true, "cold-start", *x)
 	}

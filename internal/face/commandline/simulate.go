@@ -61,12 +61,17 @@ func (c *commandLine) deployment(r *simulate.Request) {
 	list(c, "mtp-acceptance-rates", serves.AcceptanceRates)
 }
 
+// arrivals adds how requests of a rate come.
+func (c *commandLine) arrivals(p sim.Process, variation float64) {
+	c.add(p != sim.Poisson, "arrival", p)
+	c.add(variation > 0, "arrival-variation", variation)
+}
+
 // traffic adds the load.
 func (c *commandLine) traffic(r *simulate.Traffic, input, output string) {
 	c.add(r.Concurrency > 0, "concurrency", r.Concurrency)
 	c.add(r.Rate > 0, "rate", r.Rate)
-	c.add(r.Process != sim.Poisson, "arrival", r.Process)
-	c.add(r.Variation > 0, "arrival-variation", r.Variation)
+	c.arrivals(r.Process, r.Variation)
 	c.add(r.Trace != "", "trace", r.Trace)
 	c.add(r.Requests > 0, "num-prompts", r.Requests)
 	if r.Workloads != nil {

@@ -38,14 +38,17 @@ func Configure(w io.Writer, r *configure.Response, v OptimizeView) {
 	fmt.Fprintln(w, "    total gpus used = replicas * gpus/replica")
 	fmt.Fprintln(w, "    gpus/replica = (p)gpus/worker * (p)workers + (d)gpus/worker * (d)workers; for agg, gpus/worker")
 	fmt.Fprintln(w, "    gpus/worker = tp * pp * dp = etp * ep * pp for MoE models; tp * pp for dense ones")
-	for i := range r.Results {
-		experimentBlock(w, &r.Results[i], v)
+	finalBlocks(w, stars, r.Results, func(x *experiment.Result) { experimentBlock(w, x, v) })
+}
+
+// finalBlocks prints the tables of experiments, closes the frame, and prints the notes of all.
+func finalBlocks(w io.Writer, stars string, results []experiment.Result, block func(*experiment.Result)) {
+	var notes []string
+	for i := range results {
+		block(&results[i])
+		notes = append(notes, results[i].Notes...)
 	}
 	fmt.Fprintln(w, stars)
-	var notes []string
-	for i := range r.Results {
-		notes = append(notes, r.Results[i].Notes...)
-	}
 	notesOf(w, notes)
 	fmt.Fprintln(w, session.Caution)
 }
@@ -80,10 +83,7 @@ func target(w io.Writer, r *configure.Response) {
 	}
 	if r.At < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; rows below violate them.")
-		for i := range r.Results {
-			x := &r.Results[i]
-			violated(w, x.Experiment.Name, x.Failure, x.Near, x.Nearest)
-		}
+		violated(w, r.Results)
 		return
 	}
 	best := &r.Results[r.At]
@@ -105,14 +105,20 @@ func asked(w io.Writer, e *experiment.Experiment, experts bool, size string) {
 	fmt.Fprintf(w, "    ISL: %d, OSL: %d%s, TTFT limit: %s ms, TPOT limit: %s ms%s\n", e.Input, e.Output, prefix, limit(e.Limits.TTFT), limit(e.Limits.TPOT), whole)
 }
 
-// violated prints which limit an experiment misses, and the limits that its nearest deployment meets.
-func violated(w io.Writer, name, failure string, n *experiment.Option, meets workload.Limits) {
-	if n == nil {
-		if failure != "" {
-			fmt.Fprintf(w, "      %s: %s\n", name, failure)
+// violated prints which limit each experiment misses, and the limits that its nearest deployment meets.
+func violated(w io.Writer, results []experiment.Result) {
+	for i := range results {
+		switch x := &results[i]; {
+		case x.Near != nil:
+			fmt.Fprintf(w, "      %s: %s\n", x.Experiment.Name, nearestOf(x.Near, x.Nearest))
+		case x.Failure != "":
+			fmt.Fprintf(w, "      %s: %s\n", x.Experiment.Name, x.Failure)
 		}
-		return
 	}
+}
+
+// nearestOf is what a deployment over the limits has, and the limits that it meets.
+func nearestOf(n *experiment.Option, meets workload.Limits) string {
 	var met []string
 	if t := meets.TTFT; t > 0 {
 		met = append(met, fmt.Sprintf("TTFT %.2f ms", t.Ms()))
@@ -125,7 +131,7 @@ func violated(w io.Writer, name, failure string, n *experiment.Option, meets wor
 		met = append(met, fmt.Sprintf("request latency %.2f ms", t.Ms()))
 		has = fmt.Sprintf("TTFT %.2f ms, TPOT %.2f ms and request latency %.2f ms", n.TTFT.Ms(), n.TPOT.Ms(), n.Latency.Ms())
 	}
-	fmt.Fprintf(w, "      %s: over the %s; the nearest deployment has %s, and meets limits of %s\n", name, n.Binds, has, strings.Join(met, " and "))
+	return fmt.Sprintf("over the %s; the nearest deployment has %s, and meets limits of %s", n.Binds, has, strings.Join(met, " and "))
 }
 
 // compared is the advantage of the better of two experiments.

@@ -75,6 +75,9 @@ func predicted(w io.Writer, s *simulate.Response) {
 	if s.Request.Limits.Any() {
 		fmt.Fprintf(w, "  Limits        met with a probability of %s\n", chance(*s.Chance))
 	}
+	if g := s.Guide; g != nil {
+		fmt.Fprintf(w, "  Guide         %s by the formulas of Ascend's guide (throughput-optimizer)\n", guided(g))
+	}
 	if s.InStep() {
 		fmt.Fprintln(w, "  Requests of equal length run in lockstep, unlike real traffic: TTFT is that of a whole wave.")
 	}

@@ -69,23 +69,18 @@ func concurrencyChart(title string, p *optimize.Search) scatter.Chart {
 }
 
 func latencyChart(title string, p *optimize.Search) scatter.Chart {
-	c := scatter.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
+	name, limit := "TPOT", p.Limits.TPOT
+	time := func(o *formulas.Outcome) float64 { return o.TPOT.Ms() }
+	off := func(e *calibration.Expected) calibration.Error { return e.TPOT }
 	if p.Mode == search.PrefillOnly {
-		c.Title, c.XLabel = title+": throughput and TTFT", "TTFT (ms)"
-		sweep(&c, p, func(o *formulas.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
-			b.Low, b.High = e.TTFT.Interval(b.X)
-		})
-		if l := p.Limits.TTFT; l > 0 {
-			c.Limits = []scatter.Limit{{Name: "TTFT limit", Vertical: true, At: l.Ms()}}
-		}
-		return c
+		name, limit = "TTFT", p.Limits.TTFT
+		time = func(o *formulas.Outcome) float64 { return o.TTFT.Ms() }
+		off = func(e *calibration.Expected) calibration.Error { return e.TTFT }
 	}
-	c.Title, c.XLabel = title+": throughput and TPOT", "TPOT (ms)"
-	sweep(&c, p, func(o *formulas.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
-		b.Low, b.High = e.TPOT.Interval(b.X)
-	})
-	if l := p.Limits.TPOT; l > 0 {
-		c.Limits = []scatter.Limit{{Name: "TPOT limit", Vertical: true, At: l.Ms()}}
+	c := scatter.Chart{Title: title + ": throughput and " + name, XLabel: name + " (ms)", YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
+	sweep(&c, p, time, func(e *calibration.Expected, b *scatter.Bar) { b.Low, b.High = off(e).Interval(b.X) })
+	if limit > 0 {
+		c.Limits = []scatter.Limit{{Name: name + " limit", Vertical: true, At: limit.Ms()}}
 	}
 	return c
 }

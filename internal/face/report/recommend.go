@@ -7,7 +7,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Recommend prints the devices that a load needs.
@@ -22,15 +21,7 @@ func Recommend(w io.Writer, r *recommend.Response, v OptimizeView) {
 	fmt.Fprintln(w, "  Deployment Details:")
 	fmt.Fprintln(w, "    tokens/s/gpu and req/s are the capacity, load the share of it that the target uses; TTFT and TPOT are at the target")
 	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit per data-parallel rank; total gpus = replicas * gpus/replica")
-	var notes []string
-	for i := range r.Results {
-		x := &r.Results[i]
-		needBlock(w, r, x, v)
-		notes = append(notes, x.Notes...)
-	}
-	fmt.Fprintln(w, stars)
-	notesOf(w, notes)
-	fmt.Fprintln(w, session.Caution)
+	finalBlocks(w, stars, r.Results, func(x *experiment.Result) { needBlock(w, r, x, v) })
 }
 
 // needed prints the request and the GPUs that each experiment needs.
@@ -39,10 +30,7 @@ func needed(w io.Writer, r *recommend.Response) {
 	asked(w, &first.Experiment, first.Experts, "Target Load: "+r.Request.Load())
 	if r.At < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO NUMBER OF GPUS CARRIES THE TARGET WITHIN THE LIMITS.")
-		for i := range r.Results {
-			x := &r.Results[i]
-			violated(w, x.Experiment.Name, x.Failure, x.Near, x.Nearest)
-		}
+		violated(w, r.Results)
 		return
 	}
 	for i := range r.Results {

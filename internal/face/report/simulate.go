@@ -54,7 +54,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	prefixes(w, s)
 	sessions(w, s)
 	if g := r.Guide; g != nil {
-		fmt.Fprintf(w, "Guide           %.1f output tokens/s, TTFT %s ms, TPOT %s ms by the formulas of Ascend's guide (throughput-optimizer)\n", g.Throughput, units.Figure(g.TTFT), units.Figure(g.TPOT))
+		fmt.Fprintf(w, "Guide           %s by the formulas of Ascend's guide (throughput-optimizer)\n", guided(g))
 	}
 	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)
@@ -183,4 +183,9 @@ func timeline(w io.Writer, s *sim.Result, v OptimizeView) {
 	p.Marked, p.Unmarked = "running", "waiting"
 	fmt.Fprintln(w)
 	p.Render(w)
+}
+
+// guided is the figures of Ascend's guide.
+func guided(g *simulate.Guide) string {
+	return fmt.Sprintf("%.1f output tokens/s, TTFT %s ms, TPOT %s ms", g.Throughput, units.Figure(g.TTFT), units.Figure(g.TPOT))
 }

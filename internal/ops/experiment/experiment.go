@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // ServingMode is how prefill and decode share devices.
@@ -41,6 +42,9 @@ type Experiment struct {
 	// Routing is how requests are spread over replicas, Host memory of the hosts for what prefix caches evict.
 	Routing string               `json:"routing,omitempty"`
 	Host    deployment.HostCache `json:"host_cache,omitzero"`
+	// Process and Variation are how requests of a rate come.
+	Process   sim.Process `json:"arrival,omitempty"`
+	Variation float64     `json:"arrival_variation,omitempty"`
 
 	Input  int `json:"isl,omitempty"` // 0 = 4000
 	Output int `json:"osl,omitempty"` // 0 = 1000

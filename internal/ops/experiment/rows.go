@@ -3,7 +3,6 @@ package experiment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
@@ -27,15 +26,15 @@ func (x *run) summarize(ctx context.Context) error {
 	}
 	options := make([]Option, len(shown))
 	notes := make([]about, len(shown))
-	errs := make([]error, len(shown))
-	err := pool.Each(ctx, len(shown), cmp.Or(x.how.Jobs, session.DefaultJobs), func(i int) {
+	err := pool.All(ctx, len(shown), cmp.Or(x.how.Jobs, session.DefaultJobs), func(i int) (err error) {
 		o := &shown[i].Best
 		if !shown[i].OK {
 			o = &shown[i].First
 		}
-		options[i], notes[i], errs[i] = x.option(ctx, shown[i], o)
+		options[i], notes[i], err = x.option(ctx, shown[i], o)
+		return err
 	})
-	if err := cmp.Or(err, errors.Join(errs...)); err != nil {
+	if err != nil {
 		return err
 	}
 	if len(shown) > 0 {

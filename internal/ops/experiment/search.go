@@ -32,7 +32,7 @@ func (x *run) prepare() error {
 		s := &trial.Subject{
 			Shape: trial.Shape{Asked: e.Asked(), PrefillBatch: e.Workers.MaxBatch, AcceptanceRates: e.AcceptanceRates, Captured: x.stage.Captured()},
 			World: x.world, Stage: x.stage,
-			Lengths:   simulate.Traffic{Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
+			Lengths:   simulate.Traffic{Process: e.Process, Variation: e.Variation, Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
 			Statistic: e.Statistic, Scale: e.scale(),
 		}
 		s.Whole = trial.Whole(x.stage, &s.Asked, s.Prompt())

@@ -386,6 +386,7 @@ func (x *inspection) predict(ctx context.Context) error {
 	if x.out.Prediction, err = simulate.Metered(ctx, x.world, x.stage, &q); err != nil {
 		return err
 	}
+	x.out.Prediction.AddGuide(ctx, x.stage)
 	return x.limits(ctx)
 }
 

@@ -25,6 +25,9 @@ type Rule struct {
 //go:embed rules.yaml
 var rulesYAML []byte
 
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"rules.yaml": rulesYAML} }
+
 // Rules are the rules, by code.
 func Rules() []Rule { return rules() }
 

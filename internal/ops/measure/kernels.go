@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -25,6 +26,9 @@ import (
 
 //go:embed kernels.py
 var kernelScript []byte
+
+// Embedded is the data of this package as they are in the program, for checks of an installation.
+func Embedded() embedded.Files { return embedded.Files{"kernels.py": kernelScript} }
 
 // KernelSchema names the format of the script's result.
 const KernelSchema = "plimsoll/kernels/1"

@@ -182,13 +182,13 @@ func (x *Response) sweep(ctx context.Context, w *session.Session) error {
 		}
 	}
 	got := make([]*simulate.Response, len(jobs))
-	failed := make([]error, len(jobs))
 	quiet := &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}
-	err := pool.Each(ctx, len(jobs), cmp.Or(x.Request.Plan.Jobs, session.DefaultJobs), func(k int) {
+	err := pool.All(ctx, len(jobs), cmp.Or(x.Request.Plan.Jobs, session.DefaultJobs), func(k int) (err error) {
 		q := x.copyOf(jobs[k].option, jobs[k].concurrency)
-		_, got[k], failed[k] = simulate.Once(ctx, quiet, &q)
+		_, got[k], err = simulate.Once(ctx, quiet, &q)
+		return err
 	})
-	if err = cmp.Or(err, errors.Join(failed...)); err != nil {
+	if err != nil {
 		return err
 	}
 	d := &decision{limits: x.Request.Plan.Limits.Finite()}

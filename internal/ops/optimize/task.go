@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -129,17 +128,14 @@ func (t *task) meter(ctx context.Context) error {
 	if t.evaluation != BySimulation {
 		return nil
 	}
-	errs := make([]error, len(t.rows))
-	err := pool.Each(ctx, len(t.rows), cmp.Or(t.r.Jobs, session.DefaultJobs), func(i int) {
+	return pool.All(ctx, len(t.rows), cmp.Or(t.r.Jobs, session.DefaultJobs), func(i int) error {
 		o := &t.rows[i].Best
 		r, err := t.subject.Show(ctx, t.rows[i].Candidate, o.Batch, trial.Load{Requests: o.Concurrency}, simulate.Request{})
-		if err != nil {
-			errs[i] = err
-			return
+		if err == nil {
+			t.out.Rows[i].Energy = r.Energy
 		}
-		t.out.Rows[i].Energy = r.Energy
+		return err
 	})
-	return cmp.Or(err, errors.Join(errs...))
 }
 
 // candidates are the layouts to try: those of the guide's rules, or where a

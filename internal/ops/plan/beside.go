@@ -30,6 +30,9 @@ func (p *planning) beside(ctx context.Context, out *Response) error {
 		apart.add(c.System, r.Generates().Spec.Quant.Dense.Name(), s.Device)
 		e, carrying := &c.Found.Experiment, some(&c.Found.Option, c.Found.Copies-c.Spare)
 		c.Guide = simulate.GuideOf(ctx, s, &carrying, e.Input, e.Output, float64(c.Concurrency))
+		if i == 0 && s.Device.Vendor == device.Ascend && c.Run.Disaggregated() {
+			out.Notes = append(out.Notes, "for #1 the formulas of Ascend's guide give nothing: they know no load on separate prefill and decode workers")
+		}
 		if c.Guide != nil && !said {
 			said = true
 			out.Notes = append(out.Notes, fmt.Sprintf("for #%d the formulas of Ascend's guide (throughput-optimizer) give %s tokens/s per GPU, TTFT %s ms and TPOT %s ms at the same load; the figures of this plan are simulated with times of measured kernels",

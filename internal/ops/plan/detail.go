@@ -174,8 +174,7 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		}
 	}
 	out := make([]Load, len(numbers))
-	errs := make([]error, len(numbers))
-	err := pool.Each(ctx, len(numbers), session.DefaultJobs, func(i int) {
+	err := pool.All(ctx, len(numbers), session.DefaultJobs, func(i int) error {
 		part := c.Sampled
 		q := p.traffic(c, max(1, numbers[i]*part/c.Copies))
 		q.Deployment = some(&c.Option, part)
@@ -185,8 +184,7 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		q.Complete()
 		r, err := simulate.Remembered(p.world, &q, &p.r.Sources, func() (*simulate.Response, error) { return simulate.On(ctx, p.world, s, &q) })
 		if err != nil {
-			errs[i] = err
-			return
+			return err
 		}
 		got, x, all := &r.Result, &r.Expected, float64(c.Copies)/float64(part)
 		out[i] = Load{
@@ -197,12 +195,8 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		if r.Chance != nil {
 			out[i].Chance = *r.Chance
 		}
+		return nil
 	})
-	for _, e := range errs {
-		if e != nil {
-			return nil, e
-		}
-	}
 	return out, err
 }
 

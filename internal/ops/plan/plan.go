@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Request asks how to serve a model within limits: which system, engine, mode and
@@ -23,6 +24,10 @@ type Request struct {
 	Devices int       `json:"gpus,omitempty"`
 	Rate    float64   `json:"rate,omitempty"`
 	Daily   []float64 `json:"daily,omitempty"`
+	// Process is how requests of a load come to a replica: poisson (""), gamma or constant; Variation is the coefficient of variation
+	// of the times between gamma arrivals, 1 as poisson, above it in bursts.
+	Process   sim.Process `json:"arrival,omitempty"`
+	Variation float64     `json:"arrival_variation,omitempty"`
 	// Spare replicas are added to those that the load needs, so that as many may fail.
 	Spare int `json:"spare,omitempty"`
 	// ColdStart is the seconds to start a replica, for the schedule of Daily; null = by the size of the weights.

@@ -56,7 +56,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Confidence(r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), r.checkDraft(), systems(w, r))
+	errs = append(errs, r.checkSize(), simulate.CheckArrivals(r.Process, r.Variation, r.Rate != 0 || r.Daily != nil), r.checkMargin(), r.checkColdStart(), session.Confidence(r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), r.checkDraft(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 
@@ -251,7 +251,7 @@ func (r *Request) experiment(system, of string, mode experiment.ServingMode) exp
 	name, release, _ := strings.Cut(of, "@")
 	return experiment.Experiment{
 		Name: string(mode), Mode: mode, Model: r.Model, System: system, Devices: r.Devices,
-		Engine: deployment.Engine{Name: name, Version: release, Preset: r.preset(of)}, Routing: r.Routing, Host: r.Host,
+		Engine: deployment.Engine{Name: name, Version: release, Preset: r.preset(of)}, Routing: r.Routing, Host: r.Host, Process: r.Process, Variation: r.Variation,
 		Workloads: r.Workloads, Limits: r.Limits, Statistic: r.Statistic, Confidence: r.Confidence,
 		MTP: r.MTP, AcceptanceRates: r.AcceptanceRates,
 		Workers: experiment.WorkerSpace{Formats: r.Formats}, Decode: experiment.WorkerSpace{Formats: r.Formats},

@@ -239,6 +239,7 @@ func (c *comparison) response() *Response {
 		}
 		out.Contenders = append(out.Contenders, c)
 	}
+	out.Notes = append(out.Notes, p.r.arrivalNote()...)
 	if len(ranked) > 0 {
 		out.Notes = append(out.Notes, ranked[0].Notes...)
 	}

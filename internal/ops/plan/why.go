@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -75,11 +74,10 @@ func (p *planning) explain(ctx context.Context, out *Response, o *calibration.Ov
 		return nil
 	}
 	others := out.Contenders[1:]
-	errs := make([]error, len(others))
-	err := pool.Each(ctx, len(others), session.DefaultJobs, func(i int) {
+	return pool.All(ctx, len(others), session.DefaultJobs, func(i int) error {
 		c := &others[i]
 		if c.Concurrency == 0 {
-			return
+			return nil
 		}
 		pools, err := p.pools(ctx, &c.Found)
 		x := explaining{c: c, steps: stepsOf(pools)}
@@ -89,12 +87,12 @@ func (p *planning) explain(ctx context.Context, out *Response, o *calibration.Ov
 				x.drafting = p.ofModel(e, m)
 			}
 		}
-		if errs[i] = err; err == nil {
+		if err == nil {
 			c.Why = x.why(o)
 			c.Why.Steps = x.steps
 		}
+		return err
 	})
-	return cmp.Or(err, errors.Join(errs...))
 }
 
 // Reasons are what is behind the figures of a contender, with its steps; nil if that is unknown.

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // inWords is the deployment that was found: "4 replicas of TP=8", "2 × (3 prefill of
@@ -284,6 +285,30 @@ func reasonOf(c *Contender, of workload.Statistic) string {
 	return strings.TrimSpace(out)
 }
 
+// arrivalFlags are those of a simulation with the same arrivals.
+func (r *Request) arrivalFlags() string {
+	switch r.Process {
+	case sim.Gamma:
+		return fmt.Sprintf(" --arrival %v --arrival-variation %g", r.Process, r.Variation)
+	case sim.Constant:
+		return fmt.Sprintf(" --arrival %v", r.Process)
+	case sim.Poisson:
+	}
+	return ""
+}
+
+// arrivalNote says how requests come, where they do not come at random.
+func (r *Request) arrivalNote() []string {
+	switch r.Process {
+	case sim.Gamma:
+		return []string{fmt.Sprintf("requests of each replica come with gamma arrivals, whose coefficient of variation is %g", r.Variation)}
+	case sim.Constant:
+		return []string{"requests of each replica come at equal distances"}
+	case sim.Poisson:
+	}
+	return nil
+}
+
 // nextOf lists the commands to run next.
 func nextOf(p *Response) []Next {
 	out := []Next{}
@@ -299,7 +324,7 @@ func nextOf(p *Response) []Next {
 	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
 		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
 		if best.Load != nil {
-			load = fmt.Sprintf("--rate %g", p.Request.peak())
+			load = fmt.Sprintf("--rate %g", p.Request.peak()) + p.Request.arrivalFlags()
 		}
 		line := fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json %s --input-length %d --output-length %d", dir, load, x[0].Input, x[0].Output)
 		if x[0].LengthLow > 0 && x[0].LengthLow != 1 {

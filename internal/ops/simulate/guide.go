@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
+	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -23,6 +25,15 @@ type Guide struct {
 
 // GuideBudget is the guide's default of the tokens of a step.
 const GuideBudget = 8192
+
+// AddGuide adds the guide's figures of the same deployment and load.
+func (r *Response) AddGuide(ctx context.Context, s *session.Stage) {
+	if r.RequestRate <= 0 {
+		return
+	}
+	input, output := r.InputRate/r.RequestRate, r.OutputRate/r.RequestRate
+	r.Guide = GuideOf(ctx, s, &r.Request.Deployment, int(math.Round(input)), int(math.Round(output)), cmp.Or(float64(r.Request.Concurrency), r.Result.InFlight.Mean))
+}
 
 // GuideOf is the guide's figures of a deployment with so many requests of these lengths in flight; nil on devices it is not about, where
 // prefill and decode have workers of their own, and where the deployment does not fit its rules.

@@ -81,10 +81,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	if out.RequestRate > 0 {
-		input, output := out.InputRate/out.RequestRate, out.OutputRate/out.RequestRate
-		out.Guide = GuideOf(ctx, s, &r.Deployment, int(math.Round(input)), int(math.Round(output)), cmp.Or(float64(r.Concurrency), out.Result.InFlight.Mean))
-	}
+	out.AddGuide(ctx, s)
 	out.Tables, err = s.Prices.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
 }

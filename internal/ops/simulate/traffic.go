@@ -80,16 +80,22 @@ func (r *Traffic) checkArrivals() error {
 			ways++
 		}
 	}
-	const arrival, variation field.Name = "arrival", "arrival_variation"
-	switch {
-	case ways != 1:
+	if ways != 1 {
 		return field.Errorf("give one of %s, %s and %s", field.Name("concurrency"), field.Name("rate"), field.Name("trace"))
-	case r.Rate == 0 && r.Process != sim.Poisson:
-		return field.Errorf("%s %v needs %s", arrival, r.Process, field.Name("rate"))
-	case r.Variation != 0 && r.Process != sim.Gamma:
-		return field.Errorf("%s needs %s gamma", variation, arrival)
-	case r.Process == sim.Gamma && !(r.Variation > 0 && r.Variation <= maxVariation):
-		return field.Errorf("%s gamma needs %s above 0 and at most %d, got %g", arrival, variation, maxVariation, r.Variation)
+	}
+	return CheckArrivals(r.Process, r.Variation, r.Rate != 0)
+}
+
+// CheckArrivals reports errors in how requests come, at a rate or not.
+func CheckArrivals(p sim.Process, variation float64, rate bool) error {
+	const arrival, named field.Name = "arrival", "arrival_variation"
+	switch {
+	case !rate && p != sim.Poisson:
+		return field.Errorf("%s %v needs %s", arrival, p, field.Name("rate"))
+	case variation != 0 && p != sim.Gamma:
+		return field.Errorf("%s needs %s gamma", named, arrival)
+	case p == sim.Gamma && !(variation > 0 && variation <= maxVariation):
+		return field.Errorf("%s gamma needs %s above 0 and at most %d, got %g", arrival, named, maxVariation, variation)
 	}
 	return nil
 }

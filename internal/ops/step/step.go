@@ -68,6 +68,8 @@ type Response struct {
 	TokensInterval  *calibration.Interval `json:"tokens_per_s_per_device_80"`
 	Basis           string                `json:"interval_basis"`
 
+	// Silicon is the step with times of measured kernels, on Ascend's devices, beside that by the assumptions of Ascend's model.
+	Silicon *Silicon `json:"silicon,omitempty"`
 	// Engine is the step under an engine, nil without one.
 	Engine *EngineStep `json:"engine,omitempty"`
 	// Energy is missing where the power of the device is unknown.
@@ -200,7 +202,28 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	out.Energy = energyOf(served, out)
 	out.expect(s, resolved, spec)
+	if s.Device.Vendor == device.Ascend && tensorcast.Is(&spec.Policy) {
+		if out.Silicon, err = silicon(ctx, w, r); err != nil {
+			return nil, err
+		}
+	}
 	return session.Finish(ctx, out, nil)
+}
+
+// Silicon is a step as measured kernels say.
+type Silicon struct {
+	Time     units.Seconds         `json:"total_s"`
+	Interval *calibration.Interval `json:"total_s_80"` // holds a measurement with a probability of 0.8
+}
+
+// silicon is a step without the assumptions of Ascend's model; nil where no kernels of the device or a relative were measured.
+func silicon(ctx context.Context, w *session.Session, r Request) (*Silicon, error) {
+	r.Deployment.Modelling.Policy, r.Deployment.Modelling.Pricing = graph.Physical().Name, ""
+	x, err := Run(ctx, w, r)
+	if err != nil || x.Tier == device.Datasheet {
+		return nil, err
+	}
+	return &Silicon{x.Time, x.TimeInterval}, nil
 }
 
 // Check reports the errors in a request and its names.

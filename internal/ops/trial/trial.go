@@ -191,6 +191,9 @@ func (s *Subject) client(how simulate.Traffic) sim.Client {
 func (s *Subject) traffic(how simulate.Traffic) simulate.Traffic {
 	out := s.Lengths
 	out.Concurrency, out.Rate = how.Concurrency, how.Rate
+	if out.Rate == 0 {
+		out.Process, out.Variation = sim.Poisson, 0
+	}
 	return out
 }
 
