@@ -216,6 +216,13 @@ num_nextn_predict_layers mtp_num_hidden_layers
 attention_bias use_qkv_bias add_qkv_bias use_bias qkv_bias bias
 use_qk_norm qk_layernorm
 use_parallel_residual parallel_attn
+mamba_n_heads mamba_num_heads
+mamba_d_head mamba_head_dim
+mamba_n_groups n_groups
+mamba_d_state ssm_state_size state_size
+mamba_d_conv conv_kernel
+mamba_expand expand
+mamba_dt_rank time_step_rank
 `
 
 // respell gives the fields of the language model's object our names.

@@ -4,12 +4,17 @@ package model
 // GLM-5: latent attention, dense layers first, shared experts beside the routed.
 type deepseek struct {
 	decoder
+	selector
 
+	// GLM-5.2: "shared" layers reuse the selection of the "full" one before.
+	IndexerTypes []string `json:"indexer_types"`
+}
+
+// selector holds the fields of DeepSeek's token selector.
+type selector struct {
 	IndexHeads int `json:"index_n_heads"`
 	IndexDim   int `json:"index_head_dim"`
 	IndexTopK  int `json:"index_topk"`
-	// GLM-5.2: "shared" layers reuse the selection of the "full" one before.
-	IndexerTypes []string `json:"indexer_types"`
 }
 
 // latent holds the fields of multi-head latent attention.
@@ -41,10 +46,10 @@ type routed struct {
 // parseDeepSeek reads the whole group. Routers that choose groups of experts first do so
 // in their gate module (DeepSeek-V3.2).
 func parseDeepSeek(r *reader, c *deepseek) *Model {
-	var selector Indexer
+	var selects Indexer
 	sparse, groups := r.style.Indexer, r.style.Router == GroupRouter
 	if sparse {
-		selector = r.indexer(c)
+		selects = r.indexer(&c.selector)
 	}
 	if groups {
 		if c.Groups == 0 {
@@ -55,7 +60,7 @@ func parseDeepSeek(r *reader, c *deepseek) *Model {
 	}
 	r.layerKinds("indexer_types", c.IndexerTypes, c.Layers, "full", "shared")
 	return r.build(&c.decoder, func(i int, l *Layer) {
-		l.Attention.Indexer = selector
+		l.Attention.Indexer = selects
 		if sparse && len(c.IndexerTypes) > 0 {
 			l.Attention.Indexer.Shared = c.IndexerTypes[i] == "shared"
 		}
@@ -81,7 +86,7 @@ func (r *reader) latentAttention(b *base, c *latent) Attention {
 }
 
 // indexer checks the token selector of DeepSeek's sparse attention.
-func (r *reader) indexer(c *deepseek) Indexer {
+func (r *reader) indexer(c *selector) Indexer {
 	r.need("index_n_heads", c.IndexHeads, maxHeads)
 	r.need("index_head_dim", c.IndexDim, maxHeadDim)
 	r.need("index_topk", c.IndexTopK, maxPositions)

@@ -6,6 +6,7 @@ package model
 type deepseekV4 struct {
 	base
 	routed
+	selector
 
 	QRank   int `json:"q_lora_rank"`
 	Rope    int `json:"qk_rope_head_dim"`
@@ -15,10 +16,7 @@ type deepseekV4 struct {
 	Window int `json:"sliding_window"`
 	// One entry a layer, then one for each MTP module: 0 for the window
 	// alone, otherwise how many tokens share a cache entry beside it.
-	Ratios     []int `json:"compress_ratios"`
-	IndexHeads int   `json:"index_n_heads"`
-	IndexDim   int   `json:"index_head_dim"`
-	IndexTopK  int   `json:"index_topk"`
+	Ratios []int `json:"compress_ratios"`
 
 	Streams    int     `json:"hc_mult"`
 	Sinkhorn   int     `json:"hc_sinkhorn_iters"`
@@ -79,9 +77,7 @@ func (r *reader) v4Attention(c *deepseekV4) Attention {
 	r.need("o_groups", c.Groups, maxHeads)
 	r.divides("o_groups", c.Groups, "num_attention_heads", c.Heads)
 	r.need("sliding_window", c.Window, maxPositions)
-	r.need("index_n_heads", c.IndexHeads, maxHeads)
-	r.need("index_head_dim", c.IndexDim, maxHeadDim)
-	r.need("index_topk", c.IndexTopK, maxPositions)
+	r.indexer(&c.selector)
 	if c.Rope > c.HeadDim {
 		r.addf("qk_rope_head_dim", "%d is more than head_dim %d", c.Rope, c.HeadDim)
 	}

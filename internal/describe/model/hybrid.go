@@ -2,8 +2,8 @@ package model
 
 import "encoding/json"
 
-// mamba holds the fields of Mamba layers in the form of Bamba, Granite 4, Falcon-H1
-// and Jamba.
+// mamba holds the fields of Mamba layers. Their names are those of Bamba, Granite 4, Falcon-H1
+// and Jamba; respell brings others to them.
 type mamba struct {
 	Heads  int  `json:"mamba_n_heads"`
 	Dim    auto `json:"mamba_d_head"` // "auto": what expand leaves
@@ -151,26 +151,18 @@ func parseJamba(r *reader, c *jamba) *Model {
 // pureMamba is the config of models that are Mamba layers alone.
 type pureMamba struct {
 	base
+	mamba
 
-	Heads  int  `json:"num_heads"` // Mamba-2
-	Dim    int  `json:"head_dim"`
-	Groups int  `json:"n_groups"`
-	State  int  `json:"state_size"`
-	Conv   int  `json:"conv_kernel"`
-	Expand int  `json:"expand"`
-	Rank   auto `json:"time_step_rank"`
+	MixerHeads int `json:"num_heads"` // Mamba-2
 }
 
 // parseMamba reads Mamba and Falcon Mamba.
-func parseMamba(r *reader, c *pureMamba) *Model {
-	return r.alike(c, r.mamba1(&c.base, &mamba{State: c.State, Conv: c.Conv, Expand: c.Expand, Rank: c.Rank}))
-}
+func parseMamba(r *reader, c *pureMamba) *Model { return r.alike(c, r.mamba1(&c.base, &c.mamba)) }
 
 // parseMamba2 reads Mamba-2.
 func parseMamba2(r *reader, c *pureMamba) *Model {
-	return r.alike(c, r.mamba2(&c.base, &mamba{
-		Heads: c.Heads, Dim: auto(c.Dim), Groups: c.Groups, State: c.State, Conv: c.Conv, Expand: c.Expand,
-	}))
+	c.mamba.Heads, c.Dim = c.MixerHeads, auto(c.HeadDim)
+	return r.alike(c, r.mamba2(&c.base, &c.mamba))
 }
 
 // alike builds a model whose layers are all the same mixer. Its positions have no limit.

@@ -4,6 +4,8 @@ package model
 // layer holds one part only, a Mamba-2 mixer, attention, an MLP or experts.
 type nemotronH struct {
 	base
+	mamba
+	routed
 
 	// One letter a layer: M mamba, * attention, - MLP, E experts. Newer configs
 	// write words instead.
@@ -12,19 +14,9 @@ type nemotronH struct {
 	Bias       bool     `json:"attention_bias"`
 	MLPBias    bool     `json:"mlp_bias"`
 
-	MambaHeads int    `json:"mamba_num_heads"`
-	MambaDim   int    `json:"mamba_head_dim"`
-	StateSize  int    `json:"ssm_state_size"`
-	Groups     int    `json:"n_groups"`
-	Conv       int    `json:"conv_kernel"`
-	State      string `json:"mamba_ssm_cache_dtype"`
-
-	Experts     int `json:"n_routed_experts"`
-	TopK        int `json:"num_experts_per_tok"`
-	ExpertWidth int `json:"moe_intermediate_size"`
-	SharedWidth int `json:"moe_shared_expert_intermediate_size"`
-	Shared      int `json:"n_shared_experts"`
-	Latent      int `json:"moe_latent_size"`
+	CacheFormat string `json:"mamba_ssm_cache_dtype"`
+	SharedWidth int    `json:"shared_expert_intermediate_size"`
+	Latent      int    `json:"moe_latent_size"`
 
 	Predict        int      `json:"num_nextn_predict_layers"`
 	PredictPattern string   `json:"mtp_hybrid_override_pattern"`
@@ -89,7 +81,8 @@ func (r *reader) nemotronParts(c *nemotronH, used string) map[byte]Layer {
 		l := Layer{Norms: 1}
 		switch letter {
 		case 'M':
-			l.Attention = r.mamba(c)
+			l.Attention = r.mamba2(&c.base, &c.mamba)
+			l.Attention.Recurrent.StateFormat = r.stateFormat("mamba_ssm_cache_dtype", c.CacheFormat)
 		case '*':
 			l.Attention = r.attention(&c.base)
 			l.Attention.Bias, l.Attention.OutBias = c.Bias, c.Bias
@@ -104,23 +97,10 @@ func (r *reader) nemotronParts(c *nemotronH, used string) map[byte]Layer {
 	return parts
 }
 
-func (r *reader) mamba(c *nemotronH) Attention {
-	r.need("mamba_num_heads", c.MambaHeads, maxHeads)
-	r.need("mamba_head_dim", c.MambaDim, maxHeadDim)
-	r.need("ssm_state_size", c.StateSize, maxHeadDim)
-	r.need("n_groups", c.Groups, maxHeads)
-	r.need("conv_kernel", c.Conv, maxPatch)
-	r.divides("n_groups", c.Groups, "mamba_num_heads", c.MambaHeads)
-	return Attention{Kind: Mamba2, Recurrent: Recurrent{
-		ValueHeads: c.MambaHeads, ValueDim: c.MambaDim, KeyDim: c.StateSize, Groups: c.Groups,
-		Conv: c.Conv, StateFormat: r.stateFormat("mamba_ssm_cache_dtype", c.State),
-	}}
-}
-
 func (r *reader) nemotronExperts(c *nemotronH) FFN {
 	f := r.experts([3]string{"n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"},
 		c.Experts, c.TopK, c.ExpertWidth)
-	r.may("moe_shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
+	r.may("shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
 	r.may("n_shared_experts", c.Shared, maxPatch)
 	r.may("moe_latent_size", c.Latent, maxHidden)
 	f.Ungated, f.Bias = true, c.MLPBias

@@ -280,7 +280,7 @@ func decodeError(file, path string, err error) error {
 
 // fieldName drops the names of our embedded structs, which start the path.
 func fieldName(field string) string {
-	for _, own := range []string{"decoder.", "base.", "latent.", "routed.", "linear.", "mamba."} {
+	for _, own := range []string{"decoder.", "base.", "latent.", "routed.", "selector.", "linear.", "mamba."} {
 		field = strings.TrimPrefix(field, own)
 	}
 	return field

@@ -182,7 +182,7 @@ func (x *Response) sweep(ctx context.Context, w *session.Session) error {
 		}
 	}
 	got := make([]*simulate.Response, len(jobs))
-	quiet := &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}
+	quiet := w.Quiet()
 	err := pool.All(ctx, len(jobs), cmp.Or(x.Request.Plan.Jobs, session.DefaultJobs), func(k int) (err error) {
 		q := x.copyOf(jobs[k].option, jobs[k].concurrency)
 		_, got[k], err = simulate.Once(ctx, quiet, &q)

@@ -17,7 +17,7 @@ func Alternatives(ctx context.Context, w *session.Session, r Request, layouts in
 	if err := complete(w, &r); err != nil {
 		return nil, r, err
 	}
-	p := &planning{world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, r: &r}
+	p := &planning{world: w.Quiet(), r: &r}
 	all, err := experiments(p.world, &r)
 	if err != nil {
 		return nil, r, err

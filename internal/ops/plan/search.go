@@ -106,7 +106,7 @@ func start(w *session.Session, r *Request) (*planning, *session.Kinds, error) {
 		return nil, nil, err
 	}
 	return &planning{
-		world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo, Given: w.Given}, r: r, recalls: k.Sessions != nil,
+		world: w.Quiet(), r: r, recalls: k.Sessions != nil,
 		done: counter{tell: w.Tell, what: "searches"},
 	}, k, nil
 }

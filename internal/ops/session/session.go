@@ -39,6 +39,13 @@ type Session struct {
 	Partial func(look func() (response any, left []string))
 }
 
+// Quiet is the session without reports of progress, for work inside other work.
+func (w *Session) Quiet() *Session {
+	out := *w
+	out.Progress, out.Partial = nil, nil
+	return &out
+}
+
 // DefaultJobs is the default number of workers of a search, which no answer depends on.
 const DefaultJobs = 8
 
