@@ -32,9 +32,12 @@ type Terms struct {
 	// each token of its prompt: one request after the other, beside the GPU.
 	APIFixed    units.Seconds
 	APIPerToken units.Seconds
+	// APIPerOutput is what it needs for each token that a step brings. A first token is the last of its step: requests that
+	// generate come before those whose prompts were computed.
+	APIPerOutput units.Seconds
 	// First is a constant of the first token's latency: network, tokenizer,
-	// streaming.
-	First units.Seconds
+	// streaming. FirstAlone is that of an engine with one device; 0 means the same.
+	First, FirstAlone units.Seconds
 }
 
 // Floors are launch times of a layer by class of model.
@@ -66,7 +69,9 @@ type Host struct {
 	PerDraft       units.Seconds
 	APIFixed       units.Seconds
 	APIPerToken    units.Seconds
+	APIPerOutput   units.Seconds
 	First          units.Seconds
+	FirstAlone     units.Seconds
 
 	// Exposed is the share of PerStep and PerSequence that the GPU waits for.
 	Exposed float64
@@ -100,7 +105,9 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 		PerDraft:       t.PerDraft,
 		APIFixed:       t.APIFixed,
 		APIPerToken:    t.APIPerToken,
+		APIPerOutput:   t.APIPerOutput,
 		First:          t.First,
+		FirstAlone:     t.FirstAlone,
 		Exposed:        p.Exposed,
 		Overlapped:     p.Exposed < 1,
 	}

@@ -13,6 +13,7 @@ func (p *Profile) identity() []setting {
 		{"source", rule{}, "", &p.Source},
 		{"fuses_shared", rule{}, "", &p.SharedFusion},
 		{"shared_attention", rule{}, "", &p.SharedAttention},
+		{"unsplit_attention", rule{}, "", &p.UnsplitAttention},
 		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
 		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
 		{"recurrent.refused_on", rule{}, "", &p.Recurrent.RefusedOn},
@@ -95,7 +96,9 @@ func (t *Terms) settings() []setting {
 		{"per_draft", atLeast(0), "time to launch the kernels of a draft one by one; 0 where drafts replay a graph", us(&t.PerDraft)},
 		{"api_fixed", atLeast(0), "work of the API server per request, in parallel to the GPU", us(&t.APIFixed)},
 		{"api_per_token", atLeast(0), "work of the API server per prompt token, in parallel to the GPU", us(&t.APIPerToken)},
+		{"api_per_output", atLeast(0), "the same per token that a step brings; a first token comes last", us(&t.APIPerOutput)},
 		{"first", atLeast(0), "added to TTFT: network, tokenizer, streaming", us(&t.First)},
+		{"first_alone", atLeast(0), "the same with a single device; 0 is first", us(&t.FirstAlone)},
 	}
 }
 

@@ -3,6 +3,7 @@ package replica_test
 import (
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
@@ -72,5 +73,53 @@ func TestPaceIsTheReplicas(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFirstAlone: an engine with one device has its own constant of the first token and sends tokens one after the other; with several
+// both are in the constant that was fitted to these. A prompt alone takes the longer of its launches and its kernels.
+func TestFirstAlone(t *testing.T) {
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Lookup("Qwen/Qwen3-8B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices, _ := calibrated.New(d)
+	e, err := engine.LookupVersion("vllm", "0.24.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := func(devices int, launches units.Seconds) (*engine.Terms, sim.Pool) {
+		own := e.On(d, engine.Use{Devices: devices, Model: m})
+		terms := *own.Hosts[engine.Generic]
+		terms.Floor.Dense = launches
+		own.Hosts = map[string]*engine.Terms{engine.Generic: &terms}
+		spec := graph.Spec{
+			Model: m, Layout: parallel.Layout{Devices: devices, TP: devices}.Complete(m), Policy: graph.Physical(), Compile: true,
+			Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}),
+		}
+		r, err := replica.New(&deployment.Served{Spec: spec, Device: d, Engine: own, Replicas: 1}, prices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &terms, r.Pool(1)
+	}
+	terms, one := pool(1, 0)
+	if one.Engine.First != terms.FirstAlone || one.Engine.APIPerOutput != terms.APIPerOutput || terms.APIPerOutput == 0 || terms.FirstAlone >= terms.First {
+		t.Errorf("one device: first %v and %v an output, of %+v", one.Engine.First, one.Engine.APIPerOutput, terms)
+	}
+	if _, two := pool(2, 0); two.Engine.First != terms.First || two.Engine.APIPerOutput != 0 {
+		t.Errorf("two devices: first %v and %v an output, of %+v", two.Engine.First, two.Engine.APIPerOutput, terms)
+	}
+	prompt := sim.Batch{PrefillRequests: 1, PrefillTokens: 2048, PrefillPairs: 2048 * 2049 / 2, Sampled: 1}
+	kernels := one.Stepper.Step(prompt)
+	if _, fast := pool(1, 1e-6); fast.Stepper.Step(prompt) != kernels {
+		t.Error("launches that are shorter than the kernels cost time")
+	}
+	if _, slow := pool(1, 1e-2); slow.Stepper.Step(prompt) < 36*1e-2 || slow.Stepper.Step(prompt) > 36*1e-2+kernels/2 {
+		t.Errorf("36 layers launched in 10 ms each take %v, their kernels %v", slow.Stepper.Step(prompt), kernels)
 	}
 }

@@ -51,7 +51,7 @@ func (r *replica) admit(f fit) {
 	if q.carried {
 		q.carried = false
 		r.cache.take(f.takes)
-		q.first = r.sim.now
+		q.first, q.beside = r.sim.now, int32(r.decode.n+1)
 		r.join(q, q.first)
 		return
 	}

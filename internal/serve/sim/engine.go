@@ -122,8 +122,8 @@ type Engine struct {
 	// scheduler can see it.
 	APIFixed, APIPerToken units.Seconds
 	// First is added to every time to first token: what neither queues nor
-	// occupies the engine.
-	First units.Seconds
+	// occupies the engine; and APIPerOutput for each request that gets a token in the same step.
+	First, APIPerOutput units.Seconds
 }
 
 // normal fills in what zero stands for.
@@ -170,7 +170,7 @@ func (e *Engine) check(name string) error {
 		"accepted tokens per step must be at least 1, got %g", e.AcceptedPerStep)
 	refuse(min(e.ReceiveInterval, e.BatchWaitSteps, e.RankWaitSteps, e.RankStallSteps, e.VerifiedPerStep) < 0 || e.RankFill < 0,
 		"receive interval, waits and verified tokens must not be negative")
-	refuse(!sound(e.APIFixed) || !sound(e.APIPerToken) || !sound(e.First),
+	refuse(!sound(e.APIFixed) || !sound(e.APIPerToken) || !sound(e.First) || !sound(e.APIPerOutput),
 		"API times must not be negative")
 	if err := e.Host.check(); err != nil {
 		errs = append(errs, fmt.Errorf("%s: %w", name, err))

@@ -318,7 +318,7 @@ func (r *replica) advance(c chunk) {
 	r.landing -= q.need
 	q.generated++
 	if q.generated == 1 {
-		q.first = r.sim.now
+		q.first, q.beside = r.sim.now, int32(r.shape.Sampled)
 		r.hand(q)
 		r.owes -= int(q.owed)
 	} else {

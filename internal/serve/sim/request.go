@@ -54,6 +54,7 @@ type request struct {
 	owed            int32 // tokens of its prompt that a router counts on its replica
 	preempted       int32 // times
 	before          int32 // shared blocks in front of what it left in the cache when it was preempted
+	beside          int32 // requests that got a token in the step of its first, itself included
 }
 
 // spare are the requests of simulations that have ended: a search runs thousands, one

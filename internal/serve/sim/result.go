@@ -80,11 +80,18 @@ type Record struct {
 
 // times are the figures of a request that has finished.
 func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
-	constant := s.workers.replicas[0].engine.First
+	away := s.away(q)
 	if q.output > 1 {
 		tpot = (q.done - q.first) / units.Seconds(q.output-1)
 	}
-	return q.first - q.arrived + constant, tpot, q.done - q.arrived + constant
+	return q.first - q.arrived + away, tpot, q.done - q.arrived + away
+}
+
+// away is how long the tokens of a request are on their way from the engine to the client. All of its tokens take as long as the
+// first.
+func (s *simulation) away(q *request) units.Seconds {
+	e := s.workers.replicas[0].engine
+	return e.First + e.APIPerOutput*units.Seconds(q.beside)
 }
 
 // count adds a request that has finished.
@@ -192,7 +199,6 @@ func (s *simulation) lasting() *Result {
 	if len(t.tally.ttft) > 0 && over > 0 {
 		t.tally.report(res, max(1, s.config.stands), s.config.Percentile, over)
 	}
-	first := float64(s.workers.replicas[0].engine.First)
 	res.Offered = res.RequestRate
 	if loop, open := s.config.Client.(OpenLoop); open {
 		res.Offered = loop.Rate
@@ -205,7 +211,9 @@ func (s *simulation) lasting() *Result {
 			}
 		}
 	}
-	res.InFlight.longer(res.RequestRate * first)
+	if n := len(t.tally.latency); n > 0 {
+		res.InFlight.longer(res.RequestRate * (float64(res.Latency.Mean) - float64(t.tally.spent)/float64(n)))
+	}
 	s.uses(res, over)
 	return res
 }

@@ -298,6 +298,25 @@ func TestAPIServer(t *testing.T) {
 	}
 }
 
+// TestOutputs: the API server sends the tokens of a step one after the other, the first token of a request last, and takes up what
+// came in when it has sent them.
+func TestOutputs(t *testing.T) {
+	e := roomy(sim.DecodeFirst)
+	e.APIFixed, e.APIPerOutput, e.First = 0.001, 0.02, 0.5
+	r := simulate(t, &sim.Config{Client: arrivals(ask(0, 10, 12), ask(0, 10, 12), ask(0.51, 10, 2)), Workers: sim.Pool{Engine: e}})
+	// Ready at 1 and 2 ms: one step each, the second beside a token of the first. The third comes 9 ms after a step of both has
+	// ended; it is ready at 0.501 + 0.04 + 0.001 and in the step from 0.601 on, beside two.
+	times(t, "outputs", r, 0.101+0.5+0.02, 0.201+0.5+0.04, 0.701-0.51+0.5+0.06)
+	if got := r.Records[2]; math.Abs(float64(got.TPOT-0.1)) > 1e-9 || math.Abs(float64(got.Latency-got.TTFT-0.1)) > 1e-9 {
+		t.Errorf("all tokens are as late as the first: %+v", got)
+	}
+	// At the end of the step that it would have been seen by, the server is still busy.
+	r = simulate(t, &sim.Config{Client: arrivals(ask(0, 10, 12), ask(0, 10, 12), ask(0.5995, 10, 2)), Workers: sim.Pool{Engine: e}})
+	times(t, "just in time", r, 0.101+0.5+0.02, 0.201+0.5+0.04, 0.701-0.5995+0.5+0.06)
+	r = simulate(t, &sim.Config{Client: arrivals(ask(0, 10, 12), ask(0, 10, 12), ask(0.6015, 10, 2)), Workers: sim.Pool{Engine: e}})
+	times(t, "behind outputs", r, 0.101+0.5+0.02, 0.201+0.5+0.04, 0.801-0.6015+0.5+0.06)
+}
+
 // TestFigures: rates, shares and use of two requests worked out by hand.
 func TestFigures(t *testing.T) {
 	e := roomy(sim.DecodeFirst)
@@ -401,6 +420,7 @@ func TestRefusedSettings(t *testing.T) {
 		{"API", func(_ *sim.Config, e *sim.Engine) { e.APIFixed = -1 }, "API times must not be negative"},
 		{"API per token", func(_ *sim.Config, e *sim.Engine) { e.APIPerToken = inf }, "API times must not be negative"},
 		{"first", func(_ *sim.Config, e *sim.Engine) { e.First = -1 }, "API times must not be negative"},
+		{"outputs", func(_ *sim.Config, e *sim.Engine) { e.APIPerOutput = -1 }, "API times must not be negative"},
 		{"policy", func(_ *sim.Config, e *sim.Engine) { e.Policy = -1 }, "unknown policy -1"},
 		{"another policy", func(_ *sim.Config, e *sim.Engine) { e.Policy = 3 }, "unknown policy 3"},
 		{"replicas", func(c *sim.Config, _ *sim.Engine) { c.Workers.Replicas = -1 }, "replicas must be between 1 and 16384, got -1"},

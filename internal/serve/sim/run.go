@@ -249,8 +249,19 @@ func (s *simulation) enter(q *request) {
 		r.deliver(q)
 		return
 	}
-	r.apiFree = max(r.apiFree, s.now) + service
+	r.apiFree = max(r.apiFree, r.written()) + service
 	s.agenda.follow(r.apiFree, requestReady, r.place, q.id)
+}
+
+// written is when the API server has sent the tokens of the last step, if not before now.
+func (r *replica) written() units.Seconds {
+	now, p := r.sim.now, &r.plan
+	if r.engine.APIPerOutput == 0 || !r.busy || p.decodes == 0 {
+		return now
+	}
+	step := (p.end - p.start) / units.Seconds(p.steps)
+	began := p.start + step*units.Seconds(math.Floor(float64((now-p.start)/step)))
+	return max(now, began+min(step, r.engine.APIPerOutput*units.Seconds(p.decodes)))
 }
 
 // follow plans the next arrival of an open loop or a trace.
@@ -294,7 +305,7 @@ func (s *simulation) gone(q *request) {
 		s.forgets(q)
 		s.ends(q)
 		if s.load.window > 0 && !goesOn { // a client sends again when it has the answer
-			s.plan(s.now + s.workers.replicas[0].engine.First + s.load.think)
+			s.plan(s.now + s.away(q) + s.load.think)
 		}
 		return
 	case s.load.window > 0 && s.sent < s.starts() && !goesOn:

@@ -157,10 +157,10 @@ func (s *simulation) replies(q *request) bool {
 		return false
 	}
 	x := s.talks.of(q)
-	first := s.workers.replicas[0].engine.First
+	away := s.away(q)
 	if q.state == refused || x.turn == x.turns {
 		if t := s.talks; q.state == finished && !x.resumed {
-			latency := s.now + first - x.started
+			latency := s.now + away - x.started
 			t.latency, t.working = append(t.latency, latency), append(t.working, latency-x.thought)
 			t.answered += int(x.turns)
 		}
@@ -177,7 +177,7 @@ func (s *simulation) replies(q *request) bool {
 		think = mean * units.Seconds(s.talks.draws(x.serial, x.turn).ExpFloat64())
 	}
 	x.thought += think
-	s.agenda.reply(s.now+first+think, int(q.talk-1))
+	s.agenda.reply(s.now+away+think, int(q.talk-1))
 	return true
 }
 
