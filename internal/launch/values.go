@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -45,6 +46,7 @@ type Values struct {
 	PrefixCaching  bool
 	Graphs         []int // batch sizes to capture, ascending; none = no graphs
 	OwnGraphs      bool  // the engine chooses them, up to a limit of its own or one among Extras
+	NarrowReduce   bool  // large all-reduces are sent in few bits
 	MTP            int   // draft tokens of a step
 	// Drafter drafts them; "" is the model's own MTP modules. Head is the EAGLE-3 head that does.
 	Drafter draft.Method
@@ -98,7 +100,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
-		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP,
+		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP, NarrowReduce: s.Spec.Narrow != graph.Narrow{},
 		Workers: s.Replicas * p.Units(), profile: e,
 	}
 	v.Slim = slimmed(s)

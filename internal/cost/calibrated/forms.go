@@ -96,7 +96,7 @@ func padding(o *op.Op) float64 {
 
 // attention costs both phases of attention: a prefill by its arithmetic, less
 // efficient for short prompts, a decode by the cache it reads and a share for
-// each request and head.
+// each request and head. A cache whose keys are not split is read slowly for few.
 func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 	w := o.Work()
 	pw, dw := w, w
@@ -114,6 +114,9 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 	if o.Decode.Tokens > 0 {
 		matrix := float64(dw.Matrix) * m.matrix[dw.MatrixIn] / decode.Compute
 		memory := float64(dw.Bytes) * m.memory / decode.Memory
+		if o.Unsplit {
+			memory *= max(1, m.c.Unsplit/(o.Decode.Requests*max(1, o.KVHeads)))
+		}
 		heads := decode.Head * micro * o.Decode.Requests * max(1, o.KVHeads)
 		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, max(matrix, memory)+heads)
 		e = e.Plus(x)

@@ -190,9 +190,10 @@ func TestExpertFormats(t *testing.T) {
 }
 
 // TestAttentionForm: a prefill is its arithmetic, less efficient when short, and its traffic; a decode the larger of the
-// two and a share for each request and head. A step with both is two kernels.
+// two and a share for each request and head; where keys are not split, few requests and heads use few lanes. A step with both is two kernels.
 func TestAttentionForm(t *testing.T) {
 	c := distinct()
+	c.Unsplit = 60
 	m := calibrated.With(rounded(), c)
 	rapid.Check(t, func(t *rapid.T) {
 		heads, kv := 32.0, rapid.SampledFrom([]float64{0.5, 1, 8}).Draw(t, "KV heads")
@@ -215,6 +216,10 @@ func TestAttentionForm(t *testing.T) {
 		matrix, memory = flops/peakWide/d.Compute, bytes/bandwidth/d.Memory
 		b := m.Cost(&decode)
 		equal(t, "decode", b, d.Launch*micro+math.Max(matrix, memory)+d.Head*micro*requests*math.Max(1, kv), matrix, memory, d.Launch*micro)
+
+		decode.Unsplit = true
+		unsplit := memory * math.Max(1, c.Unsplit/(requests*math.Max(1, kv)))
+		equal(t, "unsplit", m.Cost(&decode), d.Launch*micro+math.Max(matrix, unsplit)+d.Head*micro*requests*math.Max(1, kv), matrix, unsplit, d.Launch*micro)
 
 		both := prefill
 		both.Decode = decode.Decode

@@ -199,6 +199,7 @@ func (w *Walk) attendHere(k *Kind, a *model.Attention) {
 	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.Queries, k.cached, float64(a.HeadDim), float64(a.ValueDim)
 	o.Prefill, o.Decode = w.Spans(a)
 	o.Window = float64(a.Window)
+	o.Unsplit = a.Window == 0 && a.Indexer.TopK == 0 && a.HeadDim == w.g.spec.UnsplitHeads
 	o.Out, o.KV = w.Base, w.g.spec.Quant.KV
 	padded, _ := w.Blocks()
 	o.Bytes = units.Bytes(IndexBytes * (padded + w.Requests + 1 + 2*w.Requests))

@@ -45,6 +45,9 @@ type Spec struct {
 	// SharesAttention computes the attention of decodes beside prompts in the kernel of these, where every query head reads the
 	// cache for itself.
 	SharesAttention bool
+	// UnsplitHeads is the size of heads whose decode attention to all tokens gives the keys of a request and KV head to one unit of
+	// the device; 0 where kernels split them.
+	UnsplitHeads int
 	// Replayed is the most rows of a step that replays captured graphs and has as many rows as the graph: those of no request
 	// choose experts like the others. 0 where such rows choose none.
 	Replayed int

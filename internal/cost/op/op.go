@@ -58,6 +58,7 @@ type Op struct {
 	Rank, Rope        float64 // latent width and rotated width
 	Own               float64 // Latent: heads whose up-projections a decode absorbs here; 0 = Heads
 	Window            float64 // tokens attended to at most; 0 = all
+	Unsplit           bool    // Attention: one unit of the device reads all that a decode attends to of a KV head
 	Prefill, Decode   Span
 	Expanded          float64      // Latent: tokens whose keys and values a prefill expands
 	KV                dtype.Format // of the cache, of a recurrence's state

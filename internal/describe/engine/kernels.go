@@ -116,6 +116,15 @@ func (p *Profile) SharesAttention(generation string) bool {
 	return slices.Contains(p.SharedAttention, generation)
 }
 
+// UnsplitHeads is the size of heads whose decode attention is not split over the units of a device of a generation: AITER's assembly
+// kernels of paged attention (pa_fwd_asm) are for heads of 128 that attend to all tokens, and start one group of threads for a request and KV head. 0 is none.
+func (p *Profile) UnsplitHeads(generation string) int {
+	if !slices.Contains(p.UnsplitAttention, generation) {
+		return 0
+	}
+	return 128
+}
+
 // FusesShared reports whether the engine fuses the shared expert with the routed ones on a device generation. SGLang does so for
 // as many experts as DeepSeek-V3 has (determine_num_fused_shared_experts).
 func (p *Profile) FusesShared(generation string, experts int) bool {

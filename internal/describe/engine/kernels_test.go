@@ -59,6 +59,37 @@ func TestSharesAttention(t *testing.T) {
 	}
 }
 
+// TestUnsplitHeads: ATOM's model code does not split the keys of decodes on AMD's devices, under its own server and vLLM's.
+func TestUnsplitHeads(t *testing.T) {
+	t.Parallel()
+	for engineName, want := range map[string]int{"atom": 128, "atom-vllm": 128, "vllm": 0, "sglang": 0} {
+		p, err := engine.LookupVersion(engineName, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.UnsplitHeads("cdna4"); got != want || p.UnsplitHeads("hopper") != 0 {
+			t.Errorf("%s: heads of %d", engineName, got)
+		}
+	}
+}
+
+// TestReducesNarrow: AMD's recipes for vLLM 0.10 send large all-reduces in 4 bits, but not those of gpt-oss; vLLM does not by default.
+func TestReducesNarrow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		version, family string
+		want            float64
+	}{{"0.10.1", "llama", 0.33}, {"0.10.1", "gpt_oss", 0}, {"0.19", "llama", 0}, {"", "llama", 0}} {
+		p, err := engine.LookupVersion("vllm", c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Reduces("cdna4", c.family).Two.Share; got != c.want || p.Reduces("hopper", c.family).Two.Share != 0 {
+			t.Errorf("vLLM %s, %s: %g of the time", c.version, c.family, got)
+		}
+	}
+}
+
 // TestFusesShared: SGLang computes DeepSeek-V3's shared expert among the others on AMD's devices since 0.5.6.
 func TestFusesShared(t *testing.T) {
 	for _, c := range []struct {

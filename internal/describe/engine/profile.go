@@ -77,6 +77,9 @@ type Profile struct {
 	// SharedAttention are the device generations on which one kernel computes the attention of prompts and decodes; see
 	// SharesAttention.
 	SharedAttention []string
+	// UnsplitAttention are the device generations on which one unit of the device reads all keys of a request and KV head; see
+	// UnsplitHeads.
+	UnsplitAttention []string
 	// Slow are formats with slow kernels; see Slower.
 	Slow []SlowKernels
 	// ProductTiles are the tiles of dense products; see TilesOf.

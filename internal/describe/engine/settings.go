@@ -13,6 +13,7 @@ func (p *Profile) identity() []setting {
 		{"source", rule{}, "", &p.Source},
 		{"fuses_shared", rule{}, "", &p.SharedFusion},
 		{"shared_attention", rule{}, "", &p.SharedAttention},
+		{"unsplit_attention", rule{}, "", &p.UnsplitAttention},
 		{"recurrent.uncached", rule{}, "", &p.Recurrent.Uncached},
 		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
 		{"recurrent.refused_on", rule{}, "", &p.Recurrent.RefusedOn},

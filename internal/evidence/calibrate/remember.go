@@ -199,7 +199,7 @@ func among(wanted func(unknown) bool) func(*calibration.Subject, int) []calibrat
 }
 
 // mostMultipliers is how many multipliers of groups a fit keeps: with all of them configurations held out are predicted as well.
-const mostMultipliers = 110
+const mostMultipliers = 105
 
 // prune has the fit keep the multipliers that matter most to its rows, some fewer at a time.
 func (f *Fit) prune(near []linear, x []float64) []float64 {

@@ -73,7 +73,7 @@ func TestWiderWithLessKnown(t *testing.T) {
 }
 
 // TestSingleSteps: single passes were measured on an H200; everything else is less
-// sure, generations without a measured deployment still less, then AMD's, and data sheets least.
+// sure, AMD's devices still less, then generations without a measured deployment, and data sheets least.
 func TestSingleSteps(t *testing.T) {
 	t.Parallel()
 	o := calibration.Shipped()
@@ -81,8 +81,8 @@ func TestSingleSteps(t *testing.T) {
 	for _, s := range []calibration.Case{
 		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 1},
 		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 8},
-		{Tier: device.Transferred, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "ampere", Class: engine.Dense}, Devices: 8},
 		{Tier: device.Transferred, Vendor: device.AMD, Subject: calibration.Subject{Generation: "cdna3", Class: engine.Dense}, Devices: 8},
+		{Tier: device.Transferred, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "ampere", Class: engine.Dense}, Devices: 8},
 		{Tier: device.Datasheet, Vendor: device.Ascend, Subject: calibration.Subject{Generation: "ascend-a3", Class: engine.Dense}, Devices: 8},
 	} {
 		s.Method, s.Decode, s.Concurrency = calibration.SingleStep, true, 8
@@ -226,7 +226,7 @@ func TestOverlayKeepsParameters(t *testing.T) {
 
 // TestUnseenCells: models without rows on any device of the generation take parameters of their own, nearer to the prior.
 func TestUnseenCells(t *testing.T) {
-	const text = "multipliers:\n  nvidia · vllm: per_step 3\nunseen:\n  nvidia · vllm: per_step 2\ncells:\n  vllm · h200_sxm: a/model\nfamilies:\n  vllm · hopper: a/model\n"
+	const text = "multipliers:\n  nvidia · vllm: per_step 3\nunseen:\n  nvidia: per_step 2\ncells:\n  vllm · h200_sxm: a/model\nfamilies:\n  vllm · hopper: a/model\n"
 	o, err := calibration.Read([]byte(text), "test.yaml")
 	if err != nil {
 		t.Fatal(err)

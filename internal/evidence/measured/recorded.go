@@ -38,6 +38,8 @@ type cleaning struct {
 	Builds []struct {
 		Engine  string `yaml:"engine"`
 		Release string `yaml:"release"`
+		System  string `yaml:"system"` // "" is any
+		Source  string `yaml:"source"` // what the row's begins with
 		Mark    string `yaml:"mark"`
 		Reason  string `yaml:"reason"`
 	} `yaml:"builds"`
@@ -50,7 +52,8 @@ var rules = embedded.Once("measured: cleaning.yaml", cleaningFile, embedded.YAML
 func (c *cleaning) marked(r *Row) string {
 	out := r.Quality
 	for _, b := range c.Builds {
-		if b.Engine == r.Engine && b.Release == r.Version && !strings.Contains(out, b.Mark) {
+		of := b.Engine == r.Engine && b.Release == r.Version && (b.System == "" || b.System == r.System) && strings.HasPrefix(r.Source, b.Source)
+		if of && !strings.Contains(out, b.Mark) {
 			out = strings.TrimSpace(out + " " + b.Mark)
 		}
 	}

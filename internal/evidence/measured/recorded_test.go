@@ -94,7 +94,7 @@ func TestCleaning(t *testing.T) {
 func TestMarked(t *testing.T) {
 	t.Parallel()
 	c := &cleaning{}
-	if err := yaml.Unmarshal([]byte("builds: [{engine: sglang, release: a-build, mark: slow}]"), c); err != nil {
+	if err := yaml.Unmarshal([]byte("builds: [{engine: sglang, release: a-build, mark: slow}, {engine: trtllm, release: 1.1, system: h200_sxm, source: march, mark: mtp}]"), c); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []struct{ engine, release, quality, want string }{
@@ -108,10 +108,20 @@ func TestMarked(t *testing.T) {
 			t.Errorf("%s %s %q: %q, want %q", x.engine, x.release, x.quality, got, x.want)
 		}
 	}
+	for _, x := range []struct{ system, source, want string }{{"h200_sxm", "march; c=4", "mtp"}, {"b200_sxm", "march", ""}, {"h200_sxm", "april", ""}} {
+		if got := c.marked(&Row{Engine: "trtllm", Version: "1.1", System: x.system, Source: x.source}); got != x.want {
+			t.Errorf("%+v: %q", x, got)
+		}
+	}
 	const text = "backend,backend_version,model_path,system,isl,osl,tp_size,silicon_ttft_ms,silicon_tpot_ms\n"
 	b := rules().Builds[0]
 	rows, err := Read(strings.NewReader(text+b.Engine+","+b.Release+",m,mi355x,1024,1024,8,50,5\n"), "rows.csv")
 	if err != nil || len(rows) != 1 || rows[0].Quality != b.Mark {
+		t.Errorf("read %+v, %v", rows, err)
+	}
+	b = rules().Builds[1]
+	rows, err = Read(strings.NewReader("silicon_data_source,"+text+b.Source+"; c=64,"+b.Engine+","+b.Release+",m,"+b.System+",1024,1024,8,50,5\n"), "rows.csv")
+	if err != nil || len(rows) != 1 || !rows[0].Speculative {
 		t.Errorf("read %+v, %v", rows, err)
 	}
 }

@@ -232,6 +232,7 @@ func (c *cells) row() Row {
 		Drafted:   c.whole("mtp_tokens", 0), Acceptance: c.number("acceptance", -1),
 		Quality: c.text("quality"), Others: c.rest(),
 	}
+	r.Quality = rules().marked(&r)
 	c.measures(&r)
 	c.speculation(&r)
 	r.Linear = c.linear()
@@ -258,7 +259,6 @@ func (c *cells) row() Row {
 	}
 	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
 	c.traffic(&r)
-	r.Quality = rules().marked(&r)
 	r.Defaulted = c.defaulted
 	c.check(&r)
 	return r

@@ -157,6 +157,9 @@ func (w *writer) environment(s *slot) [][2]string {
 		switch s.Engine {
 		case launch.VLLM:
 			out = append(out, [2]string{"VLLM_ROCM_USE_AITER", "1"})
+			if s.NarrowReduce {
+				out = append(out, [2]string{"VLLM_ROCM_QUICK_REDUCE_QUANTIZATION", "INT4"})
+			}
 		case launch.SGLang:
 			out = append(out, [2]string{"SGLANG_USE_AITER", "1"})
 		}

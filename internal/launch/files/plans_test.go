@@ -77,6 +77,19 @@ func TestAMD(t *testing.T) {
 	}
 }
 
+// TestNarrowReduce: files set what a prediction of all-reduces in 4 bits assumes.
+func TestNarrowReduce(t *testing.T) {
+	for release, want := range map[string]bool{"0.10.1": true, "0.24.0": false} {
+		all, _, err := files.Write(planned(t, "vllm", release, "meta-llama/Llama-3.1-70B", "mi355x", []int{32}, both(1, tp(2))), files.Plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(all[0].Data), "VLLM_ROCM_QUICK_REDUCE_QUANTIZATION=INT4"); got != want {
+			t.Errorf("%s: %t in\n%s", release, got, all[0].Data)
+		}
+	}
+}
+
 // TestRefusedBuffers: SGLang 0.5.14 and 0.5.15 choose buffers for hybrid models that they refuse on AMD's devices; with the prefix cache they
 // start without the overlapped scheduler only (server_args.py, _validate_mamba_extra_buffer). The files come back as what was written.
 func TestRefusedBuffers(t *testing.T) {

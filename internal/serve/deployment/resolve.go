@@ -171,7 +171,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(), Narrow: p.reduces(),
-		SharesAttention: p.Engine != nil && p.Engine.SharesAttention(p.Device.Generation),
+		SharesAttention: p.Engine != nil && p.Engine.SharesAttention(p.Device.Generation), UnsplitHeads: p.unsplit(),
 	}}, nil
 }
 
@@ -182,6 +182,14 @@ func (p *Parts) sparse() graph.Sparse {
 	}
 	r := p.Engine.SparseKernels(p.Device.Generation)
 	return graph.Sparse{Heads: r.Heads, Decode: r.Decode, Whole: r.Whole, Dense: r.Dense}
+}
+
+// unsplit is the size of heads whose decode attention the engine does not split on the device.
+func (p *Parts) unsplit() int {
+	if p.Engine == nil {
+		return 0
+	}
+	return p.Engine.UnsplitHeads(p.Device.Generation)
 }
 
 // reduces is how the engine's all-reduce sends large tensors on the device.
