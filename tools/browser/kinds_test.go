@@ -85,7 +85,7 @@ func TestLiveOpenAll(t *testing.T) {
 	p.await(sentence + `.includes('for a')`)
 	const workloads = `[{"name":"chat","share":3,"preset":"chat"},{"name":"w2","share":1,"input_distribution":{"bins":[1]},"osl":9},{"name":"s","share":2,"session":{"system":0,"turns":5,"min_turns":2,"first":9,"user":8,"output":7}}]`
 	p.do(chromedp.Evaluate(`{
-		const plan = {schema: 'plimsoll/plan/9', request: {model: 'opened', systems: ['l40s'], rate: 3, spare: 2, utilization: 0.8, workloads: `+workloads+`,
+		const plan = {schema: 'plimsoll/plan/9', request: {model: 'opened', systems: ['l40s'], rate: 3, arrival: 'gamma', arrival_variation: 3, spare: 2, utilization: 0.8, workloads: `+workloads+`,
 			limits: {latency_ms: 9000}, percentile: 99.5, routing: 'prefix', host_cache: {gib: 64, gb_per_s: 20}, draft: 'auto', engine_preset: 'x', formats: {kv: 'fp8', linear: 'W8A8'}, energy_price: 0.08}};
 		const files = new DataTransfer();
 		files.items.add(new File([JSON.stringify(plan)], 'plan.json'));
@@ -97,7 +97,7 @@ func TestLiveOpenAll(t *testing.T) {
 		p.await(sentence + `.includes('for opened')`)
 		s.asked(t, "workloads", workloads)
 		for name, want := range map[string]string{
-			"spare": "2", "utilization": "0.8", "limits": `{"latency_ms":9000}`, "percentile": "99.5", "routing": `"prefix"`, "host_cache": `{"gib":64,"gb_per_s":20}`, "draft": `"auto"`,
+			"arrival": `"gamma"`, "arrival_variation": "3", "spare": "2", "utilization": "0.8", "limits": `{"latency_ms":9000}`, "percentile": "99.5", "routing": `"prefix"`, "host_cache": `{"gib":64,"gb_per_s":20}`, "draft": `"auto"`,
 			"engine_preset": `"x"`, "formats": `{"kv":"fp8","linear":"W8A8"}`,
 		} {
 			s.asked(t, name, want)

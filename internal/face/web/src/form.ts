@@ -72,7 +72,7 @@ export class Form {
     const value = (name: string) => this.slides.find((s) => s.name === name)!.value;
     return {
       model: text("model"), systems: this.checked("systems"), have: this.checked("have")[0] ?? "gpus",
-      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), spare: value("spare"), utilization: value("utilization"), cold_start: value("cold_start"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"), workloads: this.mix.words,
+      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), bursts: value("bursts"), spare: value("spare"), utilization: value("utilization"), cold_start: value("cold_start"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"), workloads: this.mix.words,
       ttft: value("ttft"), tpot: value("tpot"), latency: value("latency"), percentile: text("percentile"), confidence: text("confidence"), no_limits: this.field("no_limits").checked ? "yes" : "",
       engines: this.checked("engines"), modes: this.checked("modes"), checkpoint: text("checkpoint"), kv: text("kv"), nextn: value("nextn"), draft: text("draft"), routing: text("routing"), host: value("host"),
       prices: text("prices"), energy: text("energy"), api_in: text("api_in"), api_out: text("api_out"), more: text("more"),

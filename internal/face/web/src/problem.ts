@@ -8,7 +8,7 @@ interface Problem { title?: string; detail?: string; fields?: string[] }
 const places: Record<string, string> = {
   model: "model", systems: "systems", system: "systems", gpus: "gpus", rate: "rate", daily: "daily",
   isl: "isl", osl: "osl", prefix: "prefix", ttft_ms: "ttft", ttft: "ttft", tpot_ms: "tpot", tpot: "tpot", limits: "ttft",
-  latency_ms: "latency", request_latency: "latency", spare: "spare", utilization: "utilization", cold_start_s: "cold_start", cold_start: "cold_start",
+  latency_ms: "latency", request_latency: "latency", arrival: "bursts", arrival_variation: "bursts", spare: "spare", utilization: "utilization", cold_start_s: "cold_start", cold_start: "cold_start",
   percentile: "percentile", goodput: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
   checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "workloads", session: "workloads", share: "workloads", preset: "preset", draft: "draft", routing: "routing", host_cache: "host", no_limits: "ttft",
   config: "config", trace: "trace", trace_data: "trace", device: "systems",

@@ -4,7 +4,7 @@ import { isPreset, read as readKind, write as writeKind, type Preset, type Workl
 
 export interface State {
   model: string; systems: string[]; have: string;
-  gpus: number; rate: number; daily: string; spare: number; utilization: number; cold_start: number;
+  gpus: number; rate: number; daily: string; bursts: number; spare: number; utilization: number; cold_start: number;
   preset: string; workloads: string[]; isl: number; osl: number; prefix: number; ttft: number; tpot: number; latency: number;
   percentile: string; confidence: string; no_limits: string; engines: string[]; modes: string[];
   checkpoint: string; kv: string; nextn: number; draft: string; routing: string; host: number;
@@ -13,7 +13,7 @@ export interface State {
 }
 
 export const start: State = {
-  model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "", spare: 0, utilization: 0, cold_start: 0, preset: "", workloads: [],
+  model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "", bursts: 0, spare: 0, utilization: 0, cold_start: 0, preset: "", workloads: [],
   isl: 3000, osl: 512, prefix: 0, ttft: 1000, tpot: 10, latency: 0, percentile: "", confidence: "", no_limits: "",
   engines: [], modes: [], checkpoint: "", kv: "", nextn: 0, draft: "", routing: "", host: 0,
   prices: "", energy: "", api_in: "", api_out: "", more: "",
@@ -86,6 +86,7 @@ export function request(s: State, own: Own = {}): unknown {
     rate: s.have === "rate" ? s.rate : undefined,
     daily: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
     workloads: s.workloads.length ? s.workloads.map((w) => readKind(w)) : [own.trace ? { trace_data: own.trace } : s.preset ? { preset: s.preset } : { isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
+    ...(s.bursts && s.have !== "gpus" ? { arrival: "gamma", arrival_variation: s.bursts } : {}),
     spare: s.have === "gpus" ? undefined : some(s.spare), utilization: s.have === "gpus" ? undefined : some(s.utilization),
     cold_start_s: s.have === "daily" ? some(s.cold_start) : undefined,
     limits: s.no_limits ? undefined : { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot), latency_ms: some(s.latency) }, no_limits: s.no_limits ? true : undefined,
@@ -108,7 +109,7 @@ function moreOf(s: State): More {
 }
 
 interface Asked {
-  model?: string; systems?: string[]; gpus?: number; rate?: number; daily?: number[]; spare?: number; utilization?: number; cold_start_s?: number;
+  model?: string; systems?: string[]; gpus?: number; rate?: number; daily?: number[]; arrival?: string; arrival_variation?: number; spare?: number; utilization?: number; cold_start_s?: number;
   workloads?: Workload[]; no_limits?: boolean; limits?: { ttft_ms?: number; tpot_ms?: number; latency_ms?: number }; percentile?: number; goodput?: number; confidence?: number;
   engines?: string[]; modes?: string[]; formats?: { checkpoint?: string; kv?: string }; nextn?: number; draft?: string; routing?: string; host_cache?: { gib?: number; gb_per_s?: number };
   prices?: Record<string, number>; energy_price?: number; api_price?: { usd_per_million_input_tokens: number; usd_per_million_output_tokens: number };
@@ -123,7 +124,7 @@ export function stateOf(asked: unknown, presets: Preset[]): State {
   const whole = single && !!preset && isPreset(w, of), fixed = single && !preset && !!isl && !!osl && low === 1 && !Object.keys(rest).length;
   return {
     ...structuredClone(start), model: r.model ?? "", systems: r.systems ?? [], have: r.daily ? "daily" : r.rate ? "rate" : "gpus",
-    gpus: r.gpus ?? start.gpus, rate: r.rate ?? start.rate, daily: r.daily?.join(" ") ?? "", spare: r.spare ?? 0, utilization: r.utilization ?? 0, cold_start: r.cold_start_s ?? 0,
+    gpus: r.gpus ?? start.gpus, rate: r.rate ?? start.rate, daily: r.daily?.join(" ") ?? "", bursts: r.arrival === "gamma" ? (r.arrival_variation ?? 0) : 0, spare: r.spare ?? 0, utilization: r.utilization ?? 0, cold_start: r.cold_start_s ?? 0,
     preset: whole ? preset : "", isl: isl ?? start.isl, osl: osl ?? start.osl, prefix: prefix ?? 0,
     workloads: whole || fixed || !all.length ? [] : all.map((x, i) => writeKind({ ...x, name: x.name || `w${i + 1}` }, presets)),
     ttft: l.ttft_ms ?? 0, tpot: l.tpot_ms ?? 0, latency: l.latency_ms ?? 0, no_limits: r.no_limits ? "yes" : "",
@@ -143,7 +144,7 @@ const controlled = [
 
 // others are the fields of a request without a control, "" if there are none.
 function others(r: Asked): string {
-  const out: Record<string, unknown> = Object.fromEntries(Object.entries(r).filter(([k]) => !controlled.includes(k) && k !== "formats" && k !== "host_cache"));
+  const out: Record<string, unknown> = Object.fromEntries(Object.entries(r).filter(([k]) => !controlled.includes(k) && !(r.arrival === "gamma" && k.startsWith("arrival")) && k !== "formats" && k !== "host_cache"));
   const { checkpoint: _c, kv: _k, ...formats } = r.formats ?? {}, bandwidth = r.host_cache?.gb_per_s;
   if (Object.keys(formats).length) out.formats = formats;
   if (bandwidth && bandwidth !== hostBandwidth) out.host_cache = { gb_per_s: bandwidth };
@@ -166,7 +167,11 @@ export function command(s: State): string {
   else { flag("isl", s.isl); flag("osl", s.osl); flag("prefix", s.prefix); }
   if (s.no_limits) out.push("--no-limits");
   else { flag("ttft", s.ttft); flag("tpot", s.tpot); flag("request-latency", s.latency); }
-  if (s.have !== "gpus") { flag("spare", s.spare); flag("utilization", s.utilization); }
+  if (s.have !== "gpus") {
+    if (s.bursts) { flag("arrival", "gamma"); flag("arrival-variation", s.bursts); }
+    flag("spare", s.spare);
+    flag("utilization", s.utilization);
+  }
   if (s.have === "daily") flag("cold-start", s.cold_start);
   if (percentile(s)) flag("percentile", `p${s.percentile}`);
   flag("goodput", goodput(s));
