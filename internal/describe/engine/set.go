@@ -70,6 +70,10 @@ func (p *Profile) keep(key string) {
 		p.MTP.Sequences, p.SequencesGiven = 0, true
 	case "host.exposed":
 		p.Alone, p.ExposedGiven = 1, true
+	case "host.first_us":
+		for _, t := range p.Hosts {
+			t.FirstAlone = 0
+		}
 	case "recurrent.slots", "recurrent.overlapped":
 		p.Recurrent.Unbuffered, p.Recurrent.Given = nil, true
 	}

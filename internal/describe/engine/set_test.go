@@ -17,7 +17,7 @@ func TestWith(t *testing.T) {
 	before := p.clone()
 	q, err := p.With("token_budget=2048", "max-sequences=64", "memory_share = 0.8", "kv_format=fp8", "batch_wait.steps=20",
 		"batch_wait.ratio=0.9", "host.per_step_us=500", "host.launch_floor.moe_us=7", "host.exposed=0", "policy=in-flight",
-		"chunked_prefill=false", "memory_share_of=free", "workspace_gib=3", "mtp.tokens=2", "reserve=1")
+		"chunked_prefill=false", "memory_share_of=free", "workspace_gib=3", "mtp.tokens=2", "reserve=1", "host.first_us=9")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +28,7 @@ func TestWith(t *testing.T) {
 	want.Hosts = p.clone().Hosts
 	for _, terms := range want.Hosts {
 		terms.PerStep, terms.Floor.MoE = 500*units.Microsecond, 7*units.Microsecond
+		terms.First, terms.FirstAlone = 9*units.Microsecond, 0 // a constant that is given counts for one device too
 	}
 	want.Tiers = []Tier{{Below: 70 * units.GiB}, {Generations: []string{"ampere"}}, {Families: []string{"gpt_oss"}, GraphBatch: 1024}, {Generations: []string{"blackwell", "blackwell-ultra"}, GraphBatch: 1024}}
 	if diff := cmp.Diff(&want, q); diff != "" {
