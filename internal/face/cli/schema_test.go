@@ -117,6 +117,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"step Qwen/Qwen3-8B --decode" + kernels + json,
 			"step deepseek-ai/DeepSeek-V4-Flash --device h200_sxm --num-devices 8 --decode" + json,
 			"step Qwen/Qwen3-8B --device h200_sxm --decode --engine vllm" + json,
+			"step Qwen/Qwen3-8B --device ATLAS_800_A3_752T_128G_DIE --query-length 100" + json,
 		},
 		"cli-default": {
 			"cli default --total-gpus 2" + small + json,

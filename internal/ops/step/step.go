@@ -203,9 +203,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	out.Energy = energyOf(served, out)
 	out.expect(s, resolved, spec)
 	if s.Device.Vendor == device.Ascend && tensorcast.Is(&spec.Policy) {
-		if out.Silicon, err = silicon(ctx, w, r); err != nil {
-			return nil, err
-		}
+		out.Silicon = silicon(ctx, w, r)
 	}
 	return session.Finish(ctx, out, nil)
 }
@@ -216,14 +214,15 @@ type Silicon struct {
 	Interval *calibration.Interval `json:"total_s_80"` // holds a measurement with a probability of 0.8
 }
 
-// silicon is a step without the assumptions of Ascend's model; nil where no kernels of the device or a relative were measured.
-func silicon(ctx context.Context, w *session.Session, r Request) (*Silicon, error) {
+// silicon is a step without the assumptions of Ascend's model; nil where it cannot be priced, or no kernels of the device or a relative were
+// measured.
+func silicon(ctx context.Context, w *session.Session, r Request) *Silicon {
 	r.Deployment.Modelling.Policy, r.Deployment.Modelling.Pricing = graph.Physical().Name, ""
 	x, err := Run(ctx, w, r)
 	if err != nil || x.Tier == device.Datasheet {
-		return nil, err
+		return nil
 	}
-	return &Silicon{x.Time, x.TimeInterval}, nil
+	return &Silicon{x.Time, x.TimeInterval}
 }
 
 // Check reports the errors in a request and its names.
