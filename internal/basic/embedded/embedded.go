@@ -6,10 +6,13 @@ package embedded
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -35,7 +38,7 @@ func Once[T any](file string, data []byte, read func([]byte) (T, error)) func() 
 func YAML[T any](data []byte) (out T, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
-	err = d.Decode(&out)
+	err = alone(d, &out)
 	return out, err
 }
 
@@ -43,8 +46,20 @@ func YAML[T any](data []byte) (out T, err error) {
 func JSON[T any](data []byte) (out T, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	err = d.Decode(&out)
+	err = alone(d, &out)
 	return out, err
+}
+
+// alone reads what must be all there is.
+func alone(d interface{ Decode(v any) error }, out any) error {
+	if err := d.Decode(out); err != nil {
+		return err
+	}
+	var more any
+	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
+		return cmp.Or(err, errors.New("more than one document"))
+	}
+	return nil
 }
 
 // Files are embedded files, by their name below the folder of their package.

@@ -23,3 +23,18 @@ func TestHash(t *testing.T) {
 		t.Error("a file that is not there has a hash")
 	}
 }
+
+// TestAlone: a file has one document, in which all keys are known.
+func TestAlone(t *testing.T) {
+	type one struct{ A int }
+	for data, good := range map[string]bool{"a: 1\n": true, "a: 1\n---\na: 2\n": false, "a: 1\n--- [\n": false, "b: 1\n": false} {
+		if got, err := embedded.YAML[one]([]byte(data)); (err == nil) != good || good && got.A != 1 {
+			t.Errorf("YAML %q: %v, %v", data, got, err)
+		}
+	}
+	for data, good := range map[string]bool{`{"a": 1}`: true, `{"a": 1} {"a": 2}`: false, `{"a": 1} ]`: false, `{"b": 1}`: false} {
+		if got, err := embedded.JSON[one]([]byte(data)); (err == nil) != good || good && got.A != 1 {
+			t.Errorf("JSON %q: %v, %v", data, got, err)
+		}
+	}
+}
