@@ -150,11 +150,11 @@ func (b *blockReader) patching() {
 // complete reports what a "config" that replaces the defaults leaves open. Values of the
 // experiment itself count, except for workers and replicas.
 func (b *blockReader) complete() {
-	need := []string{"isl", "osl", "ttft", "tpot", "nextn"}
+	need := keys().Required.All
 	roles, parts := []string{"agg_"}, map[string]string{"agg_": "worker_config"}
 	if b.mode == experiment.Disaggregated {
 		roles, parts = []string{"prefill_", "decode_"}, map[string]string{"prefill_": "prefill_worker_config", "decode_": "decode_worker_config"}
-		need = slices.Concat(need, keys().Sections[replicaSection], keys().Sections[tuningSection][:4])
+		need = slices.Concat(need, keys().Required.Disagg)
 	}
 	var missing []string
 	for _, key := range need {

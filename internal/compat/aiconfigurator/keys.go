@@ -22,6 +22,7 @@ type keyTable struct {
 	Aliases      map[string]string
 	Sections     map[string][]string
 	Config       []string
+	Required     struct{ All, Disagg []string }
 	Old          []string
 	Experiment   []string
 	Idle, Spoken map[string]string
