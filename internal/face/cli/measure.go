@@ -52,7 +52,7 @@ func (f *measureFlags) define(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.kernels, "kernels", false, "measure kernels instead, without a serving engine: products, attention, copies and all-reduce by a PyTorch script")
 	})
 	f.defineQuestion(fs)
-	for _, name := range []string{"daily", "cold-start", "spare", "utilization", "price", "energy-price"} {
+	for _, name := range []string{"daily", "arrival", "arrival-variation", "cold-start", "spare", "utilization", "price", "energy-price"} {
 		_ = fs.MarkHidden(name)
 	}
 	section(fs, "Output", func(fs *pflag.FlagSet) {

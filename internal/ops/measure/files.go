@@ -61,7 +61,7 @@ func (x *Response) serve(ctx context.Context, w *session.Session, run *Run) ([]l
 			most = max(most, x.Runs[i].Concurrency)
 		}
 	}
-	made, err := deploy.Run(ctx, &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub}, deploy.Request{
+	made, err := deploy.Run(ctx, w.Quiet(), deploy.Request{
 		Deployment: &run.Deployment, Input: run.Input, Output: run.Output, Concurrency: most, Targets: []files.Target{files.Plain},
 		Site: deploy.Site{ModelPath: x.Request.ModelPath, ServedName: x.Request.Plan.Model}, Force: true,
 	})

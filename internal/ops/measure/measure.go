@@ -484,7 +484,7 @@ func (run *Run) request(s session.Sources) simulate.Request {
 // predict adds the prediction of a run.
 func (x *Response) predict(ctx context.Context, w *session.Session, run *Run) error {
 	q := run.request(x.Request.Plan.Sources)
-	_, got, err := simulate.Once(ctx, &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub}, &q)
+	_, got, err := simulate.Once(ctx, w.Quiet(), &q)
 	if err != nil {
 		return err
 	}

@@ -183,7 +183,7 @@ func compare(ctx context.Context, w *session.Session, file string, run *Run, s s
 	if err != nil {
 		return nil, err
 	}
-	return check.Figures(ctx, &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub}, one, run.request(s))
+	return check.Figures(ctx, w.Quiet(), one, run.request(s))
 }
 
 // the is the run of a file that is the one asked for.
@@ -217,7 +217,8 @@ func errorsOf(figures []check.Figure) [quantities]float64 {
 
 // refit fits a calibration to the runs, and considers the decision with it. Without a fit the decision is as before.
 func (o *Outcome) refit(ctx context.Context, w *session.Session, now *Response, runs []ran, folder string) (*Response, error) {
-	plain := &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub}
+	plain := w.Quiet()
+	plain.Memo = nil // it knows files by their name, and the calibration under this name changes
 	q := now.Request
 	for i := range runs {
 		engine := runs[i].Deployment.Engine.Name

@@ -421,11 +421,10 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	q.Deployment = s.Deployment(some, batch)
 	q.Traffic = s.traffic(simulate.Traffic{Concurrency: l.Requests * of / copies, Rate: l.Rate * float64(of) / float64(copies)})
 	q.Complete()
-	quiet := *s.World
-	quiet.Progress = nil
-	run := func() (*simulate.Response, error) { return simulate.Metered(ctx, &quiet, s.Stage, &q) }
+	quiet := s.World.Quiet()
+	run := func() (*simulate.Response, error) { return simulate.Metered(ctx, quiet, s.Stage, &q) }
 	if l.Ran != nil && of == 1 {
-		run = func() (*simulate.Response, error) { return simulate.Of(&quiet, s.Stage, &q, l.Ran) }
+		run = func() (*simulate.Response, error) { return simulate.Of(quiet, s.Stage, &q, l.Ran) }
 	}
 	out, err := run()
 	if err != nil || of == copies {
