@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -186,11 +185,12 @@ func (c *Calibration) each(ctx context.Context, f *Fit, of func(*measured.Prepar
 	names := namesOf(f.rows, of)
 	one := *c
 	one.Workers = 1
-	held, errs := make([][]measured.Compared, len(names)), make([]error, len(names))
-	err = pool.Each(ctx, len(names), c.Workers, func(i int) {
-		held[i], errs[i] = one.hold(ctx, f, names[i], func(p *measured.Prepared) bool { return of(p) == names[i] })
+	held := make([][]measured.Compared, len(names))
+	err = pool.All(ctx, len(names), c.Workers, func(i int) (err error) {
+		held[i], err = one.hold(ctx, f, names[i], func(p *measured.Prepared) bool { return of(p) == names[i] })
+		return err
 	})
-	return slices.Concat(held...), errors.Join(append(errs, err)...)
+	return slices.Concat(held...), err
 }
 
 // predict simulates rows with fitted multipliers.
