@@ -868,7 +868,9 @@ class PlanRequest(TypedDict):
 
     # api_price, if not null, is what an api_price charges for the same model: costs are set against it.
     api_price: NotRequired[Union[APIPrice, None]]
+    # arrival is how requests of a load come to a replica: poisson (the default), gamma or constant; arrival_variation is the coefficient of variation of the times between the requests that reach a replica with gamma arrivals, 1 as poisson, above it in bursts.
     arrival: NotRequired[Literal["poisson", "gamma", "constant"]]
+    # arrival is how requests of a load come to a replica: poisson (the default), gamma or constant; arrival_variation is the coefficient of variation of the times between the requests that reach a replica with gamma arrivals, 1 as poisson, above it in bursts.
     arrival_variation: NotRequired[float]
     # an overlay file; left out = the shipped one
     calibration: NotRequired[str]

@@ -114,3 +114,21 @@ func TestLiveOpenAll(t *testing.T) {
 	s.asked(t, "no_limits", "true")
 	s.asked(t, "limits", "null")
 }
+
+// Arrivals without a control stay while there is a load, and go with it.
+func TestLiveOpenConstant(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=a&system=h200_sxm&gpus=8"))
+	p.await(sentence + `.includes('for a')`)
+	p.do(chromedp.Evaluate(`{
+		const plan = {schema: 'plimsoll/plan/9', request: {model: 'opened', systems: ['l40s'], rate: 3, arrival: 'constant', workloads: [{isl: 9, osl: 8}]}};
+		const files = new DataTransfer();
+		files.items.add(new File([JSON.stringify(plan)], 'plan.json'));
+		document.querySelector('#opened').files = files.files;
+		document.querySelector('#opened').dispatchEvent(new Event('change'));
+	}`, nil))
+	p.await(sentence + `.includes('for opened')`)
+	s.asked(t, "arrival", `"constant"`)
+	p.do(press(`#have input[value=gpus]`))
+	s.asked(t, "arrival", "null")
+}

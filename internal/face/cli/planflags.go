@@ -68,7 +68,7 @@ func (f *planFlags) defineQuestion(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Devices, "gpus", 0, "GPUs available per system")
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, or sessions per second where workloads are sessions; replaces --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests or sessions per second in equal parts of a day; replaces --gpus")
-		arrivalFlags(fs, &f.Process, &f.Variation)
+		arrivalFlags(fs, &f.Process, &f.Variation, "--rate or --daily", "gamma arrivals, of the requests that reach a replica")
 		fs.Float64Var(&f.coldStart, "cold-start", 0, "`seconds` to start a replica, for the schedule of --daily (default 100 and the weights at 1 GB/s)")
 		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
 		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")

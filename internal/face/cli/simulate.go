@@ -89,7 +89,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Requests", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (closed loop)")
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second (open loop)")
-		arrivalFlags(fs, &f.Process, &f.Variation)
+		arrivalFlags(fs, &f.Process, &f.Variation, "--rate", "gamma arrivals")
 		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
 		nargs.Var(fs, (*string)(&f.Protocol), "protocol", nargs.OneOf(simulate.Protocols()...),
 			"steady: a load that lasts, measured after its warm-up; benchmark: --num-prompts requests from the first burst to the last end"+
@@ -157,9 +157,9 @@ func drafter(word string) (draft.Method, error) {
 }
 
 // arrivalFlags adds how requests of a rate come.
-func arrivalFlags(fs *pflag.FlagSet, p *sim.Process, variation *float64) {
-	nargs.Var(fs, p, "arrival", arrival, "arrival process for --rate: poisson, gamma or constant")
-	fs.Float64Var(variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals; 1 equals poisson, higher is burstier")
+func arrivalFlags(fs *pflag.FlagSet, p *sim.Process, variation *float64, load, whose string) {
+	nargs.Var(fs, p, "arrival", arrival, "arrival process for "+load+": poisson, gamma or constant")
+	fs.Float64Var(variation, "arrival-variation", 0, "coefficient of variation of "+whose+"; 1 equals poisson, higher is burstier")
 }
 
 // arrival reads the name of an arrival process.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -32,12 +33,79 @@ func TestArrivals(t *testing.T) {
 	if notes := strings.Join(bursts.Notes, " "); !strings.Contains(notes, "gamma arrivals, whose coefficient of variation is 5") {
 		t.Errorf("notes: %s", notes)
 	}
-	if len(random.Notes) > 0 && strings.Contains(strings.Join(random.Notes, " "), "arrivals") {
+	if strings.Contains(strings.Join(random.Notes, " "), "arrivals") {
 		t.Errorf("notes of random arrivals: %v", random.Notes)
 	}
 	r := loadPlan()
 	r.Rate, r.Devices, r.Process, r.Variation = 0, 2, sim.Gamma, 2
 	if _, err := Run(t.Context(), memo, r); err == nil {
 		t.Error("bursts without a rate are taken")
+	}
+}
+
+// TestArrivalsShown: of equal deployments the timeline, the minute and the energy are those of the arrivals asked for.
+func TestArrivalsShown(t *testing.T) {
+	memo := &session.Session{Memo: &session.Memo{}}
+	ask := func(p sim.Process, variation float64) *Response {
+		r := loadPlan()
+		r.Rate, r.Process, r.Variation, r.Spare = 2, p, variation, 1
+		out, err := Run(t.Context(), memo, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	random := ask(sim.Poisson, 0)
+	for _, other := range []*Response{ask(sim.Gamma, 1.5), ask(sim.Constant, 0)} {
+		a, b := &random.Contenders[0], &other.Contenders[0]
+		if !reflect.DeepEqual(a.Run, b.Run) {
+			t.Fatalf("%v arrivals have another deployment", other.Request.Process)
+		}
+		if reflect.DeepEqual(random.Timeline, other.Timeline) || reflect.DeepEqual(random.Minute, other.Minute) {
+			t.Errorf("%v arrivals have the timeline of random ones", other.Request.Process)
+		}
+		if a.Found.Energy.PerToken == b.Found.Energy.PerToken {
+			t.Errorf("%v arrivals have the energy of random ones", other.Request.Process)
+		}
+	}
+}
+
+// TestArrivalCommand: the command that simulates a plan has the variation of all requests, which reach replicas in turn with that of the
+// plan, and is left out where that is more than a simulation takes.
+func TestArrivalCommand(t *testing.T) {
+	r := loadPlan()
+	r.Process, r.Variation = sim.Gamma, 3
+	p := &Response{Request: r, Command: "plimsoll plan", Contenders: []Contender{{Load: new(0.5)}}}
+	c := &p.Contenders[0]
+	for copies, want := range map[int]string{2: " --arrival-variation 3 ", 4: " --arrival-variation 5.196 ", 3000: ""} {
+		c.Found.Copies, c.Spare = copies, 1
+		line := ""
+		for _, n := range nextOf(p) {
+			if strings.HasPrefix(n.Command, "plimsoll simulate") {
+				line = n.Command
+			}
+		}
+		if want == "" && line != "" || !strings.Contains(line, want) {
+			t.Errorf("%d replicas, one spare: %q, want %q", copies, line, want)
+		}
+	}
+}
+
+// TestArrivalNote: the note names sessions where a plan is for sessions.
+func TestArrivalNote(t *testing.T) {
+	gamma, constant := Request{Process: sim.Gamma, Variation: 2}, Request{Process: sim.Constant}
+	for _, x := range []struct {
+		r        *Request
+		sessions bool
+		want     string
+	}{
+		{&gamma, false, "requests reach each replica with gamma arrivals, whose coefficient of variation is 2"},
+		{&gamma, true, "sessions come with gamma arrivals, whose coefficient of variation is 2"},
+		{&constant, false, "requests reach each replica evenly spaced"},
+		{&constant, true, "sessions come evenly spaced"},
+	} {
+		if got := x.r.arrivalNote(x.sessions); len(got) != 1 || got[0] != x.want {
+			t.Errorf("%v, want %q", got, x.want)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func (p *planning) beside(ctx context.Context, out *Response) error {
 		e, carrying := &c.Found.Experiment, some(&c.Found.Option, c.Found.Copies-c.Spare)
 		c.Guide = simulate.GuideOf(ctx, s, &carrying, e.Input, e.Output, float64(c.Concurrency))
 		if i == 0 && s.Device.Vendor == device.Ascend && c.Run.Disaggregated() {
-			out.Notes = append(out.Notes, "for #1 the formulas of Ascend's guide give nothing: they know no load on separate prefill and decode workers")
+			out.Notes = append(out.Notes, "Ascend's guide has no formula for #1: it does not cover a load on separate prefill and decode workers")
 		}
 		if c.Guide != nil && !said {
 			said = true

@@ -58,6 +58,7 @@ func (p *planning) meter(ctx context.Context, c *Found) error {
 		part = c.Sampled
 	}
 	q.Deployment, q.Rate = some(&c.Option, part), average*float64(part)/float64(c.Copies)
+	q.Process, q.Variation = p.r.Process, p.r.Variation
 	s, err := simulate.Prepare(p.world, &q)
 	if err != nil {
 		return err
@@ -94,11 +95,15 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 		return nil
 	}
 	best := &out.Contenders[0].Found
+	part := best.Sampled
 	q := p.traffic(best, best.Concurrency)
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
+		q.Process, q.Variation = p.r.Process, p.r.Variation
+		if best.Sessions == nil {
+			q.Variation = min(p.r.variation(part), simulate.MaxVariation)
+		}
 	}
-	part := best.Sampled
 	q.Deployment, q.Concurrency, q.Rate = some(&best.Option, part), q.Concurrency*part/best.Copies, q.Rate*float64(part)/float64(best.Copies)
 	s, err := simulate.Prepare(p.world, &q)
 	if err != nil {

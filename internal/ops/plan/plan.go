@@ -24,8 +24,8 @@ type Request struct {
 	Devices int       `json:"gpus,omitempty"`
 	Rate    float64   `json:"rate,omitempty"`
 	Daily   []float64 `json:"daily,omitempty"`
-	// Process is how requests of a load come to a replica: poisson (""), gamma or constant; Variation is the coefficient of variation
-	// of the times between gamma arrivals, 1 as poisson, above it in bursts.
+	// Process is how requests of a load come to a replica: poisson (the default), gamma or constant; Variation is the coefficient of variation
+	// of the times between the requests that reach a replica with gamma arrivals, 1 as poisson, above it in bursts.
 	Process   sim.Process `json:"arrival,omitempty"`
 	Variation float64     `json:"arrival_variation,omitempty"`
 	// Spare replicas are added to those that the load needs, so that as many may fail.

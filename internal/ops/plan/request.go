@@ -56,7 +56,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), simulate.CheckArrivals(r.Process, r.Variation, r.Rate != 0 || r.Daily != nil), r.checkMargin(), r.checkColdStart(), session.Confidence(r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), r.checkDraft(), systems(w, r))
+	errs = append(errs, r.checkSize(), r.checkArrivals(), r.checkMargin(), r.checkColdStart(), session.Confidence(r.Confidence), r.completeLimits(), r.checkModes(), r.checkCaches(), r.checkPreset(), r.checkDraft(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 
@@ -177,6 +177,14 @@ func (r *Request) checkMargin() error {
 		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("utilization"), u)
 	}
 	return field.Between("spare", r.Spare, 0, experiment.MaxDevices)
+}
+
+// checkArrivals reports errors in how requests come.
+func (r *Request) checkArrivals() error {
+	if r.Process != sim.Poisson && r.Rate == 0 && r.Daily == nil {
+		return field.Errorf("%s %v needs %s or %s", field.Name("arrival"), r.Process, field.Name("rate"), field.Name("daily"))
+	}
+	return simulate.CheckArrivals(r.Process, r.Variation)
 }
 
 // peak is the load to carry, 0 where devices are given.

@@ -239,8 +239,8 @@ func (c *comparison) response() *Response {
 		}
 		out.Contenders = append(out.Contenders, c)
 	}
-	out.Notes = append(out.Notes, p.r.arrivalNote()...)
 	if len(ranked) > 0 {
+		out.Notes = append(out.Notes, p.r.arrivalNote(out.Contenders[0].Sessions != nil)...)
 		out.Notes = append(out.Notes, ranked[0].Notes...)
 	}
 	return out

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -10,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -285,26 +287,34 @@ func reasonOf(c *Contender, of workload.Statistic) string {
 	return strings.TrimSpace(out)
 }
 
-// arrivalFlags are those of a simulation with the same arrivals.
-func (r *Request) arrivalFlags() string {
+// variation is that of all requests of so many replicas, where that of a plan is of those that reach one: a sum of gamma times is gamma
+// again, and its variation is smaller by the root of their number, so that requests dealt out in turn reach each replica as asked.
+func (r *Request) variation(replicas int) float64 { return r.Variation * math.Sqrt(float64(replicas)) }
+
+// arrivalFlags are those of a simulation of so many replicas with the same arrivals, ok where it takes them.
+func (r *Request) arrivalFlags(replicas int) (flags string, ok bool) {
 	switch r.Process {
 	case sim.Gamma:
-		return fmt.Sprintf(" --arrival %v --arrival-variation %g", r.Process, r.Variation)
+		all := r.variation(replicas)
+		return fmt.Sprintf(" --arrival %v --arrival-variation %.4g", r.Process, all), all <= simulate.MaxVariation
 	case sim.Constant:
-		return fmt.Sprintf(" --arrival %v", r.Process)
+		return fmt.Sprintf(" --arrival %v", r.Process), true
 	case sim.Poisson:
 	}
-	return ""
+	return "", true
 }
 
 // arrivalNote says how requests come, where they do not come at random.
-func (r *Request) arrivalNote() []string {
-	switch r.Process {
-	case sim.Gamma:
-		return []string{fmt.Sprintf("requests of each replica come with gamma arrivals, whose coefficient of variation is %g", r.Variation)}
-	case sim.Constant:
-		return []string{"requests of each replica come at equal distances"}
-	case sim.Poisson:
+func (r *Request) arrivalNote(sessions bool) []string {
+	switch {
+	case r.Process == sim.Gamma && sessions:
+		return []string{fmt.Sprintf("sessions come with gamma arrivals, whose coefficient of variation is %g", r.Variation)}
+	case r.Process == sim.Gamma:
+		return []string{fmt.Sprintf("requests reach each replica with gamma arrivals, whose coefficient of variation is %g", r.Variation)}
+	case r.Process == sim.Constant && sessions:
+		return []string{"sessions come evenly spaced"}
+	case r.Process == sim.Constant:
+		return []string{"requests reach each replica evenly spaced"}
 	}
 	return nil
 }
@@ -321,11 +331,13 @@ func nextOf(p *Response) []Next {
 		Next{"save the report, plan.json and the deployment files", p.Command + " --out " + dir},
 		Next{"benchmark the running deployment", "bash " + dir + "/deploy/bench_run.sh"},
 	)
-	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
-		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
-		if best.Load != nil {
-			load = fmt.Sprintf("--rate %g", p.Request.peak()) + p.Request.arrivalFlags()
-		}
+	load, ok := fmt.Sprintf("--concurrency %d", best.Concurrency), true
+	if best.Load != nil {
+		var arrivals string
+		arrivals, ok = p.Request.arrivalFlags(best.Found.Copies - best.Spare)
+		load = fmt.Sprintf("--rate %g", p.Request.peak()) + arrivals
+	}
+	if x := p.Request.Workloads; ok && len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
 		line := fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json %s --input-length %d --output-length %d", dir, load, x[0].Input, x[0].Output)
 		if x[0].LengthLow > 0 && x[0].LengthLow != 1 {
 			line += fmt.Sprintf(" --length-ratio-low %g", x[0].LengthLow)

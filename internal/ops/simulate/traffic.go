@@ -69,8 +69,8 @@ type Traffic struct {
 	Workloads []session.Workload `json:"workloads,omitempty"`
 }
 
-// maxVariation is far beyond any traffic.
-const maxVariation = 100
+// MaxVariation is the most variation of arrivals, far beyond any traffic.
+const MaxVariation = 100
 
 // checkArrivals reports errors in the arrivals.
 func (r *Traffic) checkArrivals() error {
@@ -83,19 +83,20 @@ func (r *Traffic) checkArrivals() error {
 	if ways != 1 {
 		return field.Errorf("give one of %s, %s and %s", field.Name("concurrency"), field.Name("rate"), field.Name("trace"))
 	}
-	return CheckArrivals(r.Process, r.Variation, r.Rate != 0)
+	if r.Rate == 0 && r.Process != sim.Poisson {
+		return field.Errorf("%s %v needs %s", field.Name("arrival"), r.Process, field.Name("rate"))
+	}
+	return CheckArrivals(r.Process, r.Variation)
 }
 
-// CheckArrivals reports errors in how requests come, at a rate or not.
-func CheckArrivals(p sim.Process, variation float64, rate bool) error {
+// CheckArrivals reports errors in how requests of a rate come.
+func CheckArrivals(p sim.Process, variation float64) error {
 	const arrival, named field.Name = "arrival", "arrival_variation"
 	switch {
-	case !rate && p != sim.Poisson:
-		return field.Errorf("%s %v needs %s", arrival, p, field.Name("rate"))
 	case variation != 0 && p != sim.Gamma:
 		return field.Errorf("%s needs %s gamma", named, arrival)
-	case p == sim.Gamma && !(variation > 0 && variation <= maxVariation):
-		return field.Errorf("%s gamma needs %s above 0 and at most %d, got %g", arrival, named, maxVariation, variation)
+	case p == sim.Gamma && !(variation > 0 && variation <= MaxVariation):
+		return field.Errorf("%s gamma needs %s above 0 and at most %d, got %g", arrival, named, MaxVariation, variation)
 	}
 	return nil
 }

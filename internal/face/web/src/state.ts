@@ -86,7 +86,7 @@ export function request(s: State, own: Own = {}): unknown {
     rate: s.have === "rate" ? s.rate : undefined,
     daily: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
     workloads: s.workloads.length ? s.workloads.map((w) => readKind(w)) : [own.trace ? { trace_data: own.trace } : s.preset ? { preset: s.preset } : { isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
-    ...(s.bursts && s.have !== "gpus" ? { arrival: "gamma", arrival_variation: s.bursts } : {}),
+    arrival: s.have === "gpus" ? undefined : s.bursts ? "gamma" : more.arrival, arrival_variation: s.have === "gpus" ? undefined : s.bursts || more.arrival_variation,
     spare: s.have === "gpus" ? undefined : some(s.spare), utilization: s.have === "gpus" ? undefined : some(s.utilization),
     cold_start_s: s.have === "daily" ? some(s.cold_start) : undefined,
     limits: s.no_limits ? undefined : { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot), latency_ms: some(s.latency) }, no_limits: s.no_limits ? true : undefined,
@@ -102,7 +102,7 @@ export function request(s: State, own: Own = {}): unknown {
 // hostBandwidth is the default of --host-bandwidth.
 const hostBandwidth = 50;
 
-interface More { config?: unknown; formats?: object; host_cache?: object }
+interface More { config?: unknown; arrival?: string; arrival_variation?: number; formats?: object; host_cache?: object }
 
 function moreOf(s: State): More {
   try { return s.more ? (JSON.parse(s.more) as More) : {}; } catch { return {}; }
