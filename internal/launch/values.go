@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
-	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -100,7 +99,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
-		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP, NarrowReduce: s.Spec.Narrow != graph.Narrow{},
+		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP, NarrowReduce: s.Spec.Layout.TP > 1 && s.Spec.Narrow[0].Share > 0,
 		Workers: s.Replicas * p.Units(), profile: e,
 	}
 	v.Slim = slimmed(s)
