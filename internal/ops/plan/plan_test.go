@@ -52,7 +52,6 @@ func planned(t *testing.T, w *session.Session, r Request) *Response {
 // its deployment gives; the best of all comes first.
 func TestPlanAgrees(t *testing.T) {
 	small := smallPlan()
-	small.Limits.TPOT = 20 * units.Millisecond // at 15, short trials drop a layout that carries 2 % more (docs/limitations.md, Search)
 	p := planned(t, &session.Session{}, small)
 	if len(p.Contenders) != 6 || !p.Contenders[0].Meets || p.RankedBy != ByThroughput {
 		t.Fatalf("%d contenders, by %s", len(p.Contenders), p.RankedBy)

@@ -86,6 +86,26 @@ func TestSessionsNeedDevices(t *testing.T) {
 	}
 }
 
+// TestSessionCapacityLasts: what a copy carries of sessions is carried in a long run too, also where caches are nearly too small.
+func TestSessionCapacityLasts(t *testing.T) {
+	soak.Few(t, 5, func(t *rapid.T) {
+		x := drawSession(t)
+		x.Think++
+		b, c := talking(x, sim.LeastLoaded, rapid.IntRange(150, 600).Draw(t, "blocks"))
+		s := &Sized{Simulated: judged(b), Rate: rapid.Float64Range(1, 20).Draw(t, "rate"), MaxDevices: 4}
+		r := s.Evaluate(t.Context(), c, math.Inf(-1))
+		if !r.OK {
+			return
+		}
+		unit := c.Unit()
+		long := &rates{Sized: s, unit: unit, r: &Result{}, copies: b.Sessions.Sample(&r.Candidate), long: true, batch: r.Capacity.Batch}
+		carries := r.Capacity.Throughput / b.scale() / float64(b.Output)
+		if _, v, err := long.at(t.Context(), carries, 1); err != nil || v != Fits {
+			t.Fatalf("%g requests/s of a capacity of %g: %s, %v", s.Rate/float64(r.Candidate.Copies), carries, v, err)
+		}
+	})
+}
+
 // TestSessionBoundsHold: no simulation of sessions carries more, or has fewer requests in flight, than its bounds say.
 func TestSessionBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -78,11 +78,12 @@ func (s *Simulated) together(c *Candidate) float64 {
 // shows what all carry.
 func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench.Varied && c.X == 0 }
 
-// Explore implements [Evaluator]: one copy is climbed where it may reach the target. Ranks that step together settle in one of
-// several rhythms, and short trials show too little of some: they are evaluated at once.
+// Explore implements [Evaluator]: one copy is climbed where it may reach the target. Ranks that step together, and requests that are
+// alike where all wait for prompts, settle in one of several rhythms, in which a load may miss a limit that a larger one meets: they
+// are evaluated at once.
 func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) (most, least float64) {
 	b, err := s.Bench.bounds(&c)
-	if err != nil || c.X == 0 && c.Layout.DP > 1 {
+	if err != nil || c.X == 0 && (c.Layout.DP > 1 || !s.Bench.Varied && b.generates.pool.Engine.Policy == sim.PrefillFirst) {
 		return math.Inf(1), math.Inf(1) // Evaluate says why
 	}
 	loads := s.loads(&c, s.limit(&c, b))
