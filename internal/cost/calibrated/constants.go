@@ -57,9 +57,9 @@ type Constants struct {
 	INT4 Form `yaml:"int4"`
 	// Peer is how many times as fast collectives over PCIe are with peer access, where the tables were measured without; 0 is 1.
 	Peer float64 `yaml:"peer"`
-	// Unsplit is how many requests and KV heads read at the whole bandwidth where one unit of the device reads all of each; 0 where no
+	// Unit is how fast one unit of the device reads, in GB/s, where a kernel gives it all keys of a request and KV head; 0 where no
 	// kernel does.
-	Unsplit float64 `yaml:"unsplit"`
+	Unit float64 `yaml:"unit"`
 }
 
 // Measured are the numbers of forms that kernel tables may have measured.
@@ -198,8 +198,8 @@ func Write(w io.Writer, comment string, all map[string]Constants) error {
 		if c.Peer > 0 {
 			fmt.Fprintf(&b, "  peer: %s\n", short(c.Peer))
 		}
-		if c.Unsplit > 0 {
-			fmt.Fprintf(&b, "  unsplit: %s\n", short(c.Unsplit))
+		if c.Unit > 0 {
+			fmt.Fprintf(&b, "  unit: %s\n", short(c.Unit))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -114,8 +114,8 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 	if o.Decode.Tokens > 0 {
 		matrix := float64(dw.Matrix) * m.matrix[dw.MatrixIn] / decode.Compute
 		memory := float64(dw.Bytes) * m.memory / decode.Memory
-		if o.Unsplit {
-			memory *= max(1, m.c.Unsplit/(o.Decode.Requests*max(1, o.KVHeads)))
+		if o.Unsplit && m.c.Unit > 0 {
+			memory = max(memory, float64(dw.Bytes)/(m.c.Unit*1e9*o.Decode.Requests*max(1, o.KVHeads)))
 		}
 		heads := decode.Head * micro * o.Decode.Requests * max(1, o.KVHeads)
 		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, max(matrix, memory)+heads)

@@ -193,7 +193,7 @@ func TestExpertFormats(t *testing.T) {
 // two and a share for each request and head; where keys are not split, few requests and heads use few lanes. A step with both is two kernels.
 func TestAttentionForm(t *testing.T) {
 	c := distinct()
-	c.Unsplit = 60
+	c.Unit = 40
 	m := calibrated.With(rounded(), c)
 	rapid.Check(t, func(t *rapid.T) {
 		heads, kv := 32.0, rapid.SampledFrom([]float64{0.5, 1, 8}).Draw(t, "KV heads")
@@ -218,7 +218,7 @@ func TestAttentionForm(t *testing.T) {
 		equal(t, "decode", b, d.Launch*micro+math.Max(matrix, memory)+d.Head*micro*requests*math.Max(1, kv), matrix, memory, d.Launch*micro)
 
 		decode.Unsplit = true
-		unsplit := memory * math.Max(1, c.Unsplit/(requests*math.Max(1, kv)))
+		unsplit := math.Max(memory, bytes/(c.Unit*1e9*requests*math.Max(1, kv)))
 		equal(t, "unsplit", m.Cost(&decode), d.Launch*micro+math.Max(matrix, unsplit)+d.Head*micro*requests*math.Max(1, kv), matrix, unsplit, d.Launch*micro)
 
 		both := prefill

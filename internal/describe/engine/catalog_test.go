@@ -140,12 +140,12 @@ func TestLookupVersion(t *testing.T) {
 func TestLookupNear(t *testing.T) {
 	for _, c := range []struct{ name, version, month, since, assumed string }{
 		{"vllm", "0.19.0", "2025-01", "0.17", ""},
-		{"vllm", "", "2025-10-02", "0.8", "vllm without a version: settings of 0.8 until 0.11.1, by its date"},
+		{"vllm", "", "2025-10-02", "0.9.2", "vllm without a version: settings of 0.9.2 until 0.11.1, by its date"},
 		{"vllm", "", "2026-05-01", "0.22", "vllm without a version: settings of 0.22 until 0.24, by its date"},
 		{"vllm", "", "", "0.28", "vllm without a version: settings of 0.28 and later"},
 		{"vllm", "", "2020-01", "0.28", "vllm without a version: settings of 0.28 and later"},
 		{"vllm", "nightly-5b8c", "2026-04", "0.20", "vllm nightly-5b8c: settings of 0.20 until 0.22, by its date"},
-		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3: settings of 0.8 until 0.11.1"},
+		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3: settings of 0.8 until 0.9.2"},
 		{"trt-llm", "0.8.1.post1", "2026-02-03", "0.20", "trtllm 0.8.1.post1: settings of 0.20 and later, by its date"},
 		{"mindie", "", "2026-02", "", ""},
 	} {

@@ -79,7 +79,7 @@ func TestReducesNarrow(t *testing.T) {
 	for _, c := range []struct {
 		version, family string
 		want            float64
-	}{{"0.10.1", "llama", 0.33}, {"0.10.1", "gpt_oss", 0}, {"0.19", "llama", 0}, {"", "llama", 0}} {
+	}{{"0.10.1", "llama", 0.33}, {"0.10.1", "gpt_oss", 0}, {"0.9.2", "llama", 0.33}, {"0.9.1", "llama", 0}, {"0.19", "llama", 0}, {"", "llama", 0}} {
 		p, err := engine.LookupVersion("vllm", c.version)
 		if err != nil {
 			t.Fatal(err)

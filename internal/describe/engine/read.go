@@ -171,6 +171,9 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 			readSetting(ps, path, n, all, path)
 		}
 	})
+	if r := p.ReduceRule; r != nil && len(r.Generations) == 0 {
+		p.ReduceRule = nil // as before the release that brought it
+	}
 }
 
 // leaves calls do for each value of a mapping and of nested ones, with its path.

@@ -152,8 +152,6 @@ func parseJamba(r *reader, c *jamba) *Model {
 type pureMamba struct {
 	base
 	mamba
-
-	MixerHeads int `json:"num_heads"` // Mamba-2
 }
 
 // parseMamba reads Mamba and Falcon Mamba.
@@ -161,11 +159,11 @@ func parseMamba(r *reader, c *pureMamba) *Model { return r.alike(c, r.mamba1(&c.
 
 // parseMamba2 reads Mamba-2.
 func parseMamba2(r *reader, c *pureMamba) *Model {
-	c.mamba.Heads, c.Dim = c.MixerHeads, auto(c.HeadDim)
+	c.mamba.Heads, c.Dim = c.base.Heads, auto(c.HeadDim)
 	return r.alike(c, r.mamba2(&c.base, &c.mamba))
 }
 
-// alike builds a model whose layers are all the same mixer. Its positions have no limit.
+// alike builds a model whose layers are all the same mixer. families.json gives them 2^20 positions: they have no limit.
 func (r *reader) alike(c *pureMamba, mixer Attention) *Model {
 	m := r.model(&c.base)
 	if r.failed() {

@@ -14,6 +14,14 @@ const qwen3Config = `{
 	"head_dim": 128, "intermediate_size": 12288, "vocab_size": 1000, "max_position_embeddings": 40960
 }`
 
+// qwenNextConfig is a small valid config whose linear layers are counted off.
+const qwenNextConfig = `{
+	"architectures": ["Qwen3_5ForCausalLM"], "model_type": "qwen3_5_text",
+	"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+	"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 16, "linear_value_head_dim": 16, "linear_conv_kernel_dim": 4,
+	"intermediate_size": 128, "vocab_size": 1000, "max_position_embeddings": 4096
+}`
+
 // deepseekConfig is a small valid config with experts.
 const deepseekConfig = `{
 	"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3",
@@ -52,6 +60,10 @@ func TestParseErrors(t *testing.T) {
 		{
 			"several", edit(qwen3Config, `"vocab_size": 1000`, `"vocab_size": -5`, `"intermediate_size": 12288, `, ""),
 			"config.json: vocab_size: -5 is negative\nconfig.json: intermediate_size: missing (family qwen3)",
+		},
+		{
+			"interval", edit(qwenNextConfig, `"vocab_size"`, `"full_attention_interval": 0, "vocab_size"`),
+			`config.json: full_attention_interval: missing (family qwen3_5)`,
 		},
 		{
 			"absurd", edit(qwen3Config, `"num_hidden_layers": 2`, `"num_hidden_layers": 2000000000`),

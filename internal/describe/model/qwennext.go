@@ -33,7 +33,9 @@ func (r *reader) hybridQwen(c *qwenNext, joined bool) *Model {
 	delta := Attention{Kind: GatedDelta, Recurrent: r.gatedDelta(&c.linear)}
 	delta.Recurrent.Joined = joined
 	r.layerKinds("layer_types", c.Types, c.Layers, "linear_attention", "full_attention")
-	r.may("full_attention_interval", c.Interval, maxLayers)
+	if len(c.Types) == 0 {
+		r.need("full_attention_interval", c.Interval, maxLayers)
+	}
 	r.style.OutGate = c.OutGate
 	return r.build(&c.decoder, func(i int, l *Layer) {
 		if !c.fullAttention(i) {
@@ -47,7 +49,7 @@ func (c *qwenNext) fullAttention(i int) bool {
 	if len(c.Types) > 0 {
 		return c.Types[i] == "full_attention"
 	}
-	return (i+1)%max(c.Interval, 1) == 0
+	return (i+1)%c.Interval == 0
 }
 
 // gatedDelta checks the linear attention's fields.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// mostRemembered is how many numbers of deployments a fit keeps: with [mostMultipliers] 332, half of the 666 of the first fit. Chosen
+// mostRemembered is how many numbers of deployments a fit keeps: with the 105 of [mostMultipliers] and 6 for models without rows 333, half of the 666 of the first fit. Chosen
 // singly they predict held-out rows better than 111 pairs (docs/lab-notebook.md).
 const mostRemembered = 222
 

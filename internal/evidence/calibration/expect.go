@@ -159,7 +159,7 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 func (o *Overlay) unmeasured(s *Case) string {
 	one, several := named(s.Vendor)
 	reason := "no " + one + " was measured"
-	if _, others := o.Residuals[strings.Join(s.Path(o.kind(s))[:2], "/")]; others && s.vendor() == amd {
+	if _, others := o.Residuals[string(KindSeen)+"/"+amd]; others && s.Vendor == device.AMD {
 		reason = unseenGeneration
 	}
 	if s.Vendor == device.Ascend || s.Vendor == device.Test { // some were, outside the fit

@@ -304,7 +304,7 @@ func TestBasisOfOtherVendors(t *testing.T) {
 	}{
 		{device.NVIDIA, "hopper", "(NVIDIA)", ""},
 		{device.AMD, "cdna3", "(AMD)", "widened because no deployment of this device generation was measured"},
-		{device.AMD, "rdna3", "(NVIDIA GPUs in place of AMD devices)", "no AMD device was measured"},
+		{device.AMD, "rdna3", "(NVIDIA GPUs in place of AMD devices)", "widened because no deployment of this device generation was measured"},
 		{device.Intel, "gaudi3", "(NVIDIA GPUs in place of Intel devices)", "no Intel device was measured"},
 		{device.Google, "tpu-v6e", "(NVIDIA GPUs in place of TPUs)", "no TPU was measured"},
 		{device.AWS, "neuron-v3", "(NVIDIA GPUs in place of AWS devices)", "no AWS device was measured"},

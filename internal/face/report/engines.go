@@ -133,7 +133,8 @@ func engineRules(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, decodes beside prompts read the cache once for every query head.\n\n", strings.Join(p.SharedAttention, " and "))
 	}
 	if len(p.UnsplitAttention) > 0 {
-		fmt.Fprintf(w, "On %s, with heads of 128, one compute unit reads all keys of a request.\n\n", strings.Join(p.UnsplitAttention, " and "))
+		fmt.Fprintf(w, "On %s, with heads of %d, one compute unit reads all keys of a request.\n\n",
+			strings.Join(p.UnsplitAttention, " and "), p.UnsplitHeads(p.UnsplitAttention[0]))
 	}
 	if len(p.SharedFusion) > 0 {
 		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))

@@ -79,13 +79,17 @@ func TestAMD(t *testing.T) {
 
 // TestNarrowReduce: files set what a prediction of all-reduces in 4 bits assumes.
 func TestNarrowReduce(t *testing.T) {
-	for release, want := range map[string]bool{"0.10.1": true, "0.24.0": false} {
-		all, _, err := files.Write(planned(t, "vllm", release, "meta-llama/Llama-3.1-70B", "mi355x", []int{32}, both(1, tp(2))), files.Plain)
+	for _, c := range []struct {
+		release string
+		devices int
+		want    bool
+	}{{"0.10.1", 2, true}, {"0.10.1", 1, false}, {"0.24.0", 2, false}} {
+		all, _, err := files.Write(planned(t, "vllm", c.release, "meta-llama/Llama-3.1-70B", "mi355x", []int{32}, both(1, tp(c.devices))), files.Plain)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(string(all[0].Data), "VLLM_ROCM_QUICK_REDUCE_QUANTIZATION=INT4"); got != want {
-			t.Errorf("%s: %t in\n%s", release, got, all[0].Data)
+		if got := strings.Contains(string(all[0].Data), "VLLM_ROCM_QUICK_REDUCE_QUANTIZATION=INT4"); got != c.want {
+			t.Errorf("%+v: %t in\n%s", c, got, all[0].Data)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (out *KernelsResponse) Write(w io.Writer) error {
 		comment = "Constants of the operator forms, per generation. Made by plimsoll calibrate --perf-data DIR --selection FILE:\n" +
 			"selection.yaml says which forms were selected, and why.\n"
 	}
-	return calibrated.Write(w, comment+"Times are in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
+	return calibrated.Write(w, comment+"Times are in microseconds, unit in GB/s, the rest are shares of the data sheet's peaks.", out.Constants)
 }
 
 // open opens the kernel tables and finds the profiles of the requested systems, or of all in

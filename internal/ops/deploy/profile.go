@@ -81,7 +81,7 @@ func alone(p *sim.Pool, tokens int) units.Seconds {
 	if e.TokenBudget > 0 {
 		piece = max(1, e.TokenBudget/n)
 	}
-	took := e.APIFixed + e.APIPerToken*units.Seconds(tokens) + e.First + e.APIPerOutput*units.Seconds(n)
+	took := e.APIFixed + e.APIPerToken*units.Seconds(tokens) + e.First + e.APIPerOutput
 	for done := 0; done < tokens; done += piece {
 		c := min(piece, tokens-done)
 		took += p.Stepper.Step(sim.Batch{

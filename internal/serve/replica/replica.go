@@ -121,7 +121,7 @@ func (r *Replica) Pool(n int) sim.Pool {
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
 		RankFill: e.AttentionDP.Fill, RankStallSteps: e.AttentionDP.StallSteps,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
-		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, APIPerOutput: r.pace.host.APIPerOutput / units.Seconds(ranks), First: r.pace.host.First,
+		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, APIPerOutput: r.pace.host.APIPerOutput, First: r.pace.host.First,
 	}}
 }
 
