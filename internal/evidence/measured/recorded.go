@@ -67,7 +67,7 @@ func (c *cleaning) marked(r *Row) string {
 }
 
 // named are the tensor and the expert parallelism in a row's identifier.
-var named = regexp.MustCompile(`_tp(\d+)(?:_0)?_ep(\d+)(?:_0)?_`) //nolint:gochecknoglobals // compiled once, never changed
+var named = regexp.MustCompile(`_tp(\d+)(?:_0)?_ep(\d+)(?:_0)?_`)
 
 // once corrects an aggregated row whose expert parallelism is counted twice.
 func (c *cleaning) once(r *Row) {
