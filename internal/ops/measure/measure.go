@@ -296,10 +296,7 @@ func (x *Response) present(d *decision) {
 			Engine: e.Engine.Name, Mode: string(e.Mode), Deployment: c.InWords(), GPUs: c.Devices(), Best: best[i] / float64(len(d.drawn)),
 			Tokens: simulate.Range{Value: expected[i], Low: min(low, expected[i]), High: max(high, expected[i])},
 		}
-		o.Name = o.Engine + " " + o.Mode + ": " + o.Deployment
-		if e.Engine.Version != "" {
-			o.Name = o.Engine + "@" + e.Engine.Version + " " + o.Mode + ": " + o.Deployment
-		}
+		o.Name = plan.InRelease(o.Engine, e.Engine.Version) + " " + o.Mode + ": " + o.Deployment
 		o.Unmeasured = unmeasured(c)
 		x.Options = append(x.Options, o)
 	}
