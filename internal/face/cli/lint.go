@@ -16,6 +16,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
@@ -308,9 +309,9 @@ func (f *lintFlags) verdict(all []*lint.Response) error {
 	case n == 0:
 		return nil
 	case worst == 0:
-		return fmt.Errorf("%d findings are errors", n)
+		return fmt.Errorf("%s of severity error", units.Counted(n, "finding"))
 	}
-	return fmt.Errorf("%d findings are of the severity %s or worse", n, f.severity)
+	return fmt.Errorf("%s of severity %s or worse", units.Counted(n, "finding"), f.severity)
 }
 
 // explainRules prints what a code means.

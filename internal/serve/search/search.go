@@ -343,16 +343,13 @@ func (s *Search) next() []queued {
 	const enough = 8 // of one group: what follows is hardly of another
 	for len(s.queue) > 0 && len(todo) < s.wave(todo) && len(later) < enough {
 		x := s.pop()
-		x.explored = x.explored || x.Expand == nil && !x.Rough && (s.all() || math.IsInf(x.Bound, 0)) // exploring it would show nothing
+		x.explored = x.explored || s.known(&x)
 		switch {
 		case s.hopeless(&x):
 		case x.Rough:
 			s.push(s.bounded(x))
 		case x.Expand != nil:
-			for _, b := range x.Expand() {
-				s.push(queued{Branch: b, place: s.places})
-				s.places++
-			}
+			s.expand(&x)
 		case len(todo) > 0 && x.explored != todo[0].explored:
 			s.push(x)
 			return s.put(todo, later)
@@ -364,6 +361,19 @@ func (s *Search) next() []queued {
 		}
 	}
 	return s.put(todo, later)
+}
+
+// known says that exploring a candidate would show nothing.
+func (s *Search) known(x *queued) bool {
+	return x.Expand == nil && !x.Rough && (s.all() || math.IsInf(x.Bound, 0))
+}
+
+// expand puts the parts of a branch into the queue.
+func (s *Search) expand(x *queued) {
+	for _, b := range x.Expand() {
+		s.push(queued{Branch: b, place: s.places})
+		s.places++
+	}
 }
 
 // hopeless says that nothing in a branch can have a row.
