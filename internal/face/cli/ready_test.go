@@ -5,6 +5,8 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +141,27 @@ func TestReadyRuns(t *testing.T) {
 	t.Logf("%d requests are ready, %d are not", ready, refused)
 	if min(ready, refused) < 15 {
 		t.Errorf("%d requests are ready, %d are not: one of them is hardly tested", ready, refused)
+	}
+}
+
+// TestHelpRequests: requests that help shows are complete.
+func TestHelpRequests(t *testing.T) {
+	s := agent(t)
+	found := 0
+	for _, page := range []string{"call", "serve"} {
+		text, err := os.ReadFile("help/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`'(\{"model".*\})'`).FindAllSubmatch(text, -1) {
+			found++
+			if _, said := called(t, s, "validate", `{"plan":`+string(m[1])+`}`); !strings.Contains(said, `"ready":true`) {
+				t.Errorf("help of %s: %s: %s", page, m[1], said)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d requests found", found)
 	}
 }
 

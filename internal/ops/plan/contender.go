@@ -14,7 +14,7 @@ func newContender(c *Found) Contender {
 	devices := float64(c.Devices())
 	out := Contender{
 		Name: e.System + " " + inRelease(e.Engine.Name, e.Engine.Version) + " " + string(e.Mode), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
-		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.inWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(), NodeGPUs: c.NodeGPUs,
+		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.InWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(), NodeGPUs: c.NodeGPUs,
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: simulate.RangeOf(c.Throughput, x.Throughput), TokensPerGPU: simulate.RangeOf(c.Throughput/devices, x.Throughput),
 		TokensPerUser: simulate.RangeOrNull(c.User(), x.TPOT.Inverse()), RequestRate: simulate.RangeOf(c.RequestRate, x.Throughput), Judged: c.Judged,
@@ -69,7 +69,7 @@ func describe(f *experiment.Speed, c *Found) {
 	}
 	x := *c
 	x.Option = *f.Option
-	f.Deployment, f.GPUs, f.TTFT, f.TPOT = x.inWords(), x.Used, x.TTFT.Ms(), x.TPOT.Ms()
+	f.Deployment, f.GPUs, f.TTFT, f.TPOT = x.InWords(), x.Used, x.TTFT.Ms(), x.TPOT.Ms()
 	if k := c.Cost.USDPerHour; k > 0 && x.Throughput > 0 {
 		f.PerMillion = money.PerMillion(k*float64(x.Devices()), x.Throughput)
 	}

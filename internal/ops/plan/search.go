@@ -98,6 +98,9 @@ func start(w *session.Session, r *Request) (*planning, *session.Kinds, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if w.Memo == nil { // contenders and changes share prices of steps and trials
+		w.Memo = &session.Memo{}
+	}
 	if err := complete(w, r); err != nil {
 		return nil, nil, err
 	}

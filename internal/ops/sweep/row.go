@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -128,7 +129,7 @@ func (s *Sweep) answer(ctx context.Context, w *session.Session, index int) (*Row
 		}
 	}
 	if _, blame := errors.AsType[*session.InputError](err); blame {
-		out.Status, out.Reason = Failed, wrong(err)
+		out.Status, out.Reason = Failed, strings.ReplaceAll(field.Say(err, field.Name.String), "\n", "; ")
 		return out, ctx.Err()
 	}
 	out.round()
