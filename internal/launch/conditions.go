@@ -209,7 +209,7 @@ func (s *script) loop(c *syntax.ForClause) error {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		for _, item := range s.words(l.Items...).words {
-			if l.Name != nil && !isOpenWord(item) {
+			if l.Name != nil && !openWord.MatchString(item) {
 				s.vars[l.Name.Value] = expand.Variable{Set: true, Kind: expand.String, Str: item}
 			}
 			if err := s.list(c.Do); err != nil {

@@ -161,7 +161,7 @@ func Say(p *deployment.Served, release, key, value string) string {
 	case key == "prefix_caching" || key == "chunked_prefill":
 		return truth(e.Name, key, name, value)
 	default:
-		value = valueWord(p, key, value)
+		value = Value(p, key, value)
 	}
 	return pair(e.Name, name, value)
 }
@@ -174,8 +174,8 @@ func pair(engineName, name, value string) string {
 	return strings.TrimSpace(name + " " + value)
 }
 
-// valueWord is a value in the engine's syntax.
-func valueWord(p *deployment.Served, key, value string) string {
+// Value is the value of a setting of a pool in the syntax of its engine.
+func Value(p *deployment.Served, key, value string) string {
 	switch {
 	case p.Engine.Name != SGLang:
 	case key == "kv_format" && value == "fp8":
@@ -186,9 +186,6 @@ func valueWord(p *deployment.Served, key, value string) string {
 	}
 	return extraWord(p.Engine.Name, key, value)
 }
-
-// Value is the value of a setting of a pool in the syntax of its engine.
-func Value(p *deployment.Served, key, value string) string { return valueWord(p, key, value) }
 
 // shortened is a list of sizes without its middle.
 func shortened(sizes []string) string {

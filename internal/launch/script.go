@@ -361,14 +361,9 @@ func (s *script) redirects(stmt *syntax.Stmt) {
 			s.data(document{into, s.text(r.Hdoc), s.first + int(r.Hdoc.Pos().Line())})
 		}
 	}
-	if out, ok := s.output(stmt0(stmt)); ok && into != "" && s.data != nil {
+	if out, ok := s.output(&syntax.Stmt{Position: stmt.Position, Cmd: stmt.Cmd}); ok && into != "" && s.data != nil {
 		s.data(document{into, out, s.first + int(stmt.Pos().Line())})
 	}
-}
-
-// stmt0 is a statement without its redirections.
-func stmt0(stmt *syntax.Stmt) *syntax.Stmt {
-	return &syntax.Stmt{Position: stmt.Position, Cmd: stmt.Cmd}
 }
 
 // call follows a command: assignments, a function of the script, or a program.
@@ -456,7 +451,7 @@ func (s *script) assign(all []*syntax.Assign) {
 			switch {
 			case a.Append:
 				text = s.vars[a.Name.Value].String() + text
-			case strings.HasPrefix(text, "${") && isOpenWord(text):
+			case strings.HasPrefix(text, "${") && openWord.MatchString(text):
 				delete(s.vars, a.Name.Value)
 				continue
 			}
@@ -489,11 +484,7 @@ func (s *script) literal(w *syntax.Word) string {
 	return out
 }
 
-// isOpenWord reports a text that is one unknown and nothing else.
-func isOpenWord(text string) bool {
-	return openWord.MatchString(text)
-}
-
+// openWord is a text that is one unknown and nothing else.
 var openWord = regexp.MustCompile(`^(\$\{\w+\}|\$\([^()]*\))$`)
 
 // declare follows "export" and the like. A command after the assignments lost its line break.
@@ -505,8 +496,7 @@ func (s *script) declare(c *syntax.DeclClause) error {
 		case a.Name != nil && a.Naked:
 			words.add(s.first+int(a.Pos().Line()), a.Name.Value)
 		case a.Name == nil && a.Value != nil:
-			more := s.words(a.Value)
-			words.words, words.lines = append(words.words, more.words...), append(words.lines, more.lines...)
+			words.join(s.words(a.Value))
 		}
 	}
 	if name, _, _ := starts(words); name == "" || s.run == nil {
@@ -519,7 +509,7 @@ func (s *script) declare(c *syntax.DeclClause) error {
 func split(text string, line int) (call, error) {
 	var out call
 	s := &script{vars: map[string]expand.Variable{}, first: line - 1, run: func(c call, _ map[string]expand.Variable) error {
-		out.words, out.lines = append(out.words, c.words...), append(out.lines, c.lines...)
+		out.join(c)
 		return nil
 	}}
 	if err := s.follow(text); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // block is an experiment from a file or flags, before defaults. Zero fields are not set.
@@ -23,18 +24,9 @@ type block struct {
 	yaml       bool
 	mode       experiment.ServingMode
 
-	model, system, decodeSystem string
-	backend, version            string
-	settings                    []string
+	Flags
 
-	gpus, input, output, prefix int
-	ttft, tpot, latency         float64 // milliseconds; infinite = no limit
-	percentile, confidence      float64
-
-	nextn *int
-	// accepted is the mean number of draft tokens accepted in a step. rates are the acceptance
-	// rates given that all earlier tokens were accepted; kept are unconditional.
-	accepted    *float64
+	// rates are the acceptance rates given that all earlier tokens were accepted; kept are unconditional.
 	rates, kept []float64
 
 	workers [2]worker // aggregated or for prefill; for decode
@@ -107,14 +99,14 @@ func (f *finisher) own(format string, args ...any) {
 // finish fills in defaults and checks combinations of keys. The experiment is valid only if
 // no mistake was reported.
 func (f *finisher) finish() experiment.Experiment {
-	f.facts, _ = model.Source{}.Open(f.model) // directories and caches are opened when it is run
+	f.facts, _ = model.Source{}.Open(f.Model) // directories and caches are opened when it is run
 	e := experiment.Experiment{
-		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.gpus, Engine: f.engine(),
-		Prefix: f.prefix, Statistic: workload.Statistic{Percentile: f.percentile}, Confidence: f.confidence,
+		Name: f.name, Mode: f.mode, Model: f.Model, Devices: f.TotalGPUs, Engine: f.engine(),
+		Prefix: f.Prefix, Statistic: workload.Statistic{Percentile: f.Percentile}, Confidence: f.Confidence,
 	}
 	e.System, e.DecodeSystem = f.places()
 	v := Defaults(f.generation, f.yaml)
-	e.Input, e.Output = cmp.Or(f.input, v.Input), cmp.Or(f.output, v.Output)
+	e.Input, e.Output = cmp.Or(f.Input, v.Input), cmp.Or(f.Output, v.Output)
 	if e.Prefix >= e.Input {
 		f.complain("prefix", "must be less than isl %d, got %d", e.Input, e.Prefix)
 	}
@@ -123,7 +115,7 @@ func (f *finisher) finish() experiment.Experiment {
 	f.precisions()
 	e.Workers = f.space(0)
 	if f.mode == experiment.Disaggregated {
-		if f.gpus == 1 {
+		if f.TotalGPUs == 1 {
 			f.complain("total_gpus", "must be at least 2 for disagg, got 1")
 		}
 		e.Decode, e.Replica = f.space(1), f.replicas()
@@ -133,7 +125,7 @@ func (f *finisher) finish() experiment.Experiment {
 
 // engine checks the engine and its version.
 func (f *finisher) engine() deployment.Engine {
-	out := deployment.Engine{Name: cmp.Or(f.backend, defaultBackend), Version: f.version, Settings: f.settings}
+	out := deployment.Engine{Name: cmp.Or(f.Backend, defaultBackend), Version: f.BackendVersion, Settings: f.Settings}
 	newest, err := engine.LookupVersion(out.Name, "")
 	if err != nil {
 		f.complain("backend_name", "%v", err)
@@ -153,7 +145,7 @@ func (f *finisher) engine() deployment.Engine {
 
 // places finds the devices; that of decode workers is "" if it is the same.
 func (f *finisher) places() (system, decode string) {
-	for i, s := range []struct{ key, name string }{{"system_name", f.system}, {"decode_system_name", f.decodeSystem}} {
+	for i, s := range []struct{ key, name string }{{"system_name", f.System}, {"decode_system_name", f.DecodeSystem}} {
 		if s.name == "" {
 			continue
 		}
@@ -177,9 +169,9 @@ func (f *finisher) places() (system, decode string) {
 // limits are the given limits, else the defaults. A limit on request latency replaces both
 // defaults.
 func (f *finisher) limits(v Values) workload.Limits {
-	ttft, tpot := f.ttft, f.tpot
+	ttft, tpot := f.TTFT, f.TPOT
 	switch {
-	case f.latency == 0:
+	case f.RequestLatency == 0:
 		ttft, tpot = cmp.Or(ttft, v.TTFT), cmp.Or(tpot, v.TPOT)
 	case ttft > 0 || tpot > 0:
 		f.own("request_latency applies in addition to ttft and tpot; omit those to use it alone")
@@ -190,27 +182,27 @@ func (f *finisher) limits(v Values) workload.Limits {
 		}
 		return units.Seconds(ms / 1e3)
 	}
-	return workload.Limits{TTFT: seconds(ttft), TPOT: seconds(tpot), Latency: seconds(f.latency)}
+	return workload.Limits{TTFT: seconds(ttft), TPOT: seconds(tpot), Latency: seconds(f.RequestLatency)}
 }
 
 // drafts are the draft tokens of a step and their acceptance rates.
 func (f *finisher) drafts() (n int, kept []float64) {
-	n = draftedByDefault(f.model, f.facts)
-	if f.nextn != nil {
-		n = *f.nextn
+	n = draftedByDefault(f.Model, f.facts)
+	if f.NextN != nil {
+		n = *f.NextN
 	} else if n > 0 {
-		f.note("%s drafts %d token per step (nextn), AIConfigurator's default for this name", f.model, n)
+		f.note("%s drafts %d token per step (nextn), AIConfigurator's default for this name", f.Model, n)
 	}
 	if n == 0 {
 		return 0, nil
 	}
 	switch {
-	case f.accepted != nil && (f.rates != nil || f.kept != nil):
+	case f.NextNAccepted != nil && (f.rates != nil || f.kept != nil):
 		f.complain("nextn_accepted", "conflicts with the acceptance rates: give one of them")
-	case f.accepted != nil && *f.accepted > float64(n):
-		f.complain("nextn_accepted", "must be between 0 and nextn %d, got %g", n, *f.accepted)
-	case f.accepted != nil: // only the sum counts
-		return n, slices.Repeat([]float64{*f.accepted / float64(n)}, n)
+	case f.NextNAccepted != nil && *f.NextNAccepted > float64(n):
+		f.complain("nextn_accepted", "must be between 0 and nextn %d, got %g", n, *f.NextNAccepted)
+	case f.NextNAccepted != nil: // only the sum counts
+		return n, slices.Repeat([]float64{*f.NextNAccepted / float64(n)}, n)
 	case f.kept != nil:
 		return n, f.first(n, "nextn_kept_rates", f.kept)
 	case f.rates != nil:
@@ -248,10 +240,10 @@ func products(rates []float64) []float64 {
 func (f *finisher) precisions() {
 	for i := range f.roles() {
 		w, d := &f.workers[i], f.systems[i]
-		f.note("%s", cacheNote(f.facts, cmp.Or(w.precision.kv, byDevice(f.model, f.facts, d).kv)))
-		rule := byDevice(f.model, f.facts, d)
+		f.note("%s", cacheNote(f.facts, cmp.Or(w.precision.kv, byDevice(f.Model, f.facts, d).kv)))
+		rule := byDevice(f.Model, f.facts, d)
 		if rule != (precision{}) && w.precision.over(rule) != w.precision {
-			f.note("%s on %s means %s, as AIConfigurator chose them", f.model, d.Name, rule)
+			f.note("%s on %s means %s, as AIConfigurator chose them", f.Model, d.Name, rule)
 		}
 		f.workers[i].precision = w.precision.over(precision{gemm: rule.gemm, moe: rule.moe})
 		if w.precision.kv == "" {
@@ -274,7 +266,7 @@ func (f *finisher) cache(rule string, i int) string {
 	if other := f.workers[1-i].precision.kv; other != "" {
 		return other
 	}
-	if other := f.systems[1-i]; rule == "fp8" && byDevice(f.model, f.facts, other).kv == "bf16" {
+	if other := f.systems[1-i]; rule == "fp8" && byDevice(f.Model, f.facts, other).kv == "bf16" {
 		f.own("the KV cache is in bf16 for both roles, since %s has no arithmetic in fp8", other.Name)
 		return "bf16"
 	}
@@ -290,7 +282,7 @@ func (f *finisher) space(i int) experiment.WorkerSpace {
 		return out
 	}
 	if f.facts != nil && !f.facts.HasExperts() {
-		f.own("%s has no experts: wide expert parallelism has no effect", f.model)
+		f.own("%s has no experts: wide expert parallelism has no effect", f.Model)
 		return out
 	}
 	widest := map[string][2]int{"agg_": {32, 32}, "prefill_": {16, 4}, "decode_": {64, 64}}[f.role(i)]
@@ -299,7 +291,7 @@ func (f *finisher) space(i int) experiment.WorkerSpace {
 		most int
 	}{{&out.Devices, widest[0]}, {&out.EP, widest[0]}, {&out.DP, widest[1]}} {
 		if *l.list == nil {
-			*l.list = wideSizes(l.most)
+			*l.list = search.Powers(l.most)
 		}
 	}
 	return out
@@ -317,15 +309,10 @@ func (f *finisher) replicas() experiment.ReplicaSpace {
 	}
 	// Without a limit, and for wide expert parallelism, any number of devices is allowed.
 	if !f.replica.sizes && !wide && r.MaxDevices > 0 {
-		r.Devices = replicaSizes(f.gpus, r.MaxDevices)
+		r.Devices = replicaSizes(f.TotalGPUs, r.MaxDevices)
 	}
-	if r.Devices != nil && f.gpus > 0 && slices.Min(r.Devices) > f.gpus {
-		f.complain("num_gpu_per_replica", "has no size within total_gpus %d, got %s", f.gpus, numbers(r.Devices))
+	if r.Devices != nil && f.TotalGPUs > 0 && slices.Min(r.Devices) > f.TotalGPUs {
+		f.complain("num_gpu_per_replica", "has no size within total_gpus %d, got %s", f.TotalGPUs, strings.ReplaceAll(fmt.Sprint(r.Devices), " ", ", "))
 	}
 	return r
-}
-
-// numbers formats a list.
-func numbers(list []int) string {
-	return strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
 }

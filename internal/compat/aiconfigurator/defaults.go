@@ -68,12 +68,3 @@ func replicaSizes(total, largest int) []int {
 	}
 	return sizes
 }
-
-// wideSizes are powers of two up to n, the sizes that wide expert parallelism adds.
-func wideSizes(n int) []int {
-	var sizes []int
-	for k := 1; k <= n; k *= 2 {
-		sizes = append(sizes, k)
-	}
-	return sizes
-}

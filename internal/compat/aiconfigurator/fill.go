@@ -1,6 +1,7 @@
 package aiconfigurator
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -62,17 +63,17 @@ func (b *blockReader) identity() {
 	for _, role := range []string{"", "agg_", "prefill_", "decode_"} {
 		b.side(role)
 	}
-	if b.old || isOldName(b.model) {
+	if b.old || isOldName(b.Model) {
 		b.generation = Old
 	}
-	b.gpus = b.integer("total_gpus", 1, maxDevices)
+	b.TotalGPUs = b.integer("total_gpus", 1, maxDevices)
 	for _, need := range []struct {
 		key  string
 		lack bool
 	}{
 		{"serving_mode", b.given["serving_mode"] == nil},
-		{"model_path", b.model == "" && !b.either("model_path")},
-		{"system_name", b.system == "" && !b.either("system_name")},
+		{"model_path", b.Model == "" && !b.either("model_path")},
+		{"system_name", b.System == "" && !b.either("system_name")},
 		{"total_gpus", b.given["total_gpus"] == nil},
 	} {
 		if need.lack {
@@ -96,11 +97,11 @@ func (b *blockReader) side(role string) {
 		key string
 		to  *string
 	}{
-		{"model_path", &b.model}, {"backend_name", &b.backend}, {"backend_version", &b.version}, {"system_name", &b.system},
+		{"model_path", &b.Model}, {"backend_name", &b.Backend}, {"backend_version", &b.BackendVersion}, {"system_name", &b.System},
 	} {
 		to := x.to
 		if x.key == "system_name" && role == "decode_" {
-			to = &b.decodeSystem
+			to = &b.DecodeSystem
 		}
 		key := role + x.key
 		word := b.text(key)
@@ -158,7 +159,8 @@ func (b *blockReader) complete() {
 	}
 	var missing []string
 	for _, key := range need {
-		if b.given[key] == nil && b.given[latency(key)] == nil {
+		latency := strings.Replace(key, "_correction_scale", "_latency_correction", 1) // stands for it
+		if b.given[key] == nil && b.given[latency] == nil {
 			missing = append(missing, key)
 		}
 	}
@@ -174,33 +176,28 @@ func (b *blockReader) complete() {
 	}
 }
 
-// latency is the latency key that corresponds to a scale of throughput.
-func latency(scale string) string {
-	return strings.Replace(scale, "_correction_scale", "_latency_correction", 1)
-}
-
 // workloadOf reads the workload and the limits.
 func (b *blockReader) workloadOf() {
-	b.input = b.integer("isl", 1, maxTokens)
-	b.output = b.integer("osl", 1, maxTokens)
-	b.prefix = b.integer("prefix", 0, maxTokens)
-	b.ttft = b.limit("ttft")
-	b.tpot = b.limit("tpot")
-	b.latency = b.limit("request_latency")
+	b.Input = b.integer("isl", 1, maxTokens)
+	b.Output = b.integer("osl", 1, maxTokens)
+	b.Prefix = b.integer("prefix", 0, maxTokens)
+	b.TTFT = b.limit("ttft")
+	b.TPOT = b.limit("tpot")
+	b.RequestLatency = b.limit("request_latency")
 	if g := b.given["percentile"]; g != nil && g.node.Kind == yaml.ScalarNode && strings.HasPrefix(g.node.Value, "p") {
 		g.node = &yaml.Node{Kind: yaml.ScalarNode, Value: g.node.Value[1:], Line: g.node.Line} // p95
 	}
-	b.percentile = b.number("percentile", 100)
-	b.confidence = b.number("confidence", 1)
+	b.Percentile = b.number("percentile", 100)
+	b.Confidence = b.number("confidence", 1)
 }
 
 // draftsOf reads speculative decoding.
 func (b *blockReader) draftsOf() {
 	if b.given["nextn"] != nil {
-		b.nextn = new(b.integer("nextn", 0, deployment.MaxMTP))
+		b.NextN = new(b.integer("nextn", 0, deployment.MaxMTP))
 	}
 	if b.given["nextn_accepted"] != nil {
-		b.accepted = new(b.number("nextn_accepted", deployment.MaxMTP))
+		b.NextNAccepted = new(b.number("nextn_accepted", deployment.MaxMTP))
 	}
 	b.rates = b.numbers("nextn_accept_rates")
 	b.kept = b.numbers("nextn_kept_rates")
@@ -209,13 +206,13 @@ func (b *blockReader) draftsOf() {
 // engineOf reads settings of the engine.
 func (b *blockReader) engineOf() {
 	// the tool writes false for "not set"
-	b.settings = engineSettings(b.number("free_gpu_memory_fraction", 1), b.integer("max_seq_len", 1, maxTokens), b.boolean("enable_chunked_prefill"))
+	b.Settings = engineSettings(b.number("free_gpu_memory_fraction", 1), b.integer("max_seq_len", 1, maxTokens), b.boolean("enable_chunked_prefill"))
 	if g := b.take("engine_settings"); g != nil {
 		for _, n := range b.items(g.at, g.node) {
 			if n.Kind != yaml.ScalarNode || !strings.Contains(n.Value, "=") {
 				b.Add(n.Line, g.at, "must be a list of KEY=VALUE, got %s", b.KindOf(n))
 			}
-			b.settings = append(b.settings, n.Value)
+			b.Settings = append(b.Settings, n.Value)
 		}
 	}
 }
@@ -264,7 +261,7 @@ func (b *blockReader) workerOf(i int, role string) {
 func (b *blockReader) scale(role string) float64 {
 	scale := b.number(role+"correction_scale", maxScale)
 	if x := b.number(role+"latency_correction", maxScale); x > 0 {
-		scale = orOne(scale) / x
+		scale = cmp.Or(scale, 1) / x
 		b.notes = append(b.notes, b.name+": "+role+"latency_correction "+strconv.FormatFloat(x, 'g', -1, 64)+
 			" is applied as a factor "+strconv.FormatFloat(1/x, 'g', 3, 64)+" on throughput; predicted latencies do not change")
 	}
@@ -272,16 +269,9 @@ func (b *blockReader) scale(role string) float64 {
 		return scale
 	}
 	if x := b.number("rate_match_"+role+"degradation", maxScale); x > 0 {
-		scale = orOne(scale) * x
+		scale = cmp.Or(scale, 1) * x
 	}
 	return scale
-}
-
-func orOne(x float64) float64 {
-	if x == 0 {
-		return 1
-	}
-	return x
 }
 
 // replicaOf reads the settings of replicas.

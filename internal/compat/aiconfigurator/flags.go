@@ -198,26 +198,16 @@ func (f *Flags) check() []error {
 
 // block is one experiment of the command.
 func (f *Flags) block(mode experiment.ServingMode, backend string) *block {
-	b := &block{
-		name: string(mode), generation: f.Generation(), mode: mode,
-		model: f.Model, system: f.System, decodeSystem: f.DecodeSystem, backend: backend, version: f.BackendVersion,
-		settings: f.settings(), gpus: f.TotalGPUs, input: f.Input, output: f.Output, prefix: f.Prefix,
-		ttft: f.TTFT, tpot: f.TPOT, latency: f.RequestLatency, percentile: f.Percentile, confidence: f.Confidence,
-		nextn: f.NextN, accepted: f.NextNAccepted,
-	}
+	b := &block{name: string(mode), generation: f.Generation(), mode: mode, Flags: *f}
+	b.Backend, b.Settings = backend, append(engineSettings(f.FreeGPUMemoryFraction, f.MaxSeqLen, f.EnableChunkedPrefill), f.Settings...)
 	b.workers[0].wide, b.workers[1].wide = f.EnableWideEP, f.EnableWideEP
 	if f.NextN != nil && *f.NextN == AutoNextN {
-		b.nextn = new(0)
+		b.NextN = new(0)
 		if m, err := (model.Source{}).Open(f.Model); err == nil {
-			*b.nextn = m.MTP.Layers
+			*b.NextN = m.MTP.Layers
 		}
 	}
 	return b
-}
-
-// settings are those of the engine.
-func (f *Flags) settings() []string {
-	return append(engineSettings(f.FreeGPUMemoryFraction, f.MaxSeqLen, f.EnableChunkedPrefill), f.Settings...)
 }
 
 // effective names the workload and the limits, and which of them were assumed.

@@ -45,7 +45,7 @@ func Formats(name, system string, m Modes) (deployment.Formats, []string, error)
 	asked, err := m.read()
 	var errs []error
 	f := &finisher{
-		block: &block{mode: experiment.Aggregated, model: name, system: system},
+		block: &block{mode: experiment.Aggregated, Flags: Flags{Model: name, System: system}},
 		complain: func(key, format string, args ...any) {
 			errs = append(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
 		},

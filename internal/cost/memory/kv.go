@@ -201,7 +201,8 @@ func (m *Model) KV(b graph.Batch) units.Bytes {
 }
 
 // BytesPerToken is the cache one more token takes on one device: over all layers
-// without a window, and for the given share of those with one.
+// without a window, and for the given share of those with one. Where all layers have one, as those of Mistral-7B-v0.1, sequences up to it keep
+// every token.
 func (m *Model) BytesPerToken(windowed float64) units.Bytes {
 	var b units.Bytes
 	for i := range m.layers {
@@ -214,6 +215,9 @@ func (m *Model) BytesPerToken(windowed float64) units.Bytes {
 		default:
 			b += units.Bytes(windowed*c.layers) * c.perToken / units.Bytes(c.cut)
 		}
+	}
+	if b == 0 && windowed == 0 {
+		return m.BytesPerToken(1)
 	}
 	return b
 }

@@ -48,7 +48,7 @@ func Port(name string, v device.Vendor) string {
 	return name
 }
 
-// Foreign says why an engine does not run on a device; "" if it does, or if there is no
+// Foreign says that an engine does not run on a device, and which ones do; "" if it does, or if there is no
 // such engine. The generic engine runs anywhere.
 func Foreign(name string, d *device.Profile) string {
 	runs := RunsOn(d.Vendor)
@@ -58,5 +58,5 @@ func Foreign(name string, d *device.Profile) string {
 	case d.Vendor == device.Apple:
 		return fmt.Sprintf("%s does not run on %s: Apple's GPUs run llama.cpp and MLX, which have no profile here; the engine generic gives an estimate", name, d.Name)
 	}
-	return fmt.Sprintf("%s does not run on %s", name, d.Name)
+	return fmt.Sprintf("%s does not run on %s; engines that do: %s", name, d.Name, strings.Join(runs, ", "))
 }

@@ -45,6 +45,9 @@ func TestPort(t *testing.T) {
 			t.Errorf("%s runs on Ascend's devices alone", name)
 		}
 	}
+	if got, want := Foreign("vllm-ascend", h200), "vllm-ascend does not run on h200_sxm; engines that do: trtllm, vllm, sglang"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 	if slices.Contains(RunsOn(device.Ascend), "vllm") || Foreign("trtllm", a3) == "" {
 		t.Error("CUDA's engines run on Ascend's devices")
 	}

@@ -45,6 +45,7 @@ type style struct {
 	Indexer    bool // and have an indexer
 	OutGate    bool
 	Sinks      bool
+	Joined     bool    // the input projections of linear attention are two matrices
 	RotaryDim  int     // rotated part of a head, where the config has it in elements
 	Tied       bool    // unless the config says otherwise
 	NoWindow   bool    // unless use_sliding_window says otherwise
@@ -63,6 +64,15 @@ func (r *reader) decoder() *Model {
 		return nil
 	}
 	return r.build(&c, nil)
+}
+
+// mixed makes the model of a config some of whose layers have another mixer.
+func (r *reader) mixed(c *decoder, other Attention, has func(i int) bool) *Model {
+	return r.build(c, func(i int, l *Layer) {
+		if has(i) {
+			l.Attention = other
+		}
+	})
 }
 
 // build makes the model of a config that is read. Layer, if not nil, changes layer i where

@@ -99,8 +99,3 @@ func (f FFN) String() string {
 	}
 	return s
 }
-
-// String names the kind of token mixer.
-func (k AttentionKind) String() string {
-	return [...]string{"none", "gqa", "mla", "gated-delta", "mamba2", "mamba1", "short-conv", "cross"}[k]
-}

@@ -84,11 +84,6 @@ func parseGraniteHybrid(r *reader, c *graniteHybrid) *Model {
 	return r.hybrid(c, func(i int) bool { return i < len(c.Types) && c.Types[i] == "attention" })
 }
 
-// parseBamba reads Bamba.
-func parseBamba(r *reader, c *graniteHybrid) *Model {
-	return r.hybrid(c, c.Attention.has)
-}
-
 // hybrid builds a model whose layers have attention or Mamba-2.
 func (r *reader) hybrid(c *graniteHybrid, attends func(i int) bool) *Model {
 	var mixer Attention
@@ -98,11 +93,7 @@ func (r *reader) hybrid(c *graniteHybrid, attends func(i int) bool) *Model {
 			break
 		}
 	}
-	return r.build(&c.decoder, func(i int, l *Layer) {
-		if !attends(i) {
-			l.Attention = mixer
-		}
-	})
+	return r.mixed(&c.decoder, mixer, func(i int) bool { return !attends(i) })
 }
 
 // parseFalconH1 reads Falcon-H1, whose layers run attention and Mamba-2 beside
@@ -153,9 +144,6 @@ type pureMamba struct {
 	base
 	mamba
 }
-
-// parseMamba reads Mamba and Falcon Mamba.
-func parseMamba(r *reader, c *pureMamba) *Model { return r.alike(c, r.mamba1(&c.base, &c.mamba)) }
 
 // parseMamba2 reads Mamba-2.
 func parseMamba2(r *reader, c *pureMamba) *Model {

@@ -39,9 +39,7 @@ func (r *reader) lfm2Model(c *lfm2) *Model {
 	conv := Attention{Kind: ShortConv, Recurrent: Recurrent{
 		ValueHeads: min(c.Hidden, maxHidden), ValueDim: 1, Conv: c.Conv, StateFormat: r.stateFormat("", ""),
 	}}
-	return r.build(&c.decoder, func(i int, l *Layer) {
-		if len(c.Types) > 0 && c.Types[i] == "conv" || len(c.Types) == 0 && !c.Attention.has(i) {
-			l.Attention = conv
-		}
+	return r.mixed(&c.decoder, conv, func(i int) bool {
+		return len(c.Types) > 0 && c.Types[i] == "conv" || len(c.Types) == 0 && !c.Attention.has(i)
 	})
 }

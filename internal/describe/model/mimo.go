@@ -21,11 +21,7 @@ func parseMiMoV2(r *reader, c *mimoV2) *Model {
 	local := r.mimoLocal(c)
 	r.listLength("hybrid_layer_pattern", len(c.Windowed), c.Layers, 0)
 	r.style.Sinks = c.FullSinks
-	return r.build(&c.decoder, func(i int, l *Layer) {
-		if len(c.Windowed) > 0 && c.Windowed[i] != 0 {
-			l.Attention = local
-		}
-	})
+	return r.mixed(&c.decoder, local, func(i int) bool { return len(c.Windowed) > 0 && c.Windowed[i] != 0 })
 }
 
 // mimoLocal is the attention of the windowed layers.

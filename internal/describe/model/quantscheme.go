@@ -8,69 +8,32 @@ import (
 )
 
 // algoScheme is the scheme of a ModelOpt algorithm; base is the format of what
-// is not quantized, group the stated group size or 0.
+// is not quantized, group the stated group size of four-bit formats or 0.
 func algoScheme(algo string, group int, base dtype.Format) (dtype.Scheme, error) {
-	name := strings.ToUpper(algo)
-	for _, of := range []func(string, int, dtype.Format) (dtype.Scheme, bool){eightBit, floatFour, integerFour} {
-		if s, ok := of(name, group, base); ok {
-			return s, nil
-		}
-	}
-	return dtype.Scheme{}, fmt.Errorf("quantization: quant_algo: %s is not supported; known: FP8, MXFP8, NVFP4, MXFP4, W4A8_AWQ, W4A16_AWQ, W8A8_SQ, MIXED_PRECISION", quoted(algo))
-}
-
-func eightBit(algo string, _ int, base dtype.Format) (dtype.Scheme, bool) {
-	fp8 := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
-	switch algo {
-	case "FP8", "FP8_STATIC", "FP8_PER_TENSOR":
-		fp8.Static = true
-		return fp8, true
-	case "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PER_CHANNEL":
-		return fp8, true
-	case "FP8_PB_WO", "FP8_BLOCK_SCALES", "FP8_PB_REAL":
-		return fp8Block(128, 128), true
-	case "MXFP8":
-		fp8.Group, fp8.Scale = 32, dtype.FP8
-		return fp8, true
-	case "W8A16", "INT8_WO":
-		return dtype.Scheme{Weight: dtype.INT8, Activation: base}, true
-	case "W8A8_SQ", "INT8_SQ", "W8A8_SQ_PER_CHANNEL":
-		return dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8}, true
-	}
-	return dtype.Scheme{}, false
-}
-
-func floatFour(algo string, group int, base dtype.Format) (dtype.Scheme, bool) {
-	nv, mx := group, group
+	nv, mx, integer := group, group, group
 	if group <= 0 {
-		nv, mx = 16, 32
+		nv, mx, integer = 16, 32, 128
 	}
-	switch algo {
-	case "NVFP4", "NVFP4_AWQ":
-		return fp4(nv, dtype.FP4), true
-	case "W4A16_NVFP4":
-		return fp4(nv, base), true
-	case "W4A8_NVFP4_FP8":
-		return fp4(nv, dtype.FP8), true
-	case "MXFP4", "W4A16_MXFP4":
-		return fp4(mx, base), true
-	case "W4A8_MXFP4_FP8", "W4A8_MXFP4_MXFP8":
-		return fp4(mx, dtype.FP8), true
+	channels := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
+	tensor, micro := channels, channels
+	tensor.Static = true
+	micro.Group, micro.Scale = 32, dtype.FP8
+	int8, int8Only := dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8}, dtype.Scheme{Weight: dtype.INT8, Activation: base}
+	int4 := dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: integer, Scale: base}
+	int4FP8 := int4
+	int4FP8.Activation = dtype.FP8
+	s, ok := map[string]dtype.Scheme{
+		"FP8": tensor, "FP8_STATIC": tensor, "FP8_PER_TENSOR": tensor, "FP8_PER_CHANNEL_PER_TOKEN": channels, "FP8_PER_CHANNEL": channels,
+		"FP8_PB_WO": fp8Block(128, 128), "FP8_BLOCK_SCALES": fp8Block(128, 128), "FP8_PB_REAL": fp8Block(128, 128), "MXFP8": micro,
+		"W8A16": int8Only, "INT8_WO": int8Only, "W8A8_SQ": int8, "INT8_SQ": int8, "W8A8_SQ_PER_CHANNEL": int8,
+		"NVFP4": fp4(nv, dtype.FP4), "NVFP4_AWQ": fp4(nv, dtype.FP4), "W4A16_NVFP4": fp4(nv, base), "W4A8_NVFP4_FP8": fp4(nv, dtype.FP8),
+		"MXFP4": fp4(mx, base), "W4A16_MXFP4": fp4(mx, base), "W4A8_MXFP4_FP8": fp4(mx, dtype.FP8), "W4A8_MXFP4_MXFP8": fp4(mx, dtype.FP8),
+		"W4A8_AWQ": int4FP8, "W4A16": int4, "W4A16_AWQ": int4, "INT4_AWQ": int4, "W4A16_GPTQ": int4,
+	}[strings.ToUpper(algo)]
+	if !ok {
+		return s, fmt.Errorf("quantization: quant_algo: %s is not supported; known: FP8, MXFP8, NVFP4, MXFP4, W4A8_AWQ, W4A16_AWQ, W8A8_SQ, MIXED_PRECISION", quoted(algo))
 	}
-	return dtype.Scheme{}, false
-}
-
-func integerFour(algo string, group int, base dtype.Format) (dtype.Scheme, bool) {
-	if group <= 0 {
-		group = 128
-	}
-	switch algo {
-	case "W4A8_AWQ":
-		return dtype.Scheme{Weight: dtype.INT4, Activation: dtype.FP8, Group: group, Scale: base}, true
-	case "W4A16", "W4A16_AWQ", "INT4_AWQ", "W4A16_GPTQ":
-		return dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: group, Scale: base}, true
-	}
-	return dtype.Scheme{}, false
+	return s, nil
 }
 
 func fp4(group int, activation dtype.Format) dtype.Scheme {

@@ -1,6 +1,6 @@
 package model
 
-// qwenNext is the config of Qwen3-Next and the text_config of Qwen3.5: three
+// qwenNext is the config of Qwen3-Next and OLMo Hybrid and the text_config of Qwen3.5: three
 // layers of gated linear attention to one of full attention.
 type qwenNext struct {
 	decoder
@@ -21,35 +21,20 @@ type linear struct {
 	State      string `json:"mamba_ssm_dtype"`
 }
 
-// parseQwenNext reads Qwen3-Next, whose input projections of linear attention are two matrices.
-func parseQwenNext(r *reader, c *qwenNext) *Model { return r.hybridQwen(c, true) }
-
-// parseQwen35 reads Qwen3.5 and 3.6.
-func parseQwen35(r *reader, c *qwenNext) *Model {
-	return r.withQwenVision(r.hybridQwen(c, false), newerTower)
-}
-
-func (r *reader) hybridQwen(c *qwenNext, joined bool) *Model {
+// parseQwenNext reads them.
+func parseQwenNext(r *reader, c *qwenNext) *Model {
 	delta := Attention{Kind: GatedDelta, Recurrent: r.gatedDelta(&c.linear)}
-	delta.Recurrent.Joined = joined
 	r.layerKinds("layer_types", c.Types, c.Layers, "linear_attention", "full_attention")
 	if len(c.Types) == 0 {
 		r.need("full_attention_interval", c.Interval, maxLayers)
 	}
 	r.style.OutGate = c.OutGate
-	return r.build(&c.decoder, func(i int, l *Layer) {
-		if !c.fullAttention(i) {
-			l.Attention = delta
+	return r.mixed(&c.decoder, delta, func(i int) bool {
+		if len(c.Types) > 0 {
+			return c.Types[i] == "linear_attention"
 		}
+		return (i+1)%c.Interval != 0
 	})
-}
-
-// fullAttention reports whether layer i has softmax attention.
-func (c *qwenNext) fullAttention(i int) bool {
-	if len(c.Types) > 0 {
-		return c.Types[i] == "full_attention"
-	}
-	return (i+1)%c.Interval == 0
 }
 
 // gatedDelta checks the linear attention's fields.
@@ -62,6 +47,6 @@ func (r *reader) gatedDelta(c *linear) Recurrent {
 	r.divides("linear_num_key_heads", c.KeyHeads, "linear_num_value_heads", c.ValueHeads)
 	return Recurrent{
 		KeyHeads: c.KeyHeads, ValueHeads: c.ValueHeads, KeyDim: c.KeyDim, ValueDim: c.ValueDim,
-		Conv: c.Conv, StateFormat: r.stateFormat("mamba_ssm_dtype", c.State),
+		Conv: c.Conv, Joined: r.style.Joined, StateFormat: r.stateFormat("mamba_ssm_dtype", c.State),
 	}
 }

@@ -23,11 +23,7 @@ func parseStep3(r *reader, c *step3) *Model {
 	r.layerKinds("layer_types", types, c.Layers, "sliding_attention", "full_attention")
 	local := r.step3Local(c)
 	r.style.RouterBias = c.RouterBias
-	m := r.build(&c.decoder, func(i int, l *Layer) {
-		if len(types) > 0 && types[i] == "sliding_attention" {
-			l.Attention = local
-		}
-	})
+	m := r.mixed(&c.decoder, local, func(i int) bool { return len(types) > 0 && types[i] == "sliding_attention" })
 	if m == nil {
 		return nil
 	}

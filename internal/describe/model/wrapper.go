@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 )
@@ -112,82 +113,60 @@ func (j *joint) merge(t *tower) int {
 	return 1
 }
 
-// parseWrapper reads a language model of another family with an image tower and a
-// projector of two matrices.
-func parseWrapper(r *reader) *Model {
-	return r.wrapped(func(j *joint, v *Vision) {
-		if v.MergerHidden = j.Projection; v.MergerHidden == 0 {
-			v.MergerHidden = v.Out
-		}
-	})
-}
+// twoMatrices is the usual projector.
+func twoMatrices(j *joint, v *Vision) { v.MergerHidden = cmp.Or(j.Projection, v.Out) }
 
-// parseWholeImages reads the same where every image is scaled to one size.
+// parseWholeImages reads wrappers in which every image is scaled to one size.
 func parseWholeImages(r *reader) *Model {
-	m := parseWrapper(r)
+	m := wrapped(twoMatrices)(r)
 	if m != nil && m.Vision != nil {
 		m.Vision.TokensPerImage = m.Vision.Positions / m.Vision.merged()
 	}
 	return m
 }
 
-// parseIdefics3 reads Idefics 3 and SmolVLM: one matrix.
-func parseIdefics3(r *reader) *Model {
-	return r.wrapped(func(_ *joint, v *Vision) { v.Joined = true })
-}
-
-// parsePaliGemma reads PaliGemma: one matrix, images of one size.
-func parsePaliGemma(r *reader) *Model {
-	return r.wrapped(func(_ *joint, v *Vision) { v.Joined, v.TokensPerImage = true, v.Positions })
-}
-
-// parseMistral3 reads Mistral Small 3.1 and later: patches are merged by a matrix
+// mergingMatrix is the projector of Mistral Small 3.1 and later: patches are merged by a matrix
 // of their own.
-func parseMistral3(r *reader) *Model {
-	return r.wrapped(func(_ *joint, v *Vision) {
-		in := v.Hidden * v.merged()
-		v.MergerHidden = asWide(in, v.Out, in*v.Hidden+v.Hidden*v.Out+v.Out*v.Out)
-	})
+func mergingMatrix(_ *joint, v *Vision) {
+	in := v.Hidden * v.merged()
+	v.MergerHidden = asWide(in, v.Out, in*v.Hidden+v.Hidden*v.Out+v.Out*v.Out)
 }
 
-// parseCohereVision reads Command A Vision and Aya Vision: a gated projector.
-func parseCohereVision(r *reader) *Model {
-	return r.wrapped(func(j *joint, v *Vision) {
-		in, inner := v.Hidden*v.merged(), j.Alignment
-		v.MergerHidden = asWide(in, v.Out, in*inner+inner/2*v.Out)
-	})
+// gatedProjector is that of Command A Vision and Aya Vision.
+func gatedProjector(j *joint, v *Vision) {
+	in, inner := v.Hidden*v.merged(), j.Alignment
+	v.MergerHidden = asWide(in, v.Out, in*inner+inner/2*v.Out)
 }
 
-// parseKimiVL reads Kimi-VL: the projector is as wide as the merged patches.
-func parseKimiVL(r *reader) *Model { return r.wrapped(func(*joint, *Vision) {}) }
-
-// wrapped reads the language model by its own family and joins the tower to it.
-func (r *reader) wrapped(project func(*joint, *Vision)) *Model {
-	var inner header
-	if r.path == "" || json.Unmarshal(r.text, &inner) != nil {
-		r.addf("text_config", "missing (family %s)", r.family.Name)
-		return nil
+// wrapped reads the language model by its own family, and joins the image tower to it by a projector.
+func wrapped(project func(*joint, *Vision)) func(*reader) *Model {
+	return func(r *reader) *Model {
+		var inner header
+		if r.path == "" || json.Unmarshal(r.text, &inner) != nil {
+			r.addf("text_config", "missing (family %s)", r.family.Name)
+			return nil
+		}
+		f, name := findFamily(inner)
+		if f == nil {
+			r.errs = append(r.errs, unknownArchitecture(name))
+			return nil
+		}
+		own := *r.family
+		own.Modules = f.Modules
+		r.family, r.style = &own, f.Style
+		if !r.fill(f.Nested) {
+			return nil
+		}
+		m := f.parse(r)
+		var j joint
+		if json.Unmarshal(r.config, &j) != nil {
+			return m
+		}
+		return r.withTower(m, func(t *tower, v *Vision) {
+			v.Merge = j.merge(t)
+			project(&j, v)
+		})
 	}
-	f, name := findFamily(inner)
-	if f == nil {
-		r.errs = append(r.errs, unknownArchitecture(name))
-		return nil
-	}
-	own := *r.family
-	own.Modules = f.Modules
-	r.family, r.style = &own, f.Style
-	if !r.fill(f.Nested) {
-		return nil
-	}
-	m := f.parse(r)
-	var j joint
-	if json.Unmarshal(r.config, &j) != nil {
-		return m
-	}
-	return r.withTower(m, func(t *tower, v *Vision) {
-		v.Merge = j.merge(t)
-		project(&j, v)
-	})
 }
 
 // tower reads the vision_config, nil without one or with an error.

@@ -43,7 +43,7 @@ func Presets() []Preset {
 			mlperf(450, 40, "Llama-2-70B interactive"),
 		},
 		{
-			"agentic", 8596, 182, 5072, "means of the tool and agent trace of Mooncake (FAST 2025), whose cache has 59 % of the input",
+			"agentic", 8596, 182, 5072, "sessions of 64 requests that grow from 8,596 to 27,000 tokens: Mooncake's tool and agent trace (FAST 2025), SWE-rebench",
 			mlperf(3000, 80, "gpt-oss-120b server, reasoning and code"),
 		},
 		{"batch", 922, 922, 0, "InferenceX scenario 1k/1k", Usual{Source: "MLPerf Inference, offline scenario"}},

@@ -76,7 +76,7 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 			_, err = b.Discard(len(mark)) // the byte order mark that Windows adds
 			head = head[len(mark):]
 		}
-		if err == nil {
+		if err == nil && ps.lines(head) {
 			err = read(ps, formatOf(head, name), b)
 		}
 	}
@@ -87,6 +87,15 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
 	return ps.Err()
+}
+
+// lines rejects a JSON list of objects.
+func (ps *problems) lines(head []byte) bool {
+	list, ok := bytes.CutPrefix(bytes.TrimSpace(head), []byte("["))
+	if ok = ok && bytes.HasPrefix(bytes.TrimSpace(list), []byte("{\"")); ok {
+		ps.Add(1, "", "a JSON list; write its objects one a line: jq -c '.[]'")
+	}
+	return !ok
 }
 
 // text rejects content that is not text.

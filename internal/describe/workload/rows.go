@@ -72,6 +72,7 @@ type rows struct {
 	longest int  // tokens of a prompt or an output
 	take    func(line int, r row)
 	found   bool
+	strange bool // the first request lacks a key, and so will the others
 }
 
 // csv reads a table. The error is an I/O error.
@@ -175,7 +176,7 @@ func (r *rows) jsonl(file io.Reader) error {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	line := 0
-	for !r.Full() && lines.Scan() {
+	for !r.Full() && !r.strange && lines.Scan() {
 		line++
 		if text := bytes.TrimSpace(lines.Bytes()); len(text) > 0 {
 			r.object(line, text)
@@ -235,12 +236,13 @@ func (r *rows) keys(line int, values map[string]json.RawMessage) (names, said te
 	for p, k := range known() {
 		for _, name := range k.names {
 			if v, ok := values[name]; ok {
-				names[p], said[p] = name, string(v)
+				names[p], said[p] = name, plain(v)
 				break
 			}
 		}
 		if names[p] == "" && (part(p) == input || r.timed) {
 			r.Add(line, "", "no key with %s (%s); keys: %s", k.one, list(k.names, 5), list(slices.Sorted(maps.Keys(values)), 10))
+			r.strange = !r.found
 			return names, said, false
 		}
 	}
@@ -248,6 +250,15 @@ func (r *rows) keys(line int, values map[string]json.RawMessage) (names, said te
 		said[output] = ""
 	}
 	return names, said, true
+}
+
+// plain is the text of a value: a string without its quotes, as of a date, or the value as it is written.
+func plain(v json.RawMessage) string {
+	var s string
+	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {
+		return s
+	}
+	return string(v)
 }
 
 // request reads one request and passes it on. An unknown output length, as of failed requests, is not an error.

@@ -38,6 +38,11 @@ func TestReadTrace(t *testing.T) {
 				{0, 1500, 3, []uint32{0, 1, 2}}, {0.5, 1024, 4, []uint32{0, 3}},
 			}},
 		},
+		"dates and numbers in JSON strings": {
+			text: `{"arrival":"2024-05-10 00:00:00","input_length":"10","output_length":3}` + "\n" + `{"arrival":"2024-05-10T00:00:00.5Z","input_length":20,"output_length":4}` + "\n" +
+				`{"arrival":"2024-05-10 00:00:02","input_length":30,"output_length":5}`,
+			want: three,
+		},
 		"bailian": {
 			text: `{"chat_id": 159, "parent_chat_id": -1, "timestamp": 61.1, "input_length": 20, "output_length": 3, "hash_ids": [5, 6]}` + "\n" +
 				`{"chat_id": 160, "parent_chat_id": 159, "timestamp": 62.6, "input_length": 40, "output_length": 4, "hash_ids": [5, 6, 7]}`,
@@ -71,6 +76,8 @@ func TestReadTraceRefuses(t *testing.T) {
 		"bad values":       {"x", timed + "soon,many,5\n1\nNaN,1,1\n1e13,1,1\n", "x:2: input_tokens: must be a number of tokens, got many\nx:2: arrival_s: must be a number of seconds or a date and time, got soon\nx:3: 1 values, but the first line has 3\nx:4: arrival_s: must be a number of seconds or a date and time, got NaN\nx:5: arrival_s: must be a number of seconds or a date and time, got 1e13"},
 		"too long":         {"x", timed + "1,16777217,1\n", "x:2: input_tokens: must be at most 16777216, got 16777217"},
 		"json, no arrival": {"x", "\n \n{\"input_length\": 1}", "x:3: no key with an arrival time (arrival_s, timestamp, arrived_at, arrival); keys: input_length"},
+		"json, no key":     {"x", "{\"input_length\": 1}\n{\"input_length\": 1}\n", "x:1: no key with an arrival time (arrival_s, timestamp, arrived_at, arrival); keys: input_length"},
+		"json, a list":     {"x.json", `[{"timestamp":1,"input_length":1,"output_length":1}]`, "x.json:1: a JSON list; write its objects one a line: jq -c '.[]'"},
 		"json, no answer":  {"x", `{"timestamp":1,"input_length":1}`, "x:1: no key with an output length (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); keys: input_length, timestamp"},
 		"json, hashes":     {"x", `{"timestamp":1,"input_length":1,"output_length":1,"hash_ids":["a"]}`, "x:1: hash_ids: must be a list of whole numbers"},
 		"json, a date":     {"x", `{"timestamp":null,"input_length":1,"output_length":1}`, "x:1: timestamp: must be a number of seconds or a date and time, got null"},

@@ -28,13 +28,16 @@ func (o *Overlay) Expect(s *Case) Expected {
 		Basis: "no measured deployment: this calibration has no residuals",
 	}
 	path := s.Path(kind)
-	for i, r := range o.along(path) {
+	groups := o.along(path)
+	for i, r := range groups {
 		share := float64(r.Rows) / float64(r.Rows+asMuch)
 		if i == 0 { // a few rows are shrunk towards the errors of knowing nothing
 			share = min(1, float64(r.Rows)/Enough)
 		}
 		out.draw(&r, share)
-		out.Basis = s.basis(&r, kind, path[1:i+1])
+	}
+	if n := len(groups); n > 0 {
+		out.Basis = s.basis(&groups[n-1], kind, path[1:n])
 	}
 	if r, ok := o.Residuals[s.OwnResiduals()]; ok && s.Method == Simulated {
 		out.draw(&r, float64(r.Rows)/float64(r.Rows+asMuch))

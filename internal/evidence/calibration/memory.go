@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -21,6 +22,14 @@ type Memory struct {
 	points []Remembered
 	// weights are the covariances' inverse times the values: of kernels, and of prompts; 0 of points without a value.
 	weights [2][]float64
+	// said is what was last said, and of what: the errors of one deployment are looked up at many loads, one after the other.
+	said atomic.Pointer[said]
+}
+
+// said is what a memory says of a subject in words.
+type said struct {
+	of    Subject
+	words string
 }
 
 // Remembered is a measured deployment that a memory keeps.
@@ -143,11 +152,23 @@ const neighbour = 0.3
 
 // inWords is what a memory changes in a prediction, from how many neighbours and sources; "" for less than half a percent.
 func (m *Memory) inWords(s *Subject) string {
+	if m == nil {
+		return ""
+	}
+	if last := m.said.Load(); last != nil && last.of == *s {
+		return last.words
+	}
+	out := m.say(s)
+	m.said.Store(&said{*s, out})
+	return out
+}
+
+func (m *Memory) say(s *Subject) string {
 	kernelTimes, promptTimes := 0.0, 0.0
 	near, rows, best := 0, 0, 0.0
 	var nearest *Subject
 	var sources []string
-	for i := range m.Points() {
+	for i := range m.points {
 		p := &m.points[i]
 		x := nearness(s, &p.Subject)
 		kernelTimes, promptTimes = kernelTimes+x*m.weights[0][i], promptTimes+x*m.weights[1][i]

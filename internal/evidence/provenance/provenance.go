@@ -8,6 +8,7 @@ package provenance
 import (
 	_ "embed"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
@@ -35,3 +36,10 @@ var entries = embedded.Once("provenance: manifest.yaml", manifest, embedded.YAML
 
 // Entries lists the data.
 func Entries() []Entry { return slices.Clone(entries()) }
+
+// Shipped lists the data behind predictions: without those of tests and tools, and the texts of faces.
+func Shipped() []Entry {
+	return slices.DeleteFunc(Entries(), func(e Entry) bool {
+		return strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/face/") || !strings.HasPrefix(e.Path, "internal/")
+	})
+}

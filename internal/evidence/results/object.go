@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -126,6 +127,9 @@ func (o object) serving(f Format) Run {
 	if r.Requests > 0 {
 		r.Input, r.Output = o.number("total_input_tokens")/float64(r.Requests), o.number("total_output_tokens")/float64(r.Requests)
 	}
+	if f == SGLang {
+		o.sub("server_info").served(&r)
+	}
 	if f == SGLang && strings.HasPrefix(o.text("dataset_name"), "random") {
 		if _, ok := o["random_range_ratio"]; ok {
 			r.LengthLow = min(1, max(shortest, o.number("random_range_ratio")))
@@ -141,6 +145,42 @@ func (o object) serving(f Format) Run {
 		r.Rate = 0
 	}
 	return r
+}
+
+// served reads what a server of SGLang said of itself: its arguments, with the values that it chose.
+func (o object) served(r *Run) {
+	if len(o) == 0 || r.Engine != "sglang" {
+		return
+	}
+	r.Model, r.Version = cmp.Or(r.Model, o.text("model_path")), o.text("version")
+	count := func(key string) int { return int(o.positive(key)) }
+	tp, dp := count("tp_size"), max(1, count("dp_size"))
+	own, _ := o["enable_dp_attention"].(bool)
+	switch {
+	case tp == 0 || count("pp_size") > 1:
+	case own && tp%dp == 0:
+		r.GPUs, r.TP, r.DP, r.EP = tp, tp/dp, dp, max(1, count("ep_size"))
+	case dp == 1:
+		r.GPUs, r.TP, r.DP, r.EP = tp, tp, 1, max(1, count("ep_size"))
+	}
+	r.set("max_sequences", o.positive("max_running_requests"))
+	r.set("token_budget", o.positive("chunked_prefill_size"))
+	r.set("memory_share", o.positive("mem_fraction_static"))
+}
+
+// set adds a setting; zero is not stated.
+func (r *Run) set(key string, value float64) {
+	if value > 0 {
+		r.Settings = append(r.Settings, Setting{key, value})
+	}
+}
+
+// positive reads a number of which a negative one says that there is none.
+func (o object) positive(key string) float64 {
+	if x, ok := o[key].(float64); ok && x < 0 {
+		return 0
+	}
+	return min(most, o.number(key))
 }
 
 // inferenceXLow is the share of the stated lengths from which InferenceX draws those of
@@ -184,7 +224,7 @@ func (o object) trtllm() Run {
 		return Times{stream.seconds(avg), p.seconds("p50")}
 	}
 	r := Run{
-		Format: TRTLLM, Model: o.sub("engine").text("model"), Engine: "trtllm", Requests: requests.count("num_requests"),
+		Format: TRTLLM, Model: o.sub("engine").text("model"), Engine: "trtllm", Version: o.sub("engine").text("version"), System: o.sub("machine").text("name"), Requests: requests.count("num_requests"),
 		Concurrency: requests.count("avg_num_concurrent_requests"),
 		Input:       requests.number("avg_input_length"), Output: requests.number("avg_output_length"),
 		TTFT: times("avg_ttft_ms", "ttft_percentiles"), TPOT: times("avg_tpot_ms", "tpot_percentiles"),
@@ -192,19 +232,15 @@ func (o object) trtllm() Run {
 		GPUs: world.count("world_size"),
 	}
 	if tp := world.count("tp_size"); tp == r.GPUs {
-		r.TP, r.DP, r.EP = tp, 1, 1
+		r.TP, r.DP, r.EP = tp, 1, max(1, int(world.positive("ep_size")))
 	}
-	for _, s := range [...]struct{ key, field string }{
-		{"max_sequences", "max_batch_size"}, {"token_budget", "max_num_tokens"}, {"memory_share", "kv_cache_percentage"},
-	} {
-		v := world.number(s.field)
-		if s.key == "memory_share" {
-			v /= 100
-		}
-		if v > 0 {
-			r.Settings = append(r.Settings, Setting{s.key, v})
-		}
+	share := world.number("kv_cache_percentage")
+	if share > 1 { // in per cent before 1.0, as a share since
+		share /= 100
 	}
+	r.set("max_sequences", world.number("max_batch_size"))
+	r.set("token_budget", world.number("max_num_tokens"))
+	r.set("memory_share", share)
 	for _, part := range []object{world, requests, speed, stream} {
 		if err := part.wrong(); err != nil {
 			o.fault("%w", err)
@@ -255,15 +291,28 @@ func (o object) aiperf(metrics object) Run {
 	return r
 }
 
-// load reads the load and the model from the configuration of an export.
+// load reads the load and the model from the configuration of an export: AIPerf's since 0.8, which has phases, or that of before and of genai-perf.
 func (o object) load(r *Run) {
 	load := o.sub("loadgen")
-	r.Concurrency = load.count("concurrency")
+	for _, phase := range o.all("phases") {
+		if phase.text("kind", "name") != "warmup" {
+			load = phase
+		}
+	}
+	r.Concurrency, r.Rate = load.count("concurrency"), load.number("rate", "request_rate")
 	if r.Concurrency == 0 {
 		r.Concurrency = o.sub("perf_analyzer").sub("stimulus").count("concurrency")
 	}
-	if r.Rate = load.number("request_rate"); r.Concurrency > 0 {
+	switch {
+	case load.text("type") == "fixed_schedule": // a trace
+		r.Concurrency, r.Rate = 0, 0
+	case load.text("type") != "" && r.Rate > 0: // its concurrency is a bound
+		r.Concurrency = 0
+	case r.Concurrency > 0:
 		r.Rate = 0
+	}
+	for _, model := range o.sub("models").all("items") {
+		r.Model = cmp.Or(r.Model, model.text("name"))
 	}
 	for _, from := range []object{o, o.sub("endpoint")} {
 		for _, key := range []string{"model_names", "model"} {
@@ -272,6 +321,18 @@ func (o object) load(r *Run) {
 			}
 		}
 	}
+}
+
+// all are the objects of a list.
+func (o object) all(key string) []object {
+	list, _ := o[key].([]any)
+	var out []object
+	for _, v := range list {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // fromMetrics is a run from AIPerf's metrics: each has an average, and percentiles where

@@ -72,10 +72,15 @@ func readRequests(head []string, in *csv.Reader) ([]Run, error) {
 			}
 		}
 	}
-	run := Run{Format: Requests, Requests: len(values[columnTTFT]), TTFTs: seconds(values[columnTTFT]), TPOTs: seconds(values[columnTPOT])}
+	return []Run{fromRequests(Requests, &values)}, nil
+}
+
+// fromRequests is the run of some requests.
+func fromRequests(f Format, values *[columns][]float64) Run {
+	run := Run{Format: f, Requests: len(values[columnTTFT]), TTFTs: seconds(values[columnTTFT]), TPOTs: seconds(values[columnTPOT])}
 	run.Input, run.Output = mean(values[columnInput]), mean(values[columnOutput])
 	run.TTFT.Mean, run.TPOT.Mean = units.Seconds(mean(values[columnTTFT])), units.Seconds(mean(values[columnTPOT]))
-	return []Run{run}, nil
+	return run
 }
 
 // readRequest reads one line; empty cells are zero.

@@ -16,6 +16,8 @@ type Run struct {
 	Format Format
 	Model  string
 	Engine string
+	// Version is the release of the engine.
+	Version string
 	// System is the hardware in the file's words.
 	System string
 	// Requests were completed, Concurrency at most in flight, Rate offered per second;
@@ -59,6 +61,7 @@ const (
 	VLLM       Format = "vllm bench serve"
 	SGLang     Format = "SGLang bench_serving"
 	AIPerf     Format = "AIPerf or genai-perf"
+	Records    Format = "AIPerf per-request"
 	TRTLLM     Format = "trtllm-bench"
 	GuideLLM   Format = "guidellm"
 	InferenceX Format = "InferenceX"
@@ -68,7 +71,7 @@ const (
 
 // accepted says which files can be read.
 const accepted = "accepted are the JSON of vllm bench serve --save-result, the JSONL of SGLang's bench_serving --output-file, the JSON or CSV that" +
-	" AIPerf and genai-perf export, the JSON of guidellm, the JSON of trtllm-bench --report_json, a result of InferenceX, plimsoll simulate --json, or a CSV with one" +
+	" AIPerf and genai-perf export, AIPerf's profile_export.jsonl, the JSON of guidellm, the JSON of trtllm-bench --report_json, a result of InferenceX, plimsoll simulate --json, or a CSV with one" +
 	" line per request (isl, osl, ttft_ms, tpot_ms)"
 
 // UnknownError is of files of no known format.
@@ -121,15 +124,13 @@ func Parse(data []byte) ([]Run, error) {
 // readJSON reads one object, a list of them, or one a line.
 func readJSON(data []byte) ([]Run, error) {
 	var runs []Run
-	d := json.NewDecoder(bytes.NewReader(data))
+	var requests records
+	d := json.NewDecoder(bytes.NewReader(finite(data)))
 	for len(runs) <= maxRuns {
 		var value any
 		err := d.Decode(&value)
 		if errors.Is(err, io.EOF) {
-			if len(runs) == 0 {
-				return nil, unknown()
-			}
-			return runs, nil
+			return requests.join(runs)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("not JSON: %w", err)
@@ -143,14 +144,47 @@ func readJSON(data []byte) ([]Run, error) {
 			if !ok {
 				return nil, unknown()
 			}
-			some, err := readReport(o)
+			if isRecord(o) {
+				err = requests.add(o)
+			} else {
+				var some []Run
+				some, err = readReport(o)
+				runs = append(runs, some...)
+			}
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, some...)
 		}
 	}
 	return nil, fmt.Errorf("more than %d runs", maxRuns)
+}
+
+// finite replaces NaN and infinities, which Python writes and JSON does not have, by null: SGLang's client writes the request rate of a run
+// without one as Infinity.
+func finite(data []byte) []byte {
+	var out []byte
+	from, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == 'N' || c == 'I' || c == '-'):
+			for _, word := range [...]string{"NaN", "Infinity", "-Infinity"} {
+				if bytes.HasPrefix(data[i:], []byte(word)) {
+					out = append(append(out, data[from:i]...), "null"...)
+					from = i + len(word)
+					i = from - 1
+					break
+				}
+			}
+		}
+	}
+	if from == 0 {
+		return data
+	}
+	return append(out, data[from:]...)
 }
 
 // readReport reads an object of any format: one run, or a report of guidellm, which has several.

@@ -19,11 +19,24 @@ const (
 "mean_ttft_ms":120,"median_ttft_ms":100,"p99_ttft_ms":300,"mean_tpot_ms":9.5,"median_tpot_ms":9.4,"p99_tpot_ms":11,"ttfts":[0.3,0.1]}`
 	sglangFile = `{"backend":"sglang","dataset_name":"random","request_rate":4.0,"max_concurrency":null,"random_input_len":1024,"duration":10.0,
 "completed":40,"total_input_tokens":20000,"total_output_tokens":4000,"output_throughput":400.0,"mean_ttft_ms":80.0,"median_ttft_ms":70.0,"mean_tpot_ms":8.0}
-{"backend":"sglang","random_input_len":1024,"request_rate":Infinity_,"completed":10,"mean_ttft_ms":90.0}`
+{"backend":"sglang","random_input_len":1024,"request_rate":Infinity,"completed":10,"mean_ttft_ms":90.0}`
 	aiperfFile = `{"time_to_first_token":{"unit":"ms","avg":150.5,"p50":140,"p99":300},"inter_token_latency":{"unit":"ms","avg":12.5,"p50":12},
 "output_token_throughput":{"unit":"tokens/sec","avg":640},"request_throughput":{"unit":"requests/sec","avg":2.5},"input_sequence_length":{"unit":"tokens","avg":1000},
 "output_sequence_length":{"unit":"tokens","avg":256},"request_count":{"unit":"requests","avg":80},"benchmark_duration":{"unit":"sec","avg":32},
 "input_config":{"endpoint":{"model_names":["Qwen/Qwen3-8B"]},"loadgen":{"concurrency":8}}}`
+	aiperfPhases = `{"schema_version":"1.5","time_to_first_token":{"unit":"ms","avg":150.5,"p50":140,"count":80},"inter_token_latency":{"unit":"ms","avg":12.5,"p50":12},
+"output_token_throughput":{"unit":"tokens/sec","avg":640},"request_count":{"unit":"requests","avg":80},
+"input_config":{"models":{"strategy":"round_robin","items":[{"name":"Qwen/Qwen3-8B"}]},"endpoint":{"streaming":true},
+"phases":[{"name":"warmup","kind":"warmup","type":"concurrency","concurrency":2},{"name":"profiling","kind":"profiling",LOAD}]}}`
+	recordsFile = `{"metadata":{"session_num":0,"request_start_ns":1000000000,"request_end_ns":2000000000,"benchmark_phase":"profiling"},"metrics":{"input_sequence_length":{"value":1000,"unit":"tokens"},
+"output_sequence_length":{"value":100,"unit":"tokens"},"time_to_first_token":{"value":50,"unit":"ms"},"inter_token_latency":{"value":8,"unit":"ms"}},"error":null}
+{"metadata":{"benchmark_phase":"warmup","request_start_ns":1,"request_end_ns":2},"metrics":{"input_sequence_length":{"value":9},"output_sequence_length":{"value":9},"time_to_first_token":{"value":900}},"error":null}
+{"metadata":{"benchmark_phase":"profiling","was_cancelled":true},"metrics":{"error_isl":{"value":550,"unit":"tokens"}},"error":{"code":499,"type":"RequestCancellationError"}}
+{"metadata":{"request_start_ns":1500000000,"request_end_ns":3000000000,"benchmark_phase":"profiling"},"metrics":{"input_sequence_length":{"value":500},
+"output_sequence_length":{"value":1},"time_to_first_token":{"value":30}},"error":null}`
+	servedFile = `{"tag":"a NaN \" Infinity","backend":"sglang","dataset_name":"random","request_rate":Infinity,"max_concurrency":8,"random_input_len":1024,"random_range_ratio":1.0,
+"server_info":{"model_path":"Qwen/Qwen3-30B-A3B","tp_size":8,"dp_size":4,"ep_size":8,"pp_size":1,"enable_dp_attention":true,"mem_fraction_static":0.84,"max_running_requests":null,
+"chunked_prefill_size":-1,"version":"0.5.9"},"completed":40,"total_input_tokens":40960,"total_output_tokens":4000,"output_throughput":400.0,"mean_ttft_ms":80.0,"mean_tpot_ms":NaN,"median_tpot_ms":8.0,"std_tpot_ms":-Infinity}`
 	genaiFile = `Metric,avg,min,max,p99,p95,p90,p75,p50,p25
 Time To First Token (ms),"1,150.50",90,400,300,280,250,200,140,120
 Inter Token Latency (ms),12.50,11,14,13.9,13.5,13,12.8,12,11.9
@@ -34,7 +47,7 @@ Metric,Value
 Output Token Throughput (per sec),640
 Request Throughput (per sec),2.5
 `
-	trtllmFile = `{"engine":{"model":"openai/gpt-oss-120b","backend":"Pytorch"},"world_info":{"tp_size":2,"world_size":2,"max_batch_size":64,"max_num_tokens":8192,"kv_cache_percentage":90.0},
+	trtllmFile = `{"engine":{"model":"openai/gpt-oss-120b","version":"1.2.0","backend":"Pytorch"},"machine":{"name":"NVIDIA H200"},"world_info":{"tp_size":2,"ep_size":-1,"world_size":2,"max_batch_size":64,"max_num_tokens":8192,"kv_cache_percentage":0.9},
 "request_info":{"num_requests":128,"avg_num_concurrent_requests":31.7,"avg_input_length":1024.0,"avg_output_length":512.0},
 "performance":{"total_latency_ms":9000.0,"request_throughput_req_s":14.2,"system_output_throughput_tok_s":7281.0,"system_total_throughput_tok_s":21843.0},
 "streaming_metrics":{"avg_ttft_ms":210.0,"avg_tpot_ms":4.1,"ttft_percentiles":{"p50":190.0,"p99":500.0},"tpot_percentiles":{"p50":4.0}}}`
@@ -77,13 +90,36 @@ func TestRead(t *testing.T) {
 			TTFT: results.Times{Mean: ms(150.5), Median: ms(140)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)},
 			OutputRate: 640, TotalRate: 640 + 2500,
 		},
+		strings.ReplaceAll(aiperfPhases, "LOAD", `"type":"concurrency","concurrency":8`): {
+			Format: results.AIPerf, Model: "Qwen/Qwen3-8B", Requests: 80, Concurrency: 8,
+			TTFT: results.Times{Mean: ms(150.5), Median: ms(140)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)}, OutputRate: 640,
+		},
+		strings.ReplaceAll(aiperfPhases, "LOAD", `"type":"poisson","rate":2.5,"concurrency":100`): { // a bound
+			Format: results.AIPerf, Model: "Qwen/Qwen3-8B", Requests: 80, Rate: 2.5,
+			TTFT: results.Times{Mean: ms(150.5), Median: ms(140)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)}, OutputRate: 640,
+		},
+		recordsFile: {
+			Format: results.Records, Requests: 2, Failed: 1, Input: 750, Output: 50.5, TTFT: results.Times{Mean: ms(40)}, TPOT: results.Times{Mean: ms(8)},
+			TTFTs: []units.Seconds{ms(50), ms(30)}, TPOTs: []units.Seconds{ms(8)}, OutputRate: 50.5, TotalRate: 800.5,
+		},
+		servedFile: {
+			Format: results.SGLang, Model: "Qwen/Qwen3-30B-A3B", Engine: "sglang", Version: "0.5.9", Requests: 40, Concurrency: 8, Input: 1024, Output: 100, LengthLow: 1,
+			TTFT: results.Times{Mean: ms(80)}, TPOT: results.Times{Median: ms(8)}, OutputRate: 400, GPUs: 8, TP: 2, DP: 4, EP: 8,
+			Settings: []results.Setting{{Key: "memory_share", Value: 0.84}},
+		},
+		strings.ReplaceAll(strings.ReplaceAll(trtllmFile, `"kv_cache_percentage":0.9`, `"kv_cache_percentage":90.0`), `"ep_size":-1`, `"ep_size":2`): {
+			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Version: "1.2.0", System: "NVIDIA H200", Requests: 128, Concurrency: 32, Input: 1024, Output: 512,
+			TTFT: results.Times{Mean: ms(210), Median: ms(190)}, TPOT: results.Times{Mean: ms(4.1), Median: ms(4)},
+			OutputRate: 7281, TotalRate: 21843, GPUs: 2, TP: 2, DP: 1, EP: 2,
+			Settings: []results.Setting{{Key: "max_sequences", Value: 64}, {Key: "token_budget", Value: 8192}, {Key: "memory_share", Value: 0.9}},
+		},
 		genaiFile: {
 			Format: results.AIPerf, Input: 1000, Output: 256,
 			TTFT: results.Times{Mean: ms(1150.5), Median: ms(140)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12)},
 			OutputRate: 640, TotalRate: 640 + 2500,
 		},
 		trtllmFile: {
-			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Requests: 128, Concurrency: 32, Input: 1024, Output: 512,
+			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Version: "1.2.0", System: "NVIDIA H200", Requests: 128, Concurrency: 32, Input: 1024, Output: 512,
 			TTFT: results.Times{Mean: ms(210), Median: ms(190)}, TPOT: results.Times{Mean: ms(4.1), Median: ms(4)},
 			OutputRate: 7281, TotalRate: 21843, GPUs: 2, TP: 2, DP: 1, EP: 1,
 			Settings: []results.Setting{{Key: "max_sequences", Value: 64}, {Key: "token_budget", Value: 8192}, {Key: "memory_share", Value: 0.9}},
@@ -121,7 +157,7 @@ func TestRead(t *testing.T) {
 // TestLines: SGLang appends a line for every run; a rate is an open loop.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	got, err := results.Read([]byte(strings.ReplaceAll(sglangFile, "Infinity_", `"inf"`)), "r.jsonl")
+	got, err := results.Read([]byte(sglangFile), "r.jsonl")
 	if err != nil || len(got) != 2 || got[0].Format != results.SGLang || got[0].Rate != 4 || got[0].Concurrency != 0 || got[0].Input != 500 ||
 		got[1].Concurrency != 10 || got[1].TTFT.Mean != ms(90) {
 		t.Errorf("%v, %+v", err, got)
@@ -135,6 +171,7 @@ func TestRefuses(t *testing.T) {
 		"":                                     "r: the file is empty",
 		"hello":                                "r: no result of a known load generator",
 		"{":                                    "r: not JSON: unexpected EOF",
+		`{"metadata":{"a":1},"error":{"b":1}}`: "r: none of 1 request succeeded",
 		"[]":                                   "r: no result of a known load generator",
 		"[1]":                                  "r: no result of a known load generator",
 		`{"a":1}`:                              "r: no result of a known load generator",
@@ -157,7 +194,7 @@ func TestRefuses(t *testing.T) {
 
 // FuzzRead: no file makes it fail but by an error, and what is read is finite.
 func FuzzRead(f *testing.F) {
-	for _, file := range []string{vllmFile, sglangFile, aiperfFile, genaiFile, trtllmFile, inferencexFile, guidellmFile, requestsFile, simulateFile, `{"records":{"time_to_first_token":{"avg":1}}}`} {
+	for _, file := range []string{vllmFile, sglangFile, aiperfFile, genaiFile, trtllmFile, inferencexFile, guidellmFile, requestsFile, simulateFile, recordsFile, servedFile, aiperfPhases, `{"records":{"time_to_first_token":{"avg":1}}}`} {
 		f.Add([]byte(file))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,6 +55,3 @@ func listGiven(fs *pflag.FlagSet) (name string) {
 
 // join lists words with commas.
 func join[T ~string](words []T) string { return strings.Join(nargs.Texts(words), ", ") }
-
-// sortedKeys returns the keys of a set in order.
-func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -206,7 +206,6 @@ type defaultFlags struct {
 	inFlight    int
 	path, nextn string
 	accepted    float64
-	percentile  string
 }
 
 // define adds the flags.
@@ -278,7 +277,7 @@ func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
 
 // confidenceFlags are the statistic and the probability that limits apply to.
 func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
-	nargs.Var(fs, &d.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
+	nargs.Var(fs, &d.Percentile, "percentile", percentile, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
 	fs.Float64Var(&d.Confidence, "confidence", 0, "minimum probability of meeting the limits (default 0.5)")
 }
 
@@ -324,7 +323,6 @@ func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
 	if cmd.Flags().Changed("nextn-accepted") {
 		d.NextNAccepted = &d.accepted
 	}
-	d.Percentile = percentileOf(d.percentile)
 	return nil
 }
 

@@ -41,7 +41,7 @@ func newDevicesCmd(env *Env) *cobra.Command {
 			case asYAML:
 				return usagef("--yaml needs the NAME of a profile")
 			case len(args) == 1 || file != "":
-				if !only.empty() {
+				if len(only.vendors)+len(only.generations) > 0 {
 					return usagef("--vendor and --generation filter the list and exclude NAME")
 				}
 				return showDevice(env, append(args, "")[0], file, asJSON)
@@ -75,8 +75,6 @@ func lower(word string) (string, error) { return strings.ToLower(word), nil }
 
 // deviceFilter chooses devices from the list; empty fields choose all.
 type deviceFilter struct{ vendors, generations []string }
-
-func (d *deviceFilter) empty() bool { return len(d.vendors) == 0 && len(d.generations) == 0 }
 
 // keeps reports whether a device is chosen. A generation chooses its variants too:
 // blackwell also blackwell-ultra.

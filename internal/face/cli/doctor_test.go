@@ -11,7 +11,7 @@ import (
 
 // The data in this binary are those of the manifest, all of them; another byte is found.
 func TestCheckData(t *testing.T) {
-	entries := slices.DeleteFunc(shippedData(), func(e provenance.Entry) bool {
+	entries := slices.DeleteFunc(provenance.Shipped(), func(e provenance.Entry) bool {
 		return strings.HasSuffix(e.Path, "selection.yaml") // an input of the fit, not embedded
 	})
 	files := shippedFiles()

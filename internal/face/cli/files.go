@@ -36,8 +36,9 @@ func newFilesCmd(env *Env) *cobra.Command {
 				return show(env, f.json, launchfiles.Abouts(), report.Targets)
 			case len(args) == 0 || f.out == "":
 				return usagef("files: give PLAN.json and --out, or --list")
-			case occupied(env, f.out) && !f.force:
-				return usagef("--out: %s is not empty; --force replaces it", f.out)
+			}
+			if err := vacant(env, "out", f.out, f.force); err != nil {
+				return err
 			}
 			saved, err := readPlan(env, args[0])
 			if err != nil {
@@ -82,10 +83,13 @@ func readPlan(env *Env, name string) (*plan.Response, error) {
 	return out, nil
 }
 
-// occupied reports whether a directory has files.
-func occupied(env *Env, dir string) bool {
+// vacant refuses the directory of a flag if it has files, unless they are to be replaced.
+func vacant(env *Env, flag, dir string, force bool) error {
 	entries, err := os.ReadDir(env.path(dir))
-	return err == nil && len(entries) > 0
+	if dir == "" || force || err != nil || len(entries) == 0 {
+		return nil
+	}
+	return usagef("--%s: %s is not empty; --force replaces it", flag, dir)
 }
 
 // siteFlags adds what depends on the user's cluster.

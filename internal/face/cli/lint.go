@@ -17,7 +17,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
@@ -28,13 +27,12 @@ import (
 type lintFlags struct {
 	lint.Request
 
-	ttft, tpot float64
-	json       bool
-	format     string
-	severity   string
-	explain    string
-	each       bool
-	fix, diff  bool
+	json      bool
+	format    string
+	severity  string
+	explain   string
+	each      bool
+	fix, diff bool
 }
 
 // newLintCmd makes "plimsoll lint".
@@ -61,8 +59,8 @@ func (f *lintFlags) define(into *pflag.FlagSet) {
 		fs.IntVar(&f.Input, "input-length", 0, fmt.Sprintf("prompt length in tokens (default from the file, or %d)", simulate.DefaultInput))
 		fs.IntVar(&f.Output, "output-length", 0, fmt.Sprintf("output length in tokens (default from the file, or %d)", simulate.DefaultOutput))
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (default the highest safe concurrency)")
-		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "limit on the mean TTFT in `ms`")
-		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
+		limitVar(fs, &f.Limits.TTFT, "ttft-limit", "limit on the mean TTFT in `ms`")
+		limitVar(fs, &f.Limits.TPOT, "tpot-limit", "limit on the mean TPOT in `ms`")
 	})
 	section(into, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.Static, "static", false, "check only, without a prediction and better settings")
@@ -123,7 +121,6 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
 	if f.json {
 		f.format = "json"
 	}
@@ -312,9 +309,9 @@ func (f *lintFlags) verdict(all []*lint.Response) error {
 	case n == 0:
 		return nil
 	case worst == 0:
-		return fmt.Errorf("%d findings are errors", n)
+		return fmt.Errorf("%s of severity error", units.Counted(n, "finding"))
 	}
-	return fmt.Errorf("%d findings are of the severity %s or worse", n, f.severity)
+	return fmt.Errorf("%s of severity %s or worse", units.Counted(n, "finding"), f.severity)
 }
 
 // explainRules prints what a code means.

@@ -78,8 +78,8 @@ func (f *measureFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err := f.complete(cmd.Flags(), env, args); err != nil {
 		return err
 	}
-	if f.write != "" && !f.force && occupied(env, f.write) {
-		return usagef("--write: %s is not empty; --force replaces it", f.write)
+	if err := vacant(env, "write", f.write, f.force); err != nil {
+		return err
 	}
 	if flags := f.lacking(); flags != nil {
 		return withHint(usagef("missing: %s", join(flags)), "\"plimsoll measure --help\" has examples")
@@ -169,8 +169,8 @@ func (f *measureFlags) runKernels(cmd *cobra.Command, env *Env, args []string) e
 	case (f.from == "") == (f.write == ""):
 		return usagef("--kernels needs one of --write DIRECTORY, for the script, and --from FILE, its result")
 	case f.write != "":
-		if !f.force && occupied(env, f.write) {
-			return usagef("--write: %s is not empty; --force replaces it", f.write)
+		if err := vacant(env, "write", f.write, f.force); err != nil {
+			return err
 		}
 		if err := writeTree(env.path(f.write), measure.KernelFiles()); err != nil {
 			return err

@@ -141,24 +141,16 @@ func goodput(fs *pflag.FlagSet, to *float64) {
 	fs.Float64Var(to, "goodput", 0, "`share` of requests that must be within all limits at once, such as 0.95; replaces --percentile")
 }
 
-// percentileWord reads the statistic that limits apply to: mean, or a percentile. One without its p that is below 1 is
+// percentile reads the statistic that limits apply to: mean, which is 0, or a percentile. One without its p that is below 1 is
 // refused: 0.95 is likely to mean p95.
-func percentileWord(s string) (string, error) {
-	if s == "mean" {
-		return s, nil
+func percentile(word string) (float64, error) {
+	if word == "mean" {
+		return 0, nil
 	}
-	digits, named := strings.CutPrefix(s, "p")
-	if x, err := strconv.ParseFloat(digits, 64); err != nil || !(x > 0 && x < 100) || !named && x < 1 {
-		return "", errors.New("want mean, or a percentile above p0 and below p100 such as p95")
+	digits, named := strings.CutPrefix(word, "p")
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(x > 0 && x < 100) || !named && x < 1 {
+		return 0, errors.New("want mean, or a percentile above p0 and below p100 such as p95")
 	}
-	return s, nil
-}
-
-// percentileOf is the percentile of a word that was read; 0 is the mean.
-func percentileOf(word string) float64 {
-	x, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64)
-	if err != nil {
-		return 0
-	}
-	return x
+	return x, nil
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,7 +56,7 @@ func listModels(env *Env, family string, asJSON bool) error {
 		}
 	}
 	if len(rows) == 0 {
-		return usagef("no family begins with %q; the families are %s", family, join(sortedKeys(families)))
+		return usagef("no family begins with %q; the families are %s", family, join(slices.Sorted(maps.Keys(families))))
 	}
 	return show(env, asJSON, rows, report.Models)
 }

@@ -22,8 +22,6 @@ type optimizeFlags struct {
 	noModel      error // if none was given
 	input        string
 	distribution string
-	ttft, tpot   float64
-	latency      float64
 	budget       string
 	// prefillTokens is the budget by its older name, under which prompts were not split.
 	prefillTokens int
@@ -31,8 +29,6 @@ type optimizeFlags struct {
 	reserved      float64
 	modelling     modellingFlags
 	strategy      string
-	accounting    string
-	evaluate      string
 	draft         draftFlags
 	profiling     profilingFlags
 
@@ -78,7 +74,6 @@ func newOptimizeFlags() *optimizeFlags {
 	f := &optimizeFlags{logLevel: "error", warnCombinations: 100}
 	f.Devices = []string{step.DefaultDevice}
 	f.NumDevices, f.Jobs = 1, 8
-	f.draft.defaults()
 	return f
 }
 

@@ -30,18 +30,15 @@ const (
 	defaultAccepted = 5
 )
 
-func (d *draftFlags) defaults() {
-	d.accepted, d.markovRank, d.markovHead = defaultAccepted, 256, "vanilla"
-}
-
 func (d *draftFlags) define(into *pflag.FlagSet) {
 	section(into, "Draft model options", func(fs *pflag.FlagSet) {
 		nargs.Var(fs, &d.method, "speculative-method", nargs.OneOf("dflash", "dspark"), "speculative decoding with a draft model: dflash or dspark")
 		fs.IntVar(&d.tokens, "num-speculative-tokens", 0, "draft tokens per step (default 7)")
-		fs.Float64Var(&d.accepted, "acceptance-length", d.accepted, "mean number of accepted tokens per step")
+		fs.Float64Var(&d.accepted, "acceptance-length", defaultAccepted, "mean number of accepted tokens per step")
 		fs.IntVar(&d.layers, "num-draft-layers", 0, "layers of the draft model (default 6)")
 		fs.StringVar(&d.config, "draft-model-config-path", "", "accepted for compatibility: draft layers are modelled like the model's last layer")
-		fs.IntVar(&d.markovRank, "dspark-markov-rank", d.markovRank, "accepted for compatibility: the Markov head is not modelled")
+		fs.IntVar(&d.markovRank, "dspark-markov-rank", 256, "accepted for compatibility: the Markov head is not modelled")
+		d.markovHead = "vanilla"
 		nargs.Var(fs, &d.markovHead, "dspark-markov-head", nargs.OneOf("vanilla", "gated", "rnn"), "accepted for compatibility: the Markov head is not modelled")
 	})
 	d.set = into

@@ -34,7 +34,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 	f.defineModel(fs)
 	f.defineService(fs)
 	section(fs, "Evaluation", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &f.evaluate, "evaluate", nargs.OneOf(string(optimize.ByFormulas), string(optimize.BySimulation)), "simulation of whole deployments under an engine (default on GPUs), or the guide's formulas (default otherwise)")
+		nargs.Var(fs, (*string)(&f.Evaluate), "evaluate", nargs.OneOf(string(optimize.ByFormulas), string(optimize.BySimulation)), "simulation of whole deployments under an engine (default on GPUs), or the guide's formulas (default otherwise)")
 		engineFlags(fs, &f.Engine, "serving engine for simulation (default "+simulate.DefaultEngine+")")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "shortest simulated length as a share of the longest; lengths are uniform in between")
 		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits, for simulated rows")
@@ -89,9 +89,9 @@ func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 // defineService adds the service options.
 func (f *optimizeFlags) defineService(fs *pflag.FlagSet) {
 	section(fs, "Service options", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "maximum TTFT in `ms` (default none)")
-		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "maximum latency of a whole request in `ms` (default none)")
-		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "maximum TPOT in `ms` (default none)")
+		limitVar(fs, &f.Limits.TTFT, "ttft-limit", "maximum TTFT in `ms` (default none)")
+		limitVar(fs, &f.Limits.Latency, "request-latency", "maximum latency of a whole request in `ms` (default none)")
+		limitVar(fs, &f.Limits.TPOT, "tpot-limit", "maximum TPOT in `ms` (default none)")
 		fs.StringVar(&f.budget, "max-batched-tokens", f.budget, "maximum `tokens` per step and DP rank, or auto (4, 2 or 1 prompts)")
 		fs.IntVar(&f.prefillTokens, "max-prefill-tokens", 0, "older name of --max-batched-tokens, without chunked prefill: at least one prompt")
 		fs.Lookup("max-prefill-tokens").Hidden = true
@@ -99,7 +99,7 @@ func (f *optimizeFlags) defineService(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.BatchRange, "batch-range", nargs.OneOrMore, nargs.Int, "batch sizes per DP rank: max, or min max")
 		fs.Float64Var(&f.servingCost, "serving-cost", 0, "`ms` added to each disaggregated phase")
 		fs.BoolVar(&f.Disagg, "disagg", false, "search prefill (--ttft-limit) and decode (--tpot-limit) separately")
-		nargs.Var(fs, &f.accounting, "accounting", nargs.OneOf(string(formulas.Documented), string(formulas.Steady)), "formulas for throughput: documented or steady")
+		nargs.Var(fs, (*string)(&f.Accounting), "accounting", nargs.OneOf(string(formulas.Documented), string(formulas.Steady)), "formulas for throughput: documented or steady")
 		fs.IntVarP(&f.Jobs, "jobs", "j", f.Jobs, "parallel workers")
 		nargs.Var(fs, &f.strategy, "concurrency-search-strategy", nargs.OneOf("exponential", "linear_exponential"), "accepted for compatibility (exponential or linear_exponential): the search is exact")
 	})

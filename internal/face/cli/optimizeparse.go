@@ -13,8 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
 // builtinDistribution is the value of --length-distribution without a file.
@@ -73,18 +71,24 @@ func positiveOrInf(word string) (float64, error) {
 	return x, nil
 }
 
+// limitVar defines a flag of a limit in milliseconds.
+func limitVar(fs *pflag.FlagSet, to *units.Seconds, name, usage string) {
+	nargs.Var(fs, to, name, func(word string) (units.Seconds, error) {
+		ms, err := positiveOrInf(word)
+		return units.Seconds(ms / 1e3), err
+	}, usage).DefValue = ""
+}
+
 // complete turns flags into a request.
 func (f *optimizeFlags) complete(env *Env) error {
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Devices = nil
 	}
-	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3), Latency: units.Seconds(f.latency / 1e3)}
-	f.Traces, f.Evaluate = f.trace != "", optimize.Evaluation(f.evaluate)
+	f.Traces = f.trace != ""
 	if f.set.Changed("reserved-memory-gb") {
 		f.ReservedGiB = &f.reserved
 	}
 	f.ServingCost = units.Seconds(f.servingCost / 1e3)
-	f.Accounting = formulas.Accounting(f.accounting)
 	var draft, tokens error
 	f.Draft, draft = f.draft.draft()
 	if f.set.Changed("max-batched-tokens") || f.set.Changed("max-prefill-tokens") {

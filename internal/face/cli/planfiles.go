@@ -17,14 +17,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// free refuses a directory that has files, before anything is searched.
-func (f *planFlags) free(env *Env) error {
-	if f.out != "" && !f.force && occupied(env, f.out) {
-		return usagef("--out: %s is not empty; --force replaces it", f.out)
-	}
-	return nil
-}
-
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing. Without files that lint
 // finds no errors in, the record and the pages are written, and the findings are the error.
 func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -26,14 +26,9 @@ type planFlags struct {
 	alone         session.Workload // of the flags for a single workload
 	several       []string         // --workload
 	input, output string           // files of distributions
-	ttft, tpot    float64
-	latency       float64
-	percentile    string
 	mode          string
 	prices        []string
 	apiPrice      []float64
-	energyPrice   float64
-	coldStart     float64
 	out           string
 	force         bool
 	targets       targetFlag
@@ -69,20 +64,20 @@ func (f *planFlags) defineQuestion(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, or sessions per second where workloads are sessions; replaces --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests or sessions per second in equal parts of a day; replaces --gpus")
 		arrivalFlags(fs, &f.Process, &f.Variation, "--rate or --daily", "gamma arrivals, of the requests that reach a replica")
-		fs.Float64Var(&f.coldStart, "cold-start", 0, "`seconds` to start a replica, for the schedule of --daily (default 100 and the weights at 1 GB/s)")
+		nargs.Var(fs, &f.ColdStart, "cold-start", given, "`seconds` to start a replica, for the schedule of --daily (default 100 and the weights at 1 GB/s)").DefValue = ""
 		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
 		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "price of a GPU-hour in US dollars: `USD`, or SYSTEM=USD (default the list price)")
 		nargs.ListVar(fs, &f.apiPrice, "api-price", nargs.OneOrMore, nargs.Float, "price of an API to compare with: US dollars per million input and per million output tokens, `IN OUT`")
-		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power")
+		nargs.Var(fs, &f.EnergyPrice, "energy-price", given, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power").DefValue = fmt.Sprint(simulate.DefaultEnergyPrice)
 	})
 	section(fs, "Workload", f.defineWorkload)
 	section(fs, "Limits", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &f.ttft, "ttft", positiveOrInf, "limit on TTFT in `ms`")
-		nargs.Var(fs, &f.tpot, "tpot", positiveOrInf, "limit on TPOT in `ms`")
-		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
+		limitVar(fs, &f.Limits.TTFT, "ttft", "limit on TTFT in `ms`")
+		limitVar(fs, &f.Limits.TPOT, "tpot", "limit on TPOT in `ms`")
+		limitVar(fs, &f.Limits.Latency, "request-latency", "limit on request latency in `ms`")
 		fs.BoolVar(&f.NoLimits, "no-limits", false, "plan for throughput alone; otherwise a plan without limits takes those usual for the preset, or for chat")
-		nargs.Var(fs, &f.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
+		nargs.Var(fs, &f.Percentile, "percentile", percentile, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
 		goodput(fs, &f.Goodput)
 		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits")
 	})
@@ -120,13 +115,16 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 		"workloads that share the deployment, each `NAME=ISL:OSL[:SHARE]`; a preset, a trace file or session:KEY=VALUE,… (see plimsoll simulate) can replace ISL:OSL")
 }
 
+// given reads a number that is nil in a request unless it is given.
+func given(word string) (*float64, error) {
+	x, err := strconv.ParseFloat(word, 64)
+	return &x, err
+}
+
 // complete turns the flags into a request.
 func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if len(args) > 0 {
 		f.Model = args[0]
-	}
-	if fs.Changed("energy-price") {
-		f.EnergyPrice = &f.energyPrice
 	}
 	if f.apiPrice != nil {
 		const both = 2
@@ -135,16 +133,10 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 		}
 		f.API = &plan.APIPrice{Input: f.apiPrice[0], Output: f.apiPrice[1]}
 	}
-	if fs.Changed("cold-start") {
-		f.ColdStart = &f.coldStart
-	}
 	errs := []error{
 		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "goodput", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
 		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"), hostFlags(fs, &f.Host),
 	}
-	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
-	f.Limits = workload.Limits{TTFT: ms(f.ttft), TPOT: ms(f.tpot), Latency: ms(f.latency)}
-	f.Percentile = percentileOf(f.percentile)
 	if f.mode == string(experiment.Aggregated) || f.mode == string(experiment.Disaggregated) {
 		f.Modes = []experiment.ServingMode{experiment.ServingMode(f.mode)}
 	}

@@ -5,6 +5,8 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // guess is a request at random: some fields right, some wrong, some not there.
@@ -111,7 +114,7 @@ func someSearch(seed uint64) string {
 // command of a shell that gives the same answer.
 func TestReadyRuns(t *testing.T) {
 	s := agent(t)
-	ready, refused := 0, 0
+	ready, refused, known := 0, 0, memo()
 	for seed := range uint64(30) {
 		for tool, request := range map[string]string{"plan": somePlan(seed), "optimize": someSearch(seed)} {
 			_, said := called(t, s, "validate", `{"`+tool+`":`+request+`}`)
@@ -132,13 +135,34 @@ func TestReadyRuns(t *testing.T) {
 			}
 			ready++
 			if v.Command != "" {
-				same(t, v.Command, r)
+				same(t, known, v.Command, r)
 			}
 		}
 	}
 	t.Logf("%d requests are ready, %d are not", ready, refused)
 	if min(ready, refused) < 15 {
 		t.Errorf("%d requests are ready, %d are not: one of them is hardly tested", ready, refused)
+	}
+}
+
+// TestHelpRequests: requests that help shows are complete.
+func TestHelpRequests(t *testing.T) {
+	s := agent(t)
+	found := 0
+	for _, page := range []string{"call", "serve"} {
+		text, err := os.ReadFile("help/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`'(\{"model".*\})'`).FindAllSubmatch(text, -1) {
+			found++
+			if _, said := called(t, s, "validate", `{"plan":`+string(m[1])+`}`); !strings.Contains(said, `"ready":true`) {
+				t.Errorf("help of %s: %s: %s", page, m[1], said)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d requests found", found)
 	}
 }
 
@@ -155,7 +179,7 @@ func nothingFits(t *testing.T, r *sdk.CallToolResult) bool {
 }
 
 // same reports a command of a shell whose answer is not that of an agent's call.
-func same(t *testing.T, command string, r *sdk.CallToolResult) {
+func same(t *testing.T, known *session.Memo, command string, r *sdk.CallToolResult) {
 	t.Helper()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
 	if err != nil || len(file.Stmts) != 1 {
@@ -170,7 +194,7 @@ func same(t *testing.T, command string, r *sdk.CallToolResult) {
 	var out, talk bytes.Buffer
 	code := cli.Main(&cli.Env{
 		Args: append(words[1:], "--json"), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk,
-		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now,
+		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now, Memo: known,
 	})
 	if code != 0 {
 		t.Errorf("%s ends with %d: %s", command, code, talk.String())

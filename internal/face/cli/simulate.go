@@ -11,9 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -27,8 +25,6 @@ type simulateFlags struct {
 
 	serves     deployment.Pool // both, or decode
 	prefill    deployment.Pool
-	rates      []float64
-	ttft, tpot float64
 	json       bool
 	perRequest string
 	timeline   string
@@ -38,13 +34,11 @@ type simulateFlags struct {
 	noPlots    bool
 	file       string   // --deployment
 	several    []string // --workload
-	statistic  string   // --percentile
 }
 
 // newSimulateCmd makes "plimsoll simulate".
 func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
-	f.statistic = "mean"
 	f.Deployment.Engine.Name, f.Deployment.System = simulate.DefaultEngine, simulate.DefaultSystem
 	cmd := &cobra.Command{
 		Use:               "simulate MODEL",
@@ -106,10 +100,10 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 			"mixed workloads, each `NAME=ISL:OSL[:SHARE]`; a preset (see plimsoll plan), a trace file or session:KEY=VALUE,… can replace ISL:OSL")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "shortest length as a share of the longest; lengths are uniform in between")
 		fs.Uint64Var(&f.Seed, "seed", 1, "random seed")
-		nargs.Var(fs, &f.statistic, "percentile", percentileWord, "`statistic` the limits apply to, whose sampling error ends a steady run: mean, or a percentile such as p95")
+		nargs.Var(fs, &f.Percentile, "percentile", percentile, "`statistic` the limits apply to, whose sampling error ends a steady run: mean, or a percentile such as p95").DefValue = "mean"
 		goodput(fs, &f.Goodput)
-		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "TTFT limit in `ms`, for goodput")
-		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "TPOT limit in `ms`, for goodput")
+		limitVar(fs, &f.Limits.TTFT, "ttft-limit", "TTFT limit in `ms`, for goodput")
+		limitVar(fs, &f.Limits.TPOT, "tpot-limit", "TPOT limit in `ms`, for goodput")
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.json, "json", false, "print JSON")
@@ -144,7 +138,7 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	formatFlags(fs, &d.Formats)
 	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step")
 	nargs.Var(fs, &f.serves.Drafter, "drafter", drafter, "what drafts them: mtp, eagle3 or ngram (default mtp)")
-	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "acceptance rate of each draft token (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
+	nargs.ListVar(fs, &f.serves.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "acceptance rate of each draft token (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
 }
 
 // drafter reads the name of a method to draft tokens.
@@ -176,7 +170,7 @@ func arrival(word string) (sim.Process, error) {
 // pools are the pools that the flags describe.
 func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	s, p := f.serves, f.prefill
-	s.AcceptanceRates, s.Layout.DP = f.rates, cmp.Or(s.Layout.DP, 1)
+	s.Layout.DP = cmp.Or(s.Layout.DP, 1)
 	if l := &s.Layout; l.Devices > 1 && l.TP == 1 && l.DP == 1 && l.PP == 1 {
 		return nil, withHint(usagef("--num-devices %d does not say how a replica uses them", l.Devices),
 			"--tp-size %d is one replica on all of them, --replicas %d is copies on one device each", l.Devices, l.Devices)
@@ -226,9 +220,7 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 
 // complete turns flags and arguments into a request.
 func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) error {
-	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
-	f.Timeline = f.timeline != ""
-	f.Records, f.Percentile = f.perRequest != "", percentileOf(f.statistic)
+	f.Timeline, f.Records = f.timeline != "", f.perRequest != ""
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
 	}

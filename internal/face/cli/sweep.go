@@ -26,13 +26,13 @@ import (
 
 // sweepFlags are those of "plimsoll sweep".
 type sweepFlags struct {
-	out, shard         string
-	jobs, shards, cpus int
-	dryRun, list       bool
-	example            bool
-	restart, quiet     bool
-	emit               string
-	job                sweep.Job
+	out, shard     string
+	jobs           int
+	dryRun, list   bool
+	example        bool
+	restart, quiet bool
+	emit           string
+	job            sweep.Job
 }
 
 // newSweepCmd makes "plimsoll sweep".
@@ -75,8 +75,8 @@ func (f *sweepFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Several machines", func(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.emit, "emit", nargs.OneOf("slurm", "kubernetes"), "print the job array of slurm, or the Indexed Job of kubernetes, that runs the shards")
-		fs.IntVar(&f.shards, "shards", 8, "number of shards of --emit")
-		fs.IntVar(&f.cpus, "cpus", 1, "cores of a task of --emit")
+		fs.IntVar(&f.job.Shards, "shards", 8, "number of shards of --emit")
+		fs.IntVar(&f.job.CPUs, "cpus", 1, "cores of a task of --emit")
 		fs.StringVar(&f.job.Image, "k8s-image", "plimsoll:latest", "container image with the program, for --emit kubernetes")
 		fs.StringVar(&f.job.Claim, "claim", "plimsoll-sweep", "volume `claim` that all pods write to, for --emit kubernetes")
 		fs.StringVar(&f.job.Namespace, "namespace", "", "Kubernetes namespace")
@@ -137,7 +137,7 @@ func (f *sweepFlags) check() error {
 		flag        string
 		value, most int
 		least       int
-	}{{"jobs", f.jobs, 4096, 0}, {"shards", f.shards, 100_000, 1}, {"cpus", f.cpus, 4096, 1}} {
+	}{{"jobs", f.jobs, 4096, 0}, {"shards", f.job.Shards, 100_000, 1}, {"cpus", f.job.CPUs, 4096, 1}} {
 		if n.value < n.least || n.value > n.most {
 			errs = append(errs, usagef("--%s must be between %d and %d, got %d", n.flag, n.least, n.most, n.value))
 		}
@@ -195,13 +195,12 @@ func (f *sweepFlags) task(env *Env, n int) (sweep.Shard, error) {
 
 // emitJob prints the job that runs the shards.
 func (f *sweepFlags) emitJob(env *Env, file string, text []byte) error {
-	j := f.job
-	j.Name, j.Grid, j.Text, j.Out, j.Shards, j.CPUs = "plimsoll-sweep", file, text, f.out, f.shards, f.cpus
-	if f.emit == "slurm" {
-		_, err := env.Stdout.Write(j.Slurm())
-		return err
+	j := &f.job
+	j.Name, j.Grid, j.Text, j.Out = "plimsoll-sweep", file, text, f.out
+	data, err := j.Slurm(), error(nil)
+	if f.emit == "kubernetes" {
+		data, err = j.Kubernetes()
 	}
-	data, err := j.Kubernetes()
 	if err == nil {
 		_, err = env.Stdout.Write(data)
 	}
@@ -271,7 +270,7 @@ func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
 		return err
 	}
 	t.note(f.quiet, "wrote %d rows to %s; %d failed, %d over limits", part.Rows(), target, part.Failed, part.Over)
-	return j.remove()
+	return errors.Join(j.file.Close(), os.Remove(j.file.Name()))
 }
 
 // finish writes the table, or the part, from the journal.
@@ -362,11 +361,8 @@ func (t *sweepTable) openJournal(name string, restart bool) (*journal, error) {
 
 // read finds the rows of a journal, and starts an empty one.
 func (j *journal) read(want sweep.Heading) error {
-	info, err := j.file.Stat()
-	if err != nil {
-		return err
-	}
-	if j.part, err = sweep.ReadPart(j.file, info.Size()); err != nil && bytes.IndexByte(head(j.file), '\n') < 0 {
+	var err error
+	if j.part, err = readPart(j.file); err != nil && bytes.IndexByte(head(j.file), '\n') < 0 {
 		// Nothing is there, or a heading that was not written whole.
 		text, err := want.Line()
 		if err == nil {
@@ -411,11 +407,6 @@ func (j *journal) keep(r *sweep.Row) error {
 		return j.file.Sync()
 	}
 	return nil
-}
-
-// remove deletes the journal of a finished table.
-func (j *journal) remove() error {
-	return errors.Join(j.file.Close(), os.Remove(j.file.Name()))
 }
 
 // readPart reads a part from a file.

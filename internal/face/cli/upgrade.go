@@ -2,13 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/upgrade"
@@ -33,8 +33,8 @@ func newUpgradeCmd(env *Env) *cobra.Command {
 		fs.IntVar(&f.Input, "isl", 0, "prompt length in `tokens` (default from the file, or 1024)")
 		fs.IntVar(&f.Output, "osl", 0, "output length in `tokens` (default from the file, or 256)")
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (default the highest that is safe under both releases)")
-		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "limit on the mean TTFT in `ms`")
-		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
+		limitVar(fs, &f.Limits.TTFT, "ttft-limit", "limit on the mean TTFT in `ms`")
+		limitVar(fs, &f.Limits.TPOT, "tpot-limit", "limit on the mean TPOT in `ms`")
 	})
 	section(cmd.Flags(), "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.Static, "static", false, "compare only, without a prediction")
@@ -54,14 +54,13 @@ func runUpgrade(cmd *cobra.Command, env *Env, f *lintFlags, engine string, args 
 	if err := zeros(cmd.Flags(), "concurrency", "isl", "osl"); err != nil {
 		return err
 	}
-	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
 	r, err := watched(cmd.Context(), env, false, upgrade.Run, upgrade.Request{Request: f.Request, Engine: engine, From: args[0], To: args[1]})
 	if err != nil {
 		return err
 	}
 	if f.format == "markdown" {
-		report.UpgradeMarkdown(env.Stdout, r)
-	} else if err := show(env, f.json || f.format == "json", r, report.Upgrade); err != nil {
+		report.Upgrade(env.Stdout, r, true)
+	} else if err := show(env, f.json || f.format == "json", r, func(w io.Writer, r *upgrade.Response) { report.Upgrade(w, r, false) }); err != nil {
 		return err
 	}
 	broken := 0

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +52,7 @@ func newVersionCmd(env *Env) *cobra.Command {
 func printVersion(env *Env, asJSON, data bool) error {
 	v := env.version()
 	if asJSON || data {
-		v.Data, v.Releases = shippedData(), releasesKnown()
+		v.Data, v.Releases = provenance.Shipped(), releasesKnown()
 	}
 	if asJSON {
 		return env.JSON(v)
@@ -64,13 +62,6 @@ func printVersion(env *Env, asJSON, data bool) error {
 		fmt.Fprintf(env.Stdout, "%s  %s  %s\n", e.SHA256, e.Date, e.Path)
 	}
 	return nil
-}
-
-// shippedData are the data behind predictions: without those of tests, and texts.
-func shippedData() []provenance.Entry {
-	return slices.DeleteFunc(provenance.Entries(), func(e provenance.Entry) bool {
-		return strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/face/") || !strings.HasPrefix(e.Path, "internal/")
-	})
 }
 
 // releasesKnown lists the engines, and Dynamo, that have a table of releases.

@@ -76,7 +76,7 @@ func (a *api) observe(next http.Handler) http.Handler {
 		took := time.Since(start)
 		status := cmp.Or(out.status, http.StatusOK)
 		a.meter.end(s.route, status, took)
-		if a.Log == nil || a.quiet(r) {
+		if a.Log == nil || slices.Contains(probes(), r.URL.Path) { // probes come all day
 			return
 		}
 		a.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("id", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
@@ -84,9 +84,6 @@ func (a *api) observe(next http.Handler) http.Handler {
 			slog.String("user", s.user), slog.String("client", r.RemoteAddr), slog.String("forwarded_for", r.Header.Get("X-Forwarded-For")))
 	})
 }
-
-// quiet are requests that probes make all day.
-func (a *api) quiet(r *http.Request) bool { return slices.Contains(probes(), r.URL.Path) }
 
 // requestID is the one that a proxy or client gave, or a new one.
 func requestID(r *http.Request) string {

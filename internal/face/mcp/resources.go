@@ -31,8 +31,6 @@ type records struct {
 	at  map[string]string
 }
 
-func newRecords() *records { return &records{at: map[string]string{}} }
-
 // add keeps a record, and returns the one it drops in exchange.
 func (r *records) add(id, text string) (dropped string, isNew bool) {
 	r.mu.Lock()

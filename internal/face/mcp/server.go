@@ -57,7 +57,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		desk: o.Desk, records: newRecords(), table: table, schemas: schemas,
+		desk: o.Desk, records: &records{at: map[string]string{}}, table: table, schemas: schemas,
 		idle: cmp.Or(o.Idle, idleSession), most: cmp.Or(o.Sessions, maxSessions), use: newUsage(o.Now),
 	}
 	s.server = sdk.NewServer(

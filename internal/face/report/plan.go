@@ -79,9 +79,13 @@ func planContenders(w io.Writer, p *plan.Response) {
 	if p.Request.At() > 0 { // means are details
 		of, other, limits = p.Request.Named()+" ", "mean", []string{">in limits: " + p.Request.Named()}
 	}
-	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", at+"tokens/s/GPU", "TTFT "+of+"ms", "TPOT "+of+"ms")
-	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT " + other, ">TPOT " + other}, limits, []string{">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"}, capacity)...)
 	shown := shownContenders(p)
+	var scaled []string // what plans for a day are ranked by
+	if slices.ContainsFunc(shown, func(i int) bool { return p.Contenders[i].Cost != nil && p.Contenders[i].Cost.Scaled != nil }) {
+		scaled = []string{">scaled"}
+	}
+	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", at+"tokens/s/GPU", "TTFT "+of+"ms", "TPOT "+of+"ms")
+	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT " + other, ">TPOT " + other}, limits, []string{">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"}, scaled, capacity)...)
 	for k, i := range shown {
 		c := &p.Contenders[i]
 		if k > 0 && !c.Meets && p.Contenders[shown[k-1]].Meets {
@@ -109,6 +113,9 @@ func planContenders(w io.Writer, p *plan.Response) {
 		if m := c.Capacity; m != nil {
 			load, carried = append(load, strconv.Itoa(c.Concurrency)), []string{bracketed(m.RequestRate), strconv.Itoa(m.Concurrency)}
 		}
+		if scaled != nil {
+			cost = append(cost, perMonthScaled(c.Cost))
+		}
 		second.Row(mark, load, units.Figure(ttft.Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost, carried)
 	}
 	put(w, first.Least("mode", "TPOT "+of+"ms", "TTFT "+of+"ms"), "  ")
@@ -118,6 +125,14 @@ func planContenders(w io.Writer, p *plan.Response) {
 		fmt.Fprintf(w, "  %d more in the record (--json, --out): other engines, modes and systems\n", n)
 	}
 	planSources(w, p, shown)
+}
+
+// perMonthScaled is the cost of a month whose GPUs follow the load.
+func perMonthScaled(c *plan.Cost) string {
+	if c == nil || c.Scaled == nil {
+		return "–"
+	}
+	return units.Thousands(int(*c.Scaled + 0.5))
 }
 
 // shownContenders are the indices of the contenders that fit a page: all for one or two systems, otherwise the best of each.

@@ -25,17 +25,20 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 		fmt.Fprintf(w, ", prefill on %d × %s", max(1, r.Request.Deployment.Pools[0].Replicas), r.PrefillLayout)
 	}
 	if x := s.Sampling; x != nil && x.Ended != sim.Replayed {
-		fmt.Fprintf(w, "\nAt your load: %d requests in %s, after a warm-up of %d requests", s.Counted, s.Duration, x.Warmup)
+		fmt.Fprintf(w, "\nAt your load: %s in %s, after a warm-up of %s", units.Counted(s.Counted, "request"), s.Duration, units.Counted(x.Warmup, "request"))
 	} else {
-		fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
+		fmt.Fprintf(w, "\n%s in %s", units.Counted(s.Finished, "request"), s.Duration)
 	}
 	if s.Refused > 0 {
 		fmt.Fprintf(w, ", %d rejected (longer than the KV cache)", s.Refused)
 	}
 	fmt.Fprint(w, "\n\n")
 	fmt.Fprintln(w, latencies(r))
-	fmt.Fprintf(w, "\nLoad            %.2f requests/s offered, %.2f served; %.1f requests in flight on average, %d at p95\n",
-		s.Offered, s.RequestRate, s.InFlight.Mean, s.InFlight.P95)
+	offered := fmt.Sprintf("%.2f requests/s offered, %.2f served", s.Offered, s.RequestRate)
+	if s.Offered == 0 { // a trace whose requests arrive at one time
+		offered = fmt.Sprintf("all requests offered at once, %.2f requests/s served", s.RequestRate)
+	}
+	fmt.Fprintf(w, "\nLoad            %s; %.1f requests in flight on average, %d at p95\n", offered, s.InFlight.Mean, s.InFlight.P95)
 	fmt.Fprintf(w, "Throughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
 	if r.Request.Concurrency > 0 {
 		fmt.Fprintf(w, " (%s)", plusMinus(r.Expected.Throughput))

@@ -12,13 +12,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/upgrade"
 )
 
-// Upgrade prints what another release of an engine changes.
-func Upgrade(w io.Writer, r *upgrade.Response) { upgraded(w, r, false) }
-
-// UpgradeMarkdown is the same for a pull request.
-func UpgradeMarkdown(w io.Writer, r *upgrade.Response) { upgraded(w, r, true) }
-
-func upgraded(w io.Writer, r *upgrade.Response, markdown bool) {
+// Upgrade prints what another release of an engine changes, as Markdown for a pull request.
+func Upgrade(w io.Writer, r *upgrade.Response, markdown bool) {
 	u := upgradeText{w, markdown}
 	u.heading(r)
 	u.section("Breaks", len(r.Breaks))

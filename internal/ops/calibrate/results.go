@@ -145,7 +145,7 @@ func (f *finder) folder(ctx context.Context, name string) error {
 		if hidden && d.IsDir() {
 			return fs.SkipDir
 		}
-		if hidden || !isResult(at, d) {
+		if hidden || !isResult(at, d) || isCopy(dir, at) {
 			return nil
 		}
 		if n++; n > maxResults {
@@ -166,6 +166,21 @@ func (f *finder) folder(ctx context.Context, name string) error {
 // isResult reports whether an entry of a folder is a file of results by its name.
 func isResult(at string, d fs.DirEntry) bool {
 	return !d.IsDir() && slices.Contains(resultEndings(), strings.ToLower(path.Ext(at)))
+}
+
+// isCopy reports whether a file is of a run whose summary is in another one: AIPerf and genai-perf write a JSON and a CSV of the same figures,
+// and AIPerf the requests beside them (x.jsonl, x_aiperf.json, x_aiperf.csv).
+func isCopy(dir fs.FS, at string) bool {
+	end := path.Ext(at)
+	if strings.EqualFold(end, ".json") {
+		return false
+	}
+	for _, summary := range []string{".json", "_aiperf.json"} {
+		if _, err := fs.Stat(dir, strings.TrimSuffix(at, end)+summary); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // file reads the results of a file below one of the folders.

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
@@ -193,6 +194,11 @@ func AsOf(run *results.Run, r *simulate.Request) error {
 func asDeployed(run *results.Run, r *simulate.Request) {
 	d := &r.Deployment
 	d.Model, d.Engine.Name = cmp.Or(d.Model, run.Model), cmp.Or(d.Engine.Name, run.Engine)
+	if d.Engine.Version == "" && d.Engine.Name == run.Engine {
+		if _, err := engine.LookupVersion(run.Engine, run.Version); err == nil { // not that of a build from source
+			d.Engine.Version = run.Version
+		}
+	}
 	if d.System == "" && r.DeviceFile == "" && run.System != "" {
 		if p, err := device.Lookup(run.System); err == nil {
 			d.System = p.Name
@@ -232,7 +238,7 @@ func figures(run *results.Run, s *sim.Result, r *simulate.Response) []Figure {
 	median := r.At(50)
 	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT, median.TTFT)
 	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT, median.TPOT)
-	if run.Format == results.Requests {
+	if run.Format == results.Requests || run.Format == results.Records {
 		percentiles(FigureTTFT, &s.TTFT, run.TTFTs, func(name string, p, predicted, is float64) { add(name, predicted, is, r.At(p).TTFT, ms) })
 		percentiles(FigureTPOT, &s.TPOT, run.TPOTs, func(name string, p, predicted, is float64) { add(name, predicted, is, r.At(p).TPOT, ms) })
 	}

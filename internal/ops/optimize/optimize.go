@@ -133,11 +133,6 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 	return nil
 }
 
-// engineOn is the engine of simulations on a device.
-func (o *optimization) engineOn(d *device.Profile) (*engine.Profile, error) {
-	return engine.LookupOn(d.Vendor, o.r.Engine.Name, o.r.Engine.Version)
-}
-
 // base is what all candidates of a search have in common.
 func (o *optimization) base(d *device.Profile, of *engine.Profile) (*deployment.Base, error) {
 	asked, parts := o.asked(d), deployment.Parts{Model: o.model, Device: d}

@@ -37,7 +37,7 @@ type optimization struct {
 	r       *Request
 	out     *Response
 	model   *model.Model
-	named   *engine.Profile // the engine asked for; see engineOn
+	named   *engine.Profile // the engine asked for
 	overlay *calibration.Overlay
 	prices  *prices.Prices
 }
@@ -71,7 +71,7 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 	if t.evaluation, why = o.r.evaluation(d); why != "" {
 		t.out.Notes = append(t.out.Notes, why)
 	}
-	if t.engine, err = o.engineOn(d); err != nil {
+	if t.engine, err = engine.LookupOn(d.Vendor, o.r.Engine.Name, o.r.Engine.Version); err != nil {
 		return nil, err
 	}
 	if t.base, err = o.base(d, t.engine); err != nil {

@@ -57,9 +57,6 @@ func alternatives(r *experiment.Result) []Found {
 	return out
 }
 
-// InWords is the deployment, as "4 replicas of TP=2".
-func (c *Found) InWords() string { return c.inWords() }
-
 // Copy is the simulation of one of the copies of the deployment with so many requests in flight.
 func (c *Found) Copy(s *session.Sources, concurrency int) simulate.Request {
 	q := c.traffic(s, concurrency)

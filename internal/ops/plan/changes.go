@@ -95,7 +95,7 @@ func (c *Change) fill(best *Found) {
 	if !found.Meets && found.Nearest.Any() {
 		c.Nearest = session.LimitsOf(found.Nearest)
 	}
-	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = found.Meets, found.inWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
+	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = found.Meets, found.InWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
 	c.RequestRate = &found.RequestRate
 	if best != nil && (found.Experiment.Engine.Name != best.Experiment.Engine.Name || found.Experiment.Mode != best.Experiment.Mode) {
 		c.Deployment = fmt.Sprintf("%s %s, %s", found.Engine, found.Experiment.Mode, c.Deployment)

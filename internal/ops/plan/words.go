@@ -16,9 +16,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// inWords is the deployment that was found: "4 replicas of TP=8", "2 × (3 prefill of
+// InWords is the deployment that was found: "4 replicas of TP=8", "2 × (3 prefill of
 // one GPU, 1 decode of TP=8)".
-func (c *Found) inWords() string {
+func (c *Found) InWords() string {
 	of := func(n string, role deployment.Role) string {
 		for i := range c.Deployment.Pools {
 			if p := &c.Deployment.Pools[i]; p.Role == role {

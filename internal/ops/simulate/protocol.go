@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -46,7 +47,7 @@ func (r *Request) onSampling(s *sim.Result) []string {
 		return []string{fmt.Sprintf("overloaded: %.4g of the %.4g requests/s offered are served; the queue, TTFT and latency grow as long as the load lasts",
 			s.RequestRate, s.Offered)}
 	case x.Ended == sim.Bounded:
-		return []string{fmt.Sprintf("not steady after %d requests: the sampling error is above %g %%", s.Finished, 100*sim.DefaultSampling)}
+		return []string{fmt.Sprintf("the simulation ended after %s with a sampling error above %g %%", units.Counted(s.Finished, "request"), 100*sim.DefaultSampling)}
 	}
 	return nil
 }

@@ -247,7 +247,7 @@ func (r *Request) check(m *model.Model) error {
 	query := r.query(r.Deployment.Pools[0].MTP)
 	err := errors.Join(
 		field.Between("num_queries", r.Queries, 1, session.MaxTokens),
-		field.Between("query_length", query, 1, session.MaxTokens),
+		r.checkQuery(query),
 		field.Between("context_length", r.ContextLength, 0, session.MaxTokens),
 		session.HitRate(r.PrefixHitRate),
 		session.NotNegative("reserved_memory_gb", r.ReservedGiB),
@@ -262,6 +262,15 @@ func (r *Request) check(m *model.Model) error {
 	return errors.Join(err, session.CheckImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
 		field.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
 		session.Within(m, session.Span{Name: "context_length", Tokens: r.ContextLength}, session.Span{Name: "query_length", Tokens: query}, images))
+}
+
+// checkQuery reports new tokens out of range, or that nothing says how many they are.
+func (r *Request) checkQuery(query int) error {
+	const name field.Name = "query_length"
+	if query == 0 {
+		return field.Errorf("%s is missing: 1 to %d new tokens of each request, or %s for one", name, session.MaxTokens, field.Name("decode"))
+	}
+	return field.Between(name, query, 1, session.MaxTokens)
 }
 
 // query is the new tokens of a request with a number of drafted ones.

@@ -159,10 +159,8 @@ func (s *Sweep) identify(w *session.Session) error {
 // Data identifies the data that predictions rest on.
 func Data() string {
 	hash := sha256.New()
-	for _, e := range provenance.Entries() {
-		if strings.HasPrefix(e.Path, "internal/") && !strings.Contains(e.Path, "/testdata") && !strings.HasPrefix(e.Path, "internal/face/") {
-			fmt.Fprintf(hash, "%s  %s\n", e.SHA256, e.Path)
-		}
+	for _, e := range provenance.Shipped() {
+		fmt.Fprintf(hash, "%s  %s\n", e.SHA256, e.Path)
 	}
 	return hex.EncodeToString(hash.Sum(nil))
 }
@@ -336,11 +334,6 @@ func (s *Sweep) request(c *cell) (any, json.RawMessage, error) {
 func Key(ask Ask, request json.RawMessage) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", ask, request))
 	return hex.EncodeToString(sum[:16])
-}
-
-// wrong says a mistake in the words of a grid.
-func wrong(err error) string {
-	return strings.ReplaceAll(field.Say(err, field.Name.String), "\n", "; ")
 }
 
 // List writes the index, key and request of every cell, one on a line.

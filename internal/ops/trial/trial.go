@@ -151,7 +151,7 @@ func (s *Subject) Bench() *search.Bench {
 			return search.Built{Config: f.Config(nil), Memory: f.Generates().Memory, Meter: f.Meter}, nil
 		},
 		Closed: func(n int) sim.Client { return s.client(simulate.Traffic{Concurrency: n}) },
-		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate / s.turns()}) },
+		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate / s.Stage.Kinds.Turns()}) },
 		Input:  s.input(), Output: s.output(), Prefix: s.prefix(), Sessions: s.Sessions(), Varied: s.varied(), Scale: s.Scale,
 		Percentile: s.Statistic.At(), Together: s.Together, Seed: Seed,
 	}
@@ -166,9 +166,6 @@ func (s *Subject) Sessions() search.Sessions {
 	routing, _ := sim.RoutingNamed(s.Asked.Routing) // a wrong one is refused with the first deployment
 	return search.Sessions{Turns: x.Turns, Think: x.Think, Pairs: x.Pairs, Routing: routing}
 }
-
-// turns is the requests that follow from one that comes by itself.
-func (s *Subject) turns() float64 { return s.Stage.Kinds.Turns() }
 
 // prefix is the tokens of a prompt that are cached at best.
 func (s *Subject) prefix() int {
@@ -360,7 +357,9 @@ func (s *Subject) Budgets(c search.Candidate) []int {
 	if d := &s.Asked; d.Gives(&d.Pools[len(d.Pools)-1], "token_budget") {
 		return nil
 	}
-	r := s.own(c)
+	s.mu.Lock()
+	r := s.resolved(&c, &alone{layout: c.Layout, mtp: c.MTP, drafter: c.Drafter})
+	s.mu.Unlock()
 	if r == nil {
 		return nil
 	}
@@ -376,22 +375,12 @@ func (s *Subject) Budgets(c search.Candidate) []int {
 		if err != nil {
 			continue
 		}
-		if p := (launch.Plan{Deployment: d, Resolved: resolved, Input: s.input(), Output: s.output(), Prompt: s.Prompt()}); valid(&p) {
+		p := launch.Plan{Deployment: d, Resolved: resolved, Input: s.input(), Output: s.output(), Prompt: s.Prompt()}
+		if _, err := p.Values(); err == nil {
 			out = append(out, c.Budget)
 		}
 	}
 	return out
-}
-
-func valid(p *launch.Plan) bool {
-	_, err := p.Values()
-	return err == nil
-}
-
-func (s *Subject) own(c search.Candidate) *deployment.Resolved {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.resolved(&c, &alone{layout: c.Layout, mtp: c.MTP, drafter: c.Drafter})
 }
 
 // Load is how requests come to a candidate: so many in flight or per second, in all.

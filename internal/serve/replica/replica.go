@@ -144,6 +144,9 @@ func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
 		bytes /= float64(max(1, l.DP))
 	}
 	token := float64(r.Memory.PerToken) * float64(max(1, l.Devices/max(1, l.DP)))
+	if bytes == 0 || token == 0 { // none, or nothing to keep: all layers have windows
+		return sim.Tier{}
+	}
 	return sim.Tier{
 		Blocks:        int(math.Min(bytes/token/float64(r.engine.BlockTokens), math.MaxInt32)),
 		BytesPerToken: units.Bytes(r.Memory.PerToken), Bandwidth: units.BytesPerSecond(h.Speed()*1e9) * units.BytesPerSecond(ranks),

@@ -80,6 +80,7 @@ func sentence(err error) string { return field.Say(err, parallel.Word) }
 type Branch struct {
 	Bound     float64
 	Candidate Candidate
+	Rough     bool // the evaluator may have a lower bound of the candidate
 	Expand    func() []Branch
 }
 
@@ -316,10 +317,22 @@ func (s *Search) evaluate(ctx context.Context, todo []queued) error {
 
 // rival is the highest bound of what is left. Where what is near counts, candidates are not evaluated in turns.
 func (s *Search) rival() float64 {
-	if s.Near || s.Rows == 0 || len(s.queue) == 0 {
+	if s.Near || s.Rows == 0 {
+		return math.Inf(-1)
+	}
+	for len(s.queue) > 0 && s.queue[0].Rough {
+		s.push(s.bounded(s.pop()))
+	}
+	if len(s.queue) == 0 {
 		return math.Inf(-1)
 	}
 	return s.queue[0].Bound
+}
+
+// bounded is a candidate with its evaluator's bound.
+func (s *Search) bounded(x queued) queued {
+	x.Bound, x.Rough = min(x.Bound, s.Evaluator.Bound(&x.Candidate)), false
+	return x
 }
 
 // next are the candidates to explore or to evaluate at once: those with the highest bounds. Of those to evaluate no two are of a
@@ -330,14 +343,13 @@ func (s *Search) next() []queued {
 	const enough = 8 // of one group: what follows is hardly of another
 	for len(s.queue) > 0 && len(todo) < s.wave(todo) && len(later) < enough {
 		x := s.pop()
-		x.explored = x.explored || x.Expand == nil && (s.all() || math.IsInf(x.Bound, 0)) // exploring it would show nothing
+		x.explored = x.explored || s.known(&x)
 		switch {
 		case s.hopeless(&x):
+		case x.Rough:
+			s.push(s.bounded(x))
 		case x.Expand != nil:
-			for _, b := range x.Expand() {
-				s.push(queued{Branch: b, place: s.places})
-				s.places++
-			}
+			s.expand(&x)
 		case len(todo) > 0 && x.explored != todo[0].explored:
 			s.push(x)
 			return s.put(todo, later)
@@ -349,6 +361,19 @@ func (s *Search) next() []queued {
 		}
 	}
 	return s.put(todo, later)
+}
+
+// known says that exploring a candidate would show nothing.
+func (s *Search) known(x *queued) bool {
+	return x.Expand == nil && !x.Rough && (s.all() || math.IsInf(x.Bound, 0))
+}
+
+// expand puts the parts of a branch into the queue.
+func (s *Search) expand(x *queued) {
+	for _, b := range x.Expand() {
+		s.push(queued{Branch: b, place: s.places})
+		s.places++
+	}
 }
 
 // hopeless says that nothing in a branch can have a row.

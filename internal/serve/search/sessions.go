@@ -183,7 +183,8 @@ func (x *rates) lasting(ctx context.Context, carried float64) error {
 		}
 	}
 	o, _, err := x.at(ctx, carried, 1) // known
-	if err == nil && o.Throughput < c.Throughput {
+	if err == nil {
+		o.Throughput = x.tokens(carried)
 		*c = o
 	}
 	return err

@@ -74,12 +74,20 @@ func (s *Sized) score(devices int, perDevice float64) float64 {
 }
 
 // PairBound implements [Scored].
-func (s *Sized) PairBound(most PerDevice) float64 {
+func (s *Sized) PairBound(most *Paired) float64 {
 	devices := s.Rate * float64(s.Bench.Output) / most.Throughput
 	if s.Requests > 0 {
 		devices = float64(s.Requests) / most.Requests
 	}
 	return s.score(int(math.Ceil(devices/s.share()))+s.Spare, together*most.Throughput) // a copy has at least a device
+}
+
+// UnitBound implements [Scored].
+func (s *Sized) UnitBound(c *Candidate, most *Paired) float64 {
+	unit := c.Unit()
+	carries := most.unit(&unit)
+	copies := s.copies(carries, int(math.Ceil(most.Requests*float64(unit.UnitDevices()))))
+	return s.score(s.devices(&unit, copies), together*carries/float64(unit.UnitDevices()))
 }
 
 // Explore implements [Evaluator]: one trial shows whether a copy carries enough for the target.

@@ -36,13 +36,22 @@ func (w *Workers) drafts() []Draft {
 // Scored is an evaluator whose scores follow from the throughput of units.
 type Scored interface {
 	Evaluator
-	// PairBound is a score that no unit of a pair of workers exceeds, given the most that a
-	// device carries.
-	PairBound(most PerDevice) float64
+	// PairBound is a score that no unit of a pair of workers exceeds, UnitBound one that a unit of them does not exceed, given the
+	// most that they carry.
+	PairBound(most *Paired) float64
+	UnitBound(c *Candidate, most *Paired) float64
 }
 
-// PerDevice bounds what a device carries: output tokens per second, and requests in flight.
-type PerDevice struct{ Throughput, Requests float64 }
+// Paired bounds what a pair of workers carries.
+type Paired struct {
+	Throughput, Requests float64 // of a device: output tokens per second, and requests in flight
+	Computes, Generates  float64 // output tokens per second of one worker for prefill, and of one that generates
+}
+
+// unit is the most output tokens per second of a unit.
+func (p *Paired) unit(c *Candidate) float64 {
+	return min(float64(c.X)*p.Computes, float64(c.Y)*p.Generates)
+}
 
 // ByLayout groups candidates by the layout of the workers that generate.
 func ByLayout(c *Candidate) any { return c.Layout }
@@ -61,11 +70,19 @@ func (w *Workers) Branches(ctx context.Context, s *Simulated, e Scored) []Branch
 				if ctx.Err() != nil {
 					return out
 				}
+				most := s.paired(p, d, by, 0)
 				bound := math.Inf(-1)
-				if x := s.perDevice(p, d, by, 0); x.Throughput > 0 {
-					bound = e.PairBound(x)
+				if most.Throughput > 0 {
+					bound = e.PairBound(&most)
 				}
-				out = append(out, Branch{Bound: bound, Expand: func() []Branch { return Candidates(ctx, e, w.units(p, d, by)) }})
+				out = append(out, Branch{Bound: bound, Expand: func() []Branch {
+					units := w.units(p, d, by)
+					out := make([]Branch, len(units))
+					for i := range units {
+						out[i] = Branch{Bound: e.UnitBound(&units[i], &most), Candidate: units[i], Rough: true}
+					}
+					return out
+				}})
 			}
 		}
 	}
@@ -108,33 +125,42 @@ func (w *Workers) units(prefill, decode parallel.Layout, by Draft) []Candidate {
 	return out
 }
 
-// perDevice bounds what a device carries in units of a pair of workers, at a batch of each
-// rank that generates; 0 is any batch that may meet the limits. Throughput is that of as many of
+// paired bounds what a pair of workers carries, at a batch of each
+// rank that generates; 0 is any batch that may meet the limits. Throughput of a device is that of as many of
 // each as keep the other busy. Requests wait for their first token at the one, or are in the
 // batches of the other.
-func (s *Simulated) perDevice(prefill, decode parallel.Layout, by Draft, batch int) PerDevice {
+func (s *Simulated) paired(prefill, decode parallel.Layout, by Draft, batch int) Paired {
 	const plenty = 1 << 20 // workers for prefill, so that decode alone limits
 	c := Candidate{Prefill: prefill, X: plenty, Layout: decode, Y: 1, Copies: 1}.drafted(by)
 	b, err := s.Bench.bounds(&c)
 	if err != nil {
-		return PerDevice{}
+		return Paired{}
 	}
 	load, waiting := batch*c.UnitRanks(), 0.0
 	if batch == 0 {
 		x := s.batches(&c, b)
 		load, waiting = x.requests, b.prefill.prompts().rate*float64(x.latest)
 	}
-	generates := s.Bench.scale() * b.decodes(load) * float64(s.Bench.Output)
+	if load == 0 {
+		return Paired{}
+	}
+	more := float64(load+1) / float64(load) // one of several workers may have one more
+	generates := s.Bench.scale() * more * b.decodes(load) * float64(s.Bench.Output)
 	computes := s.Bench.scale() * b.prefill.prompts().rate * float64(s.Bench.Output)
 	if generates == 0 {
-		return PerDevice{}
+		return Paired{}
 	}
 	p, d := float64(prefill.Devices), float64(decode.Devices)
-	return PerDevice{1 / (p/computes + d/generates), max(waiting/p, float64(load+1)/d)}
+	return Paired{1 / (p/computes + d/generates), max(waiting/p, float64(load+1)/d), computes, generates}
 }
 
 // PairBound implements [Scored]: all devices carry the most.
-func (s *Simulated) PairBound(most PerDevice) float64 { return most.Throughput * float64(s.Devices) }
+func (s *Simulated) PairBound(most *Paired) float64 { return most.Throughput * float64(s.Devices) }
+
+// UnitBound implements [Scored].
+func (s *Simulated) UnitBound(c *Candidate, most *Paired) float64 {
+	return s.together(c) * float64(c.times()) * most.unit(c)
+}
 
 // Nearest evaluates one request alone on a candidate of every layout that generates, the
 // one whose first token should come soonest: what comes nearest to limits that nothing
@@ -273,7 +299,8 @@ func (w *Workers) promising(ctx context.Context, s *Simulated, batch int) promis
 				return best
 			}
 			for _, by := range w.drafts() {
-				pairs = append(pairs, pair{p, d, by, s.PairBound(s.perDevice(p, d, by, batch))})
+				most := s.paired(p, d, by, batch)
+				pairs = append(pairs, pair{p, d, by, s.PairBound(&most)})
 			}
 		}
 	}

@@ -124,7 +124,7 @@ const (
 )
 
 // TestWorkersAgainstBruteForce: no deployment carries more than what is found, at any load
-// up to the first that misses the limits. Larger ones may meet them again, where prompts
+// up to the first that misses the limits, and no unit of a pair more than its bound. Larger ones may meet them again, where prompts
 // keep the batch small; nobody would run them.
 func TestWorkersAgainstBruteForce(t *testing.T) {
 	t.Parallel()
@@ -147,6 +147,9 @@ func TestWorkersAgainstBruteForce(t *testing.T) {
 					}
 					if !q.limits.Meets(x.TTFT.Mean, x.TPOT.Mean, x.Latency.Mean) {
 						break
+					}
+					if c.X > 0 && x.Throughput > b.Bound*(1+1e-9) {
+						t.Fatalf("%+v carries %g with %d requests in flight, its bound is %g", c, x.Throughput, n, b.Bound)
 					}
 					most = max(most, x.Throughput)
 				}
