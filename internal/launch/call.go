@@ -13,5 +13,10 @@ func (c *call) add(line int, words ...string) {
 	}
 }
 
+// join appends the words of another call.
+func (c *call) join(more call) {
+	c.words, c.lines = append(c.words, more.words...), append(c.lines, more.lines...)
+}
+
 // from is the call without its first words.
 func (c call) from(i int) call { return call{c.words[i:], c.lines[i:]} }

@@ -247,20 +247,17 @@ func (r *reader) variable(item *yaml.Node, set func(name, value string)) {
 // arguments.
 func (r *reader) container(n *yaml.Node, a around) call {
 	start, rest := r.arguments(child(n, "command"), a), r.arguments(child(n, "args"), a)
-	join := func(c call, more call) call {
-		return call{slices.Concat(c.words, more.words), slices.Concat(c.lines, more.lines)}
-	}
-	serve := call{[]string{VLLM, "serve"}, []int{n.Line, n.Line}}
 	own := strings.Contains(scalar(n, "image"), VLLMImage)
-	if entry := child(n, "entrypoint"); entry != nil {
-		start = join(r.arguments(entry, a), start)
-	} else if child(n, "services") == nil && len(rest.words) == 0 && own && len(start.words) > 0 && !isProgram(start.words[0]) {
-		return join(serve, start) // Compose calls arguments a command
+	out := r.arguments(child(n, "entrypoint"), a)
+	bare := len(out.words)+len(start.words) == 0
+	// Compose calls arguments a command.
+	composed := child(n, "entrypoint") == nil && child(n, "services") == nil && len(rest.words) == 0 && len(start.words) > 0 && !isProgram(start.words[0])
+	if own && (bare || composed) {
+		out.add(n.Line, VLLM, "serve")
 	}
-	if len(start.words) == 0 && own {
-		start = serve
-	}
-	return join(start, rest)
+	out.join(start)
+	out.join(rest)
+	return out
 }
 
 // isProgram reports a word that starts a command, and is no argument of an image's server.
@@ -304,8 +301,7 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		around := r.environment(of, around{count: count}.at(of))
 		var words call
 		words.add(of.Line, VLLM, "serve", model)
-		args := r.arguments(child(of, "args"), around)
-		words.words, words.lines = append(words.words, args.words...), append(words.lines, args.lines...)
+		words.join(r.arguments(child(of, "args"), around))
 		for _, p := range [][2]string{{"tensor", "--tensor-parallel-size"}, {"data", "--data-parallel-size"}} {
 			if n := scalar(child(pool, "parallelism"), p[0]); n != "" {
 				words.add(child(child(pool, "parallelism"), p[0]).Line, p[1], n)

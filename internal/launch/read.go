@@ -277,7 +277,8 @@ func serving(c call, a *around) call {
 		if strings.Contains(w, VLLMImage) && i > 0 && i+1 < len(c.words) && !isProgram(c.words[i+1]) {
 			var serve call
 			serve.add(c.lines[i], VLLM, "serve")
-			return call{slices.Concat(serve.words, c.words[i+1:]), slices.Concat(serve.lines, c.lines[i+1:])}
+			serve.join(c.from(i + 1))
+			return serve
 		}
 	}
 	return c

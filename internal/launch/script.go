@@ -496,8 +496,7 @@ func (s *script) declare(c *syntax.DeclClause) error {
 		case a.Name != nil && a.Naked:
 			words.add(s.first+int(a.Pos().Line()), a.Name.Value)
 		case a.Name == nil && a.Value != nil:
-			more := s.words(a.Value)
-			words.words, words.lines = append(words.words, more.words...), append(words.lines, more.lines...)
+			words.join(s.words(a.Value))
 		}
 	}
 	if name, _, _ := starts(words); name == "" || s.run == nil {
@@ -510,7 +509,7 @@ func (s *script) declare(c *syntax.DeclClause) error {
 func split(text string, line int) (call, error) {
 	var out call
 	s := &script{vars: map[string]expand.Variable{}, first: line - 1, run: func(c call, _ map[string]expand.Variable) error {
-		out.words, out.lines = append(out.words, c.words...), append(out.lines, c.lines...)
+		out.join(c)
 		return nil
 	}}
 	if err := s.follow(text); err != nil {

@@ -27,14 +27,11 @@ func (r *reader) kserve(file string, spec *yaml.Node) error {
 		a = a.at(main)
 		var words call
 		words.add(main.Line, VLLM, "serve", model)
-		join := func(more call) {
-			words.words, words.lines = append(words.words, more.words...), append(words.lines, more.lines...)
-		}
-		join(r.arguments(child(main, "args"), a))
+		words.join(r.arguments(child(main, "args"), a))
 		if env := child(main, "env"); env != nil {
 			for _, e := range env.Content {
 				if scalar(e, "name") == "VLLM_ADDITIONAL_ARGS" {
-					join(r.arguments(child(e, "value"), a))
+					words.join(r.arguments(child(e, "value"), a))
 				}
 			}
 		}

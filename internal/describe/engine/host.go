@@ -57,22 +57,11 @@ func (f Floors) Of(c Class) units.Seconds {
 	return f.Dense
 }
 
-// Host is the host times for one model on one generation of devices. The fields
-// are those of Terms.
+// Host is the host times for one model on one generation of devices.
 type Host struct {
-	PerStep        units.Seconds
-	PerSequence    units.Seconds
-	PerPrefillStep units.Seconds
-	PerLayer       units.Seconds
-	PerLayerFloor  units.Seconds
-	PerLayerPieces units.Seconds
-	PerDraft       units.Seconds
-	APIFixed       units.Seconds
-	APIPerToken    units.Seconds
-	APIPerOutput   units.Seconds
-	First          units.Seconds
-	FirstAlone     units.Seconds
+	Terms
 
+	PerLayerFloor units.Seconds // Floor of the model's class
 	// Exposed is the share of PerStep and PerSequence that the GPU waits for.
 	Exposed float64
 	// Overlapped reports whether any of it is hidden.
@@ -91,31 +80,16 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 	if t = cmp.Or(t, p.Hosts[Generic]); t == nil {
 		t = &Terms{} // a host without cost
 	}
-	perLayer := t.PerLayer
+	h := Host{Terms: *t, PerLayerFloor: t.Floor.Of(class), Exposed: p.Exposed, Overlapped: p.Exposed < 1}
 	if class == Linear {
-		perLayer = cmp.Or(t.PerLinear, perLayer)
+		h.PerLayer = cmp.Or(t.PerLinear, h.PerLayer)
 	}
-	return Host{
-		PerStep:        t.PerStep,
-		PerSequence:    t.PerSequence,
-		PerPrefillStep: t.PerPrefillStep,
-		PerLayer:       perLayer,
-		PerLayerFloor:  t.Floor.Of(class),
-		PerLayerPieces: t.Pieces,
-		PerDraft:       t.PerDraft,
-		APIFixed:       t.APIFixed,
-		APIPerToken:    t.APIPerToken,
-		APIPerOutput:   t.APIPerOutput,
-		First:          t.First,
-		FirstAlone:     t.FirstAlone,
-		Exposed:        p.Exposed,
-		Overlapped:     p.Exposed < 1,
-	}
+	return h
 }
 
 // Step is the time of an engine step whose kernels take gpu: the longer of the
 // GPU and the host work that overlaps with it, and what cannot overlap.
-func (h Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds {
+func (h *Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds {
 	work := h.Work(sequences)
 	exposed := units.Seconds(h.Exposed) * work
 	t := max(gpu, work-exposed) + exposed
@@ -126,7 +100,7 @@ func (h Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds
 }
 
 // Work is the host's work for a step beside launches.
-func (h Host) Work(sequences int) units.Seconds {
+func (h *Host) Work(sequences int) units.Seconds {
 	return h.PerStep + h.PerSequence*units.Seconds(sequences)
 }
 

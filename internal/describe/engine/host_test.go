@@ -34,10 +34,11 @@ func TestClassify(t *testing.T) {
 func TestHostFor(t *testing.T) {
 	p := lookup(t, "vllm")
 	hopper, blackwell := p.HostFor("hopper", Dense), p.HostFor("blackwell", Dense)
-	want := Host{
-		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, PerLayerFloor: 550e-6, PerLayerPieces: 200e-6,
-		APIFixed: 0.7e-3, APIPerToken: 1e-6, APIPerOutput: 110e-6, First: 13e-3, FirstAlone: 3.5e-3, Exposed: 0.3, Overlapped: true,
-	}
+	want := Host{Terms: Terms{
+		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, Pieces: 200e-6,
+		APIFixed: 0.7e-3, APIPerToken: 1e-6, APIPerOutput: 110e-6, First: 13e-3, FirstAlone: 3.5e-3,
+		PerLinear: hopper.PerLinear, Floor: hopper.Floor,
+	}, PerLayerFloor: 550e-6, Exposed: 0.3, Overlapped: true}
 	near := cmp.Comparer(sameTime)
 	if diff := cmp.Diff(want, hopper, near); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -73,8 +74,8 @@ func TestEveryGenerationHasTimes(t *testing.T) {
 				if min(h.PerStep, h.PerSequence, h.PerPrefillStep, h.PerLayer, h.PerLayerFloor, h.APIFixed, h.APIPerToken, h.First) <= 0 {
 					t.Errorf("%s %s: %+v", name, c, h)
 				}
-				if !p.Graph.EagerPrefill && (h.PerLayerPieces <= 0 || h.PerLayerPieces >= h.PerLayerFloor) {
-					t.Errorf("%s %s: a layer in pieces takes %s, one without a graph %s", name, c, h.PerLayerPieces, h.PerLayerFloor)
+				if !p.Graph.EagerPrefill && (h.Pieces <= 0 || h.Pieces >= h.PerLayerFloor) {
+					t.Errorf("%s %s: a layer in pieces takes %s, one without a graph %s", name, c, h.Pieces, h.PerLayerFloor)
 				}
 			}
 			if q := p.On(d, Use{Devices: 8}); q.check() != nil || q.TokenBudget < 1024 {

@@ -1,54 +1,45 @@
 package measured
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 )
 
 // WriteRows writes rows in the format that [Read] reads. Settings by an engine's own name
 // have a column each.
 func WriteRows(w io.Writer, rows []Row) error {
-	out := csv.NewWriter(w)
-	var others []string
-	for i := range rows {
-		for _, o := range rows[i].Others {
-			if !slices.Contains(others, o.Column) {
-				others = append(others, o.Column)
-			}
-		}
-	}
-	slices.Sort(others)
-	head := []string{}
+	var head, others []string
 	for _, c := range (&Row{}).columns() {
 		head = append(head, c.name)
 	}
-	if err := out.Write(append(head, others...)); err != nil {
-		return err
-	}
 	for i := range rows {
-		r := &rows[i]
+		for _, o := range rows[i].Others {
+			others = append(others, o.Column)
+		}
+	}
+	slices.Sort(others)
+	others = slices.Compact(others)
+	t := table.New(append(head, others...)...)
+	for i := range rows {
 		var record []string
-		for _, c := range r.columns() {
+		for _, c := range rows[i].columns() {
 			record = append(record, c.value)
 		}
+		values := map[string]string{}
+		for _, o := range slices.Backward(rows[i].Others) { // the first of a name counts
+			values[o.Column] = o.Value
+		}
 		for _, name := range others {
-			at := slices.IndexFunc(r.Others, func(o Other) bool { return o.Column == name })
-			value := ""
-			if at >= 0 {
-				value = r.Others[at].Value
-			}
-			record = append(record, value)
+			record = append(record, values[name])
 		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
+		t.Row(record)
 	}
-	out.Flush()
-	return out.Error()
+	return t.CSV(w)
 }
 
 // column is a value of a row as a file has it.
@@ -115,34 +106,23 @@ func number(x float64) string {
 // Set gives the row a setting of its engine, in the column that has it.
 func (r *Row) Set(key, value string) error {
 	x, err := strconv.ParseFloat(value, 64)
-	whole := func(to *int) error {
-		*to = int(x)
+	whole := map[string]*int{
+		"token_budget": &r.TokenBudget, "max_sequences": &r.MaxSequences, "graph.max_batch": &r.GraphBatch,
+		"receive_interval": &r.ReceiveEvery, "batch_wait.steps": &r.BatchWaitSteps,
+	}[key]
+	share := map[string]*float64{"batch_wait.ratio": &r.BatchWaitRatio, "memory_share": &r.MemoryShare}[key]
+	switch {
+	case key == "graph.max_batch" && x == 0:
+		return errors.New("rows cannot say that no graphs are captured")
+	case whole != nil:
+		*whole = int(x)
 		return err
-	}
-	switch key {
-	case "token_budget":
-		return whole(&r.TokenBudget)
-	case "max_sequences":
-		return whole(&r.MaxSequences)
-	case "graph.max_batch":
-		if x == 0 {
-			return errors.New("rows cannot say that no graphs are captured")
-		}
-		return whole(&r.GraphBatch)
-	case "receive_interval":
-		return whole(&r.ReceiveEvery)
-	case "batch_wait.steps":
-		return whole(&r.BatchWaitSteps)
-	case "batch_wait.ratio":
-		r.BatchWaitRatio = x
+	case share != nil:
+		*share = x
 		return err
-	case "memory_share":
-		r.MemoryShare = x
-		return err
-	case "kv_format", "prefix_caching": // resolved; prompts of benchmarks share nothing
+	case key == "kv_format" || key == "prefix_caching": // resolved; prompts of benchmarks share nothing
 		return nil
-	}
-	if !slices.Contains(settingColumns(), key) {
+	case !slices.Contains(settingColumns(), key):
 		return fmt.Errorf("rows have no column for the setting %s", key)
 	}
 	r.Others = append(r.Others, Other{key, value})

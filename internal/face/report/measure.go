@@ -20,7 +20,11 @@ func Measure(w io.Writer, r *measure.Response) {
 	t := table.New("", "deployment", ">GPUs", ">tokens/s/GPU", ">chance of being best", "")
 	for i := range r.Options {
 		o := &r.Options[i]
-		t.Row(strconv.Itoa(i+1), o.Name, strconv.Itoa(o.GPUs), bracketed(o.Tokens), percentage(o.Best), short(o.Unmeasured))
+		why := "not measured itself"
+		if o.Unmeasured == "" {
+			why = ""
+		}
+		t.Row(i+1, o.Name, o.GPUs, bracketed(o.Tokens), percentage(o.Best), why)
 	}
 	put(w, t, "")
 	fmt.Fprintln(w)
@@ -47,14 +51,6 @@ func expected(r *measure.Response) string {
 		return "should lower " + narrow
 	}
 	return fmt.Sprintf("should lower it to %s, and %s", percentage(r.WrongAfter), narrow)
-}
-
-// short is why a deployment is not measured, in a word or two.
-func short(why string) string {
-	if why == "" {
-		return ""
-	}
-	return "not measured itself"
 }
 
 func runs(w io.Writer, all []measure.Run) {

@@ -14,12 +14,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// execute runs the request of the answers.
-func (w *wizard) execute(ctx context.Context) error {
-	_, err := w.outcome(ctx)
-	return err
-}
-
 // outcome runs the request of the answers and prints a summary. Tables prints all its tables, nil if it has none.
 func (w *wizard) outcome(ctx context.Context) (tables func(), err error) {
 	command := w.command()
@@ -68,7 +62,8 @@ func (w *wizard) classify(err error) *failed {
 	if all := field.Each(err); len(all) > 0 {
 		first = all[0]
 	}
-	f := &failed{line: t.translate(firstLine(field.Say(first, w.Say)))}
+	line, _, _ := strings.Cut(field.Say(first, w.Say), "\n")
+	f := &failed{line: t.translate(line)}
 	_, path := errors.AsType[*fs.PathError](err)
 	_, input := errors.AsType[*opssession.InputError](err)
 	_, unknown := errors.AsType[*model.UnknownError](err)
@@ -89,11 +84,6 @@ func (w *wizard) classify(err error) *failed {
 		f.kind, f.fix = t.Invalid, fmt.Sprintf(t.FixInvalid, t.Questions[about.ID].Title)
 	}
 	return f
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // infeasible is the failure of a search without a row, or of a ratio without a pair; nil otherwise.

@@ -49,18 +49,15 @@ func (w *wizard) findings() []string {
 	add(r.Disagg && ttft && tpot, t.BothPhases)
 	need := r.PrefillDevices + r.DecodeDevices
 	add(r.PDRatio && r.NumDevices < need, fmt.Sprintf(t.TooFew, r.NumDevices, need))
-	add(drafts(&w.Known) && hasMTP(&w.Known), fmt.Sprintf(t.HasMTP, w.mtpLayers()))
-	add(drafts(&w.Known) && !hasMTP(&w.Known), t.NoMTP)
+	switch {
+	case !drafts(&w.Known):
+	case hasMTP(&w.Known):
+		add(true, fmt.Sprintf(t.HasMTP, w.Model().MTP.Layers))
+	default:
+		add(true, t.NoMTP)
+	}
 	add(a.is(Mode, Aggregation) && r.Input > optimize.DefaultBudget, fmt.Sprintf(t.Chunks, r.Input, optimize.DefaultBudget))
 	return out
-}
-
-// mtpLayers is the MTP modules of the model.
-func (w *wizard) mtpLayers() int {
-	if m := w.Model(); m != nil {
-		return m.MTP.Layers
-	}
-	return 0
 }
 
 // assumptions are suggested values, and facts that no question covers.

@@ -1,6 +1,7 @@
 package wizard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (a *form) ask(ctx context.Context, p *prompt) (reply, error) {
 	keys.Select.Filter.SetEnabled(false)
 	keys.Input.AcceptSuggestion = key.NewBinding(key.WithKeys("tab", "right"))
 	keys.Input.Next = key.NewBinding(key.WithKeys("enter"))
-	f := huh.NewForm(huh.NewGroup(a.field(p, &value))).WithShowHelp(false).WithTheme(theme).WithKeyMap(keys).WithWidth(a.columns())
+	f := huh.NewForm(huh.NewGroup(a.field(p, &value))).WithShowHelp(false).WithTheme(theme).WithKeyMap(keys).WithWidth(min(cmp.Or(a.width, widest), widest))
 	f.SubmitCmd, f.CancelCmd = tea.Quit, tea.Quit
 	s := &screen{form: f}
 	in := a.in.reader()
@@ -113,14 +114,6 @@ func aborted(pressed string) reply {
 	default:
 		return reply{verb: quit}
 	}
-}
-
-// columns is the width of the form.
-func (a *form) columns() int {
-	if a.width <= 0 {
-		return widest
-	}
-	return min(a.width, widest)
 }
 
 // field is the field of a question.

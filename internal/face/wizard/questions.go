@@ -11,7 +11,7 @@ import (
 
 // Questions are all questions in their order: the core inputs, then the branches.
 func Questions() []Question {
-	return append(core(), branches()...)
+	return slices.Concat(core(), shapes(), quantization())
 }
 
 // choices is a fixed list.
@@ -22,12 +22,12 @@ func choices(words ...string) func(*Known) []string {
 // core are the questions that every plan needs.
 func core() []Question {
 	return []Question{
-		{ID: Model, Kind: Name, Suggest: suggestModel},
-		{ID: Devices, Field: "device", Kind: Names, Suggest: suggestDevices},
+		{ID: Model, Kind: Name, Suggest: example("Qwen/Qwen3-32B", optimizer)},
+		{ID: Devices, Field: "device", Kind: Names, Suggest: example("h200_sxm", optimizer)},
 		{ID: NumDevices, Field: "num_devices", Kind: Size, Suggest: suggestCount},
-		{ID: Input, Field: "input_length", Kind: Tokens, Suggest: suggestInput},
+		{ID: Input, Field: "input_length", Kind: Tokens, Suggest: example("3500", optimizer)},
 		{
-			ID: Output, Field: "output_length", Kind: Count, Suggest: suggestOutput,
+			ID: Output, Field: "output_length", Kind: Count, Suggest: example("1500", optimizer),
 			When: func(k *Known) bool { return k.Answers.preset() == nil },
 		},
 		{
@@ -60,11 +60,11 @@ func core() []Question {
 			When: func(k *Known) bool { return !k.Answers.isPhases() },
 		},
 		{
-			ID: TTFT, Field: "ttft_limit", Kind: Ms, Suggest: suggestTTFT,
+			ID: TTFT, Field: "ttft_limit", Kind: Ms, Suggest: example("1000", "cli recommend"),
 			When: func(k *Known) bool { ttft, _ := k.Answers.limits(); return ttft },
 		},
 		{
-			ID: TPOT, Field: "tpot_limit", Kind: Ms, Suggest: suggestTPOT,
+			ID: TPOT, Field: "tpot_limit", Kind: Ms, Suggest: example("50", optimizer),
 			When: func(k *Known) bool { _, tpot := k.Answers.limits(); return tpot },
 		},
 	}
@@ -112,11 +112,6 @@ func words(actions []dtype.Action) []string {
 		}
 	}
 	return out
-}
-
-// branches are the questions that depend on earlier answers.
-func branches() []Question {
-	return append(shapes(), quantization()...)
 }
 
 // shapes are about images, experts, the prefix cache and draft tokens.

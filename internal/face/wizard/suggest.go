@@ -14,9 +14,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// example is a value of the first examples that a command's help prints.
-func example(value, command string) Suggestion {
-	return Suggestion{value, Source{Example, "plimsoll " + command + " --help"}}
+// example suggests a value of the first examples that a command's help prints.
+func example(value, command string) func(*Known) Suggestion {
+	return func(*Known) Suggestion { return Suggestion{value, Source{Example, "plimsoll " + command + " --help"}} }
 }
 
 // heuristic is a value by a rule of thumb.
@@ -27,13 +27,6 @@ func byDefault(value, why string) Suggestion { return Suggestion{value, Source{D
 
 const optimizer = "throughput-optimizer"
 
-func suggestModel(*Known) Suggestion   { return example("Qwen/Qwen3-32B", optimizer) }
-func suggestDevices(*Known) Suggestion { return example("h200_sxm", optimizer) }
-func suggestInput(*Known) Suggestion   { return example("3500", optimizer) }
-func suggestOutput(*Known) Suggestion  { return example("1500", optimizer) }
-func suggestTTFT(*Known) Suggestion    { return example("1000", "cli recommend") }
-func suggestTPOT(*Known) Suggestion    { return example("50", optimizer) }
-
 // suggestCount is the number of devices that the fastest links of every profile connect.
 func suggestCount(k *Known) Suggestion {
 	n, of := 0, ""
@@ -43,7 +36,7 @@ func suggestCount(k *Known) Suggestion {
 		}
 	}
 	if n == 0 {
-		return example("8", optimizer)
+		return example("8", optimizer)(k)
 	}
 	if need := k.fewest(k.usualFormats()); need > n {
 		return heuristic(strconv.Itoa(need), fmt.Sprintf(k.Text.WhyMemory, k.Answers.value(Model), need))

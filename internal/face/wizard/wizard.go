@@ -94,7 +94,8 @@ func (w *wizard) silent(ctx context.Context) error {
 	case q != nil:
 		return &MissingError{w.Missing()}
 	}
-	return w.execute(ctx)
+	_, err = w.outcome(ctx)
+	return err
 }
 
 // MissingError lists answers that are missing in a silent run.

@@ -203,10 +203,28 @@ func (x *Response) sweep(ctx context.Context, w *session.Session) error {
 		o.speeds, points = append(o.speeds, s), append(points, p)
 	}
 	d.belief = newBelief(points)
+	x.sort(d)
 	d.draw()
 	x.decision = d
 	x.present(d)
 	return nil
+}
+
+// sort puts the options in order, those that are expected to carry most first.
+func (x *Response) sort(d *decision) {
+	type row struct {
+		plan.Found
+		option
+		carries float64
+	}
+	rows := make([]row, len(x.found))
+	for i, carries := range d.expected() {
+		rows[i] = row{x.found[i], d.options[i], carries}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.carries, a.carries) })
+	for i := range rows {
+		x.found[i], d.options[i] = rows[i].Found, rows[i].option
+	}
 }
 
 // perCopy is the requests in flight in one copy at the most load within the limits.
@@ -268,8 +286,7 @@ func (x *Response) present(d *decision) {
 			values[i] = append(values[i], v)
 		}
 	}
-	none := d.zero()
-	expected := d.values(&none)
+	expected := d.expected()
 	x.Options = nil
 	for i := range x.found {
 		c := &x.found[i]
@@ -279,45 +296,17 @@ func (x *Response) present(d *decision) {
 			Engine: e.Engine.Name, Mode: string(e.Mode), Deployment: c.InWords(), GPUs: c.Devices(), Best: best[i] / float64(len(d.drawn)),
 			Tokens: simulate.Range{Value: expected[i], Low: min(low, expected[i]), High: max(high, expected[i])},
 		}
-		o.Name = o.Engine + " " + o.Mode + ": " + o.Deployment
-		if e.Engine.Version != "" {
-			o.Name = o.Engine + "@" + e.Engine.Version + " " + o.Mode + ": " + o.Deployment
-		}
+		o.Name = plan.InRelease(o.Engine, e.Engine.Version) + " " + o.Mode + ": " + o.Deployment
 		o.Unmeasured = unmeasured(c)
 		x.Options = append(x.Options, o)
 	}
-	order := func(a, b int) int { return cmp.Compare(x.Options[b].Tokens.Value, x.Options[a].Tokens.Value) }
-	at := make([]int, len(x.Options))
-	for i := range at {
-		at[i] = i
-	}
-	slices.SortStableFunc(at, order)
 	x.Wrong, x.WrongAfter, x.Unsure, x.UnsureAfter = now.wrong, now.wrong, now.spread, now.spread
-	x.sorted(at)
 }
 
-// sorted puts the options, and all that follows their order, into another one.
-func (x *Response) sorted(order []int) {
-	options, found := make([]Option, len(order)), make([]plan.Found, len(order))
-	rows := make([]option, len(order))
-	for i, at := range order {
-		options[i], found[i], rows[i] = x.Options[at], x.found[at], x.decision.options[at]
-	}
-	x.Options, x.found, x.decision.options = options, found, rows
-	for k := range x.decision.drawn {
-		w := &x.decision.drawn[k]
-		value := make([]float64, len(order))
-		for i, at := range order {
-			value[i] = w.value[at]
-		}
-		w.value = value
-	}
-}
-
-// zero is a world without errors.
-func (d *decision) zero() [quantities][]float64 {
+// expected is what the options carry if there are no errors.
+func (d *decision) expected() []float64 {
 	n := len(d.belief.points)
-	return [quantities][]float64{make([]float64, n), make([]float64, n)}
+	return d.values(&[quantities][]float64{make([]float64, n), make([]float64, n)})
 }
 
 // middle80 are the ends of an 80 % interval.

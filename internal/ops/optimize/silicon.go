@@ -34,13 +34,6 @@ func (t *task) silicon(ctx context.Context) *Silicon {
 	x := &r.Result
 	return &Silicon{
 		Engine: r.Engine, Throughput: simulate.RangeOf(x.OutputRate, r.Means.Throughput), TTFT: simulate.RangeOf(r.TTFT.Mean, r.Means.TTFT),
-		TPOT: tpotOf(r), Basis: r.Basis,
+		TPOT: simulate.RangeOrNull(x.TPOT.Mean.Ms(), r.Means.TPOT), Basis: r.Basis,
 	}
-}
-
-func tpotOf(r *simulate.Response) *simulate.Range {
-	if r.TPOT == nil {
-		return nil
-	}
-	return new(simulate.RangeOf(r.TPOT.Mean, r.Means.TPOT))
 }

@@ -13,7 +13,7 @@ func newContender(c *Found) Contender {
 	e, x := &c.Experiment, &c.Expected
 	devices := float64(c.Devices())
 	out := Contender{
-		Name: e.System + " " + inRelease(e.Engine.Name, e.Engine.Version) + " " + string(e.Mode), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
+		Name: label(e), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.InWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(), NodeGPUs: c.NodeGPUs,
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: simulate.RangeOf(c.Throughput, x.Throughput), TokensPerGPU: simulate.RangeOf(c.Throughput/devices, x.Throughput),
@@ -75,8 +75,8 @@ func describe(f *experiment.Speed, c *Found) {
 	}
 }
 
-// inRelease names an engine as a request does: with the release if one was asked for.
-func inRelease(name, release string) string {
+// InRelease names an engine as a request does: with the release if one was asked for.
+func InRelease(name, release string) string {
 	if release == "" {
 		return name
 	}
@@ -84,4 +84,4 @@ func inRelease(name, release string) string {
 }
 
 // InRelease is the contender's engine, with the release that was asked for.
-func (c *Contender) InRelease() string { return inRelease(c.Engine, c.EngineVersion) }
+func (c *Contender) InRelease() string { return InRelease(c.Engine, c.EngineVersion) }

@@ -227,7 +227,7 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 				return nil, session.BadInput(err)
 			}
 			of, release, _ := strings.Cut(of, "@")
-			of = inRelease(engine.Port(of, d.Vendor), release)
+			of = InRelease(engine.Port(of, d.Vendor), release)
 			for _, mode := range given(r.Modes, []experiment.ServingMode{experiment.Aggregated, experiment.Disaggregated}) {
 				if mode == experiment.Disaggregated && r.Devices == 1 {
 					continue

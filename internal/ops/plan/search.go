@@ -207,7 +207,7 @@ func (c *comparison) look() (response any, left []string) {
 
 // label names an experiment as its contender is named.
 func label(e *experiment.Experiment) string {
-	return strings.Join([]string{e.System, inRelease(e.Engine.Name, e.Engine.Version), string(e.Mode)}, " ")
+	return strings.Join([]string{e.System, InRelease(e.Engine.Name, e.Engine.Version), string(e.Mode)}, " ")
 }
 
 // response is the answer from the searches that have ended: contenders in their order, and what cannot be run.
@@ -220,7 +220,7 @@ func (c *comparison) response() *Response {
 		switch e := &c.all[i]; {
 		case !c.ended[i]:
 		case c.failed[i] != nil:
-			out.NotRun = append(out.NotRun, NotRun{e.System, inRelease(e.Engine.Name, e.Engine.Version), string(e.Mode), c.failed[i].Error()})
+			out.NotRun = append(out.NotRun, NotRun{e.System, InRelease(e.Engine.Name, e.Engine.Version), string(e.Mode), c.failed[i].Error()})
 		case !c.found[i].Beaten:
 			ranked = append(ranked, c.found[i])
 		}

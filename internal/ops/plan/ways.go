@@ -33,7 +33,7 @@ func (w *ways) add(what string, edit func(*Request)) { w.all = append(w.all, way
 func (w *ways) step(what string, edit func(*Request)) Change {
 	r := *w.r
 	r.Workloads, r.NoChanges = slices.Clone(r.Workloads), true
-	r.Systems, r.Engines, r.Modes = []string{w.base.System}, []string{inRelease(w.base.Engine.Name, w.base.Engine.Version)}, []experiment.ServingMode{w.base.Mode}
+	r.Systems, r.Engines, r.Modes = []string{w.base.System}, []string{InRelease(w.base.Engine.Name, w.base.Engine.Version)}, []experiment.ServingMode{w.base.Mode}
 	if r.DeviceFile != "" {
 		r.Systems = nil
 	}

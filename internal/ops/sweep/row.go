@@ -211,7 +211,7 @@ func (r *Row) predict(a *simulate.Response, cost money.Cost) {
 		r.Status, r.Reason = OverLimits, "the predicted "+a.Judged.Statistic+" is above a limit"
 	}
 	d := &a.Request.Deployment
-	r.Engine, r.Mode, r.Deployment, r.Used = named(d.Engine.Name, d.Engine.Version), "agg", a.Layout, new(int64(d.Devices()))
+	r.Engine, r.Mode, r.Deployment, r.Used = plan.InRelease(d.Engine.Name, d.Engine.Version), "agg", a.Layout, new(int64(d.Devices()))
 	if d.Disaggregated() {
 		r.Mode, r.Deployment = "disagg", a.PrefillLayout+" → "+a.Layout
 	} else if n := d.Pools[0].Replicas; n > 1 {
@@ -239,14 +239,6 @@ func (r *Row) predict(a *simulate.Response, cost money.Cost) {
 }
 
 func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
-
-// named is an engine as a grid names it.
-func named(engine, release string) string {
-	if release == "" {
-		return engine
-	}
-	return engine + "@" + release
-}
 
 // cost is what a predicted deployment costs, as in a plan.
 func (s *Sweep) cost(c *cell, a *simulate.Response) money.Cost {

@@ -136,7 +136,7 @@ func (p Pace) Scaled(t Multipliers) Pace {
 	scale(&h.PerPrefillStep, t.PerPrefillStep)
 	scale(&h.PerLayer, t.PerLayer)
 	scale(&h.PerLayerFloor, t.LaunchFloor)
-	scale(&h.PerLayerPieces, t.LaunchFloor)
+	scale(&h.Pieces, t.LaunchFloor)
 	scale(&h.APIFixed, t.APIFixed)
 	scale(&h.APIPerToken, t.APIPerToken)
 	scale(&h.First, t.First)
@@ -237,7 +237,7 @@ func (p *Pace) launches(decode, tokens int) units.Seconds {
 	case tokens > 0 && p.graph.EagerPrefill, decode+tokens > p.graph.MaxBatch:
 		return p.host.PerLayerFloor * units.Seconds(p.layers)
 	case tokens > 0:
-		return p.host.PerLayerPieces * units.Seconds(p.layers)
+		return p.host.Pieces * units.Seconds(p.layers)
 	}
 	return 0
 }
