@@ -16,6 +16,7 @@ func Example() {
 		Engines: []string{"vllm"}, Modes: []plimsoll.ServingMode{plimsoll.Aggregated},
 		Workloads: []plimsoll.Workload{{Input: 1024, Output: 256, LengthLow: 0.8}},
 		Limits:    plimsoll.Limits{TPOT: 30 * plimsoll.Millisecond},
+		NoChanges: true, // only the decision, not what would change it
 	})
 	if err != nil {
 		fmt.Println(err) // a *plimsoll.InputError names the fields to correct

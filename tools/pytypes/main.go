@@ -56,7 +56,7 @@ func generate(root string) (string, error) {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder of the system's own
 	program := filepath.Join(dir, "plimsoll")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/plimsoll")
+	build := exec.Command("go", "build", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o", program, "./cmd/plimsoll")
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

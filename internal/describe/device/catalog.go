@@ -64,12 +64,27 @@ func Lookup(name string) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := e.read()
-	if err != nil {
-		return nil, err
+	known, ok := parsed.Load(e.file())
+	if !ok {
+		data, err := e.read()
+		if err != nil {
+			return nil, err
+		}
+		p, err := Parse(data, e.file())
+		if err != nil {
+			return nil, err
+		}
+		known, _ = parsed.LoadOrStore(e.file(), p)
 	}
-	return Parse(data, e.file())
+	out := *known.(*Profile)
+	out.Aliases, out.Links = slices.Clone(out.Aliases), slices.Clone(out.Links)
+	return &out, nil
 }
+
+// parsed are the embedded profiles read so far, by file. Callers get copies, which they may change.
+//
+//nolint:gochecknoglobals // each is read once per process
+var parsed sync.Map
 
 // Text returns the file of an embedded profile with its comments, a start for a custom profile.
 func Text(name string) ([]byte, error) {

@@ -197,6 +197,15 @@ func TestLookupOfAnUnknownNameHelps(t *testing.T) {
 	}
 }
 
+// TestLookupCopies: what a caller changes stays its own.
+func TestLookupCopies(t *testing.T) {
+	want, changed := lookup(t, "h100_sxm"), lookup(t, "h100_sxm")
+	changed.Power, changed.Links[0].Size, changed.Aliases[0] = 1, 1, "mine"
+	if diff := cmp.Diff(want, lookup(t, "h100_sxm")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestTextIsTheFileWithItsComments(t *testing.T) {
 	text, err := Text("H100")
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // guess is a request at random: some fields right, some wrong, some not there.
@@ -113,7 +114,7 @@ func someSearch(seed uint64) string {
 // command of a shell that gives the same answer.
 func TestReadyRuns(t *testing.T) {
 	s := agent(t)
-	ready, refused := 0, 0
+	ready, refused, known := 0, 0, memo()
 	for seed := range uint64(30) {
 		for tool, request := range map[string]string{"plan": somePlan(seed), "optimize": someSearch(seed)} {
 			_, said := called(t, s, "validate", `{"`+tool+`":`+request+`}`)
@@ -134,7 +135,7 @@ func TestReadyRuns(t *testing.T) {
 			}
 			ready++
 			if v.Command != "" {
-				same(t, v.Command, r)
+				same(t, known, v.Command, r)
 			}
 		}
 	}
@@ -178,7 +179,7 @@ func nothingFits(t *testing.T, r *sdk.CallToolResult) bool {
 }
 
 // same reports a command of a shell whose answer is not that of an agent's call.
-func same(t *testing.T, command string, r *sdk.CallToolResult) {
+func same(t *testing.T, known *session.Memo, command string, r *sdk.CallToolResult) {
 	t.Helper()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
 	if err != nil || len(file.Stmts) != 1 {
@@ -193,7 +194,7 @@ func same(t *testing.T, command string, r *sdk.CallToolResult) {
 	var out, talk bytes.Buffer
 	code := cli.Main(&cli.Env{
 		Args: append(words[1:], "--json"), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk,
-		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now,
+		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now, Memo: known,
 	})
 	if code != 0 {
 		t.Errorf("%s ends with %d: %s", command, code, talk.String())

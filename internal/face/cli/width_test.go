@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // tabled are commands that print tables.
@@ -41,13 +42,13 @@ func tabled() []string {
 }
 
 // folder has the files that commands of tabled read: two plans, measured rows and a grid.
-func folder(t *testing.T) string {
+func folder(t *testing.T, known *session.Memo) string {
 	t.Helper()
 	dir := t.TempDir()
 	run := func(command string) string {
 		var out, talk bytes.Buffer
 		if code := cli.Main(&cli.Env{
-			Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: dir, Now: time.Now,
+			Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: dir, Now: time.Now, Memo: known,
 			Getenv: func(string) string { return "" },
 		}); code != cli.ExitOK {
 			t.Fatalf("%s: exit code %d\n%s", command, code, talk.String())
@@ -89,13 +90,13 @@ func TestTabled(t *testing.T) {
 // drops columns says which.
 func TestWidths(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	known := memo()
+	dir := folder(t, known)
 	for _, command := range tabled() {
-		same := memo()
 		for _, width := range []int{60, 80, 100, 160} {
 			var out, talk bytes.Buffer
 			code := cli.Main(&cli.Env{
-				Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: dir, Now: time.Now, Memo: same,
+				Args: strings.Fields(command), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, WorkDir: dir, Now: time.Now, Memo: known,
 				Getenv: func(name string) string { return map[string]string{"COLUMNS": fmt.Sprint(width)}[name] },
 			})
 			if code != cli.ExitOK && code != cli.ExitFailure {

@@ -30,7 +30,7 @@ func TestTokens(t *testing.T) {
 	if n > mostTools {
 		t.Errorf("tools/list costs %d tokens, at most %d", n, mostTools)
 	}
-	compared := `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm","h100_sxm","l40s","b200_sxm"],"gpus":2,"workloads":[{"isl":512,"osl":8}],"limits":{"tpot_ms":20}}`
+	compared := `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm","h100_sxm","l40s","b200_sxm"],"gpus":2,"modes":["agg"],"workloads":[{"isl":512,"osl":8}],"limits":{"tpot_ms":20}}`
 	for _, c := range []struct {
 		tool, arguments  string
 		structured, text int

@@ -13,10 +13,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
+// remembers is a session that tests share, so that they simulate a deployment once.
+var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
+
 // linted is the answer to a command.
 func linted(t *testing.T, r lint.Request) *lint.Response {
 	t.Helper()
-	out, err := lint.Run(t.Context(), new(session.Session), r)
+	out, err := lint.Run(t.Context(), remembers, r)
 	if err != nil {
 		t.Fatal(err)
 	}

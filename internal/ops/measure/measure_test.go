@@ -37,6 +37,7 @@ var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
 // memory is a session whose files are in memory.
 func memory(files fstest.MapFS) *session.Session {
 	return &session.Session{
+		Memo: remembers.Memo,
 		Dir: func(dir string) fs.FS {
 			sub, err := fs.Sub(files, filepath.ToSlash(dir))
 			if err != nil {

@@ -15,11 +15,12 @@ import (
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	const a3 = "ATLAS_800_A3_752T_128G_DIE"
+	w := &session.Session{Memo: new(session.Memo)}
 	q := plan.Request{
 		Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm", a3}, Engines: []string{"vllm"}, Modes: []experiment.ServingMode{experiment.Aggregated}, Devices: 1,
-		Workloads: []session.Workload{{Input: 1000, Output: 200}}, NoChanges: true,
+		Workloads: []session.Workload{{Input: 1000, Output: 20}}, NoChanges: true,
 	}
-	out, err := plan.Run(t.Context(), new(session.Session), q)
+	out, err := plan.Run(t.Context(), w, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +37,14 @@ func TestBeside(t *testing.T) {
 		}
 	}
 	q.Formats = deployment.Formats{Linear: "DISABLED"}
-	if out, err = plan.Run(t.Context(), new(session.Session), q); err != nil {
+	if out, err = plan.Run(t.Context(), w, q); err != nil {
 		t.Fatal(err)
 	}
 	if notes := strings.Join(out.Notes, "\n"); strings.Contains(notes, "formats differ") {
 		t.Errorf("both in 16 bits:\n%s", notes)
 	}
 	q.Systems, q.Engines = []string{"h200_sxm"}, []string{"vllm-ascend"}
-	if out, err = plan.Run(t.Context(), new(session.Session), q); err == nil && len(out.Contenders) > 0 {
+	if out, err = plan.Run(t.Context(), w, q); err == nil && len(out.Contenders) > 0 {
 		t.Error("vllm-ascend on a GPU of NVIDIA")
 	}
 }

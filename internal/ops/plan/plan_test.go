@@ -180,9 +180,9 @@ func TestPlanWorkloads(t *testing.T) {
 	r := smallPlan()
 	r.Engines, r.Modes = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
 	alone := mustPlan(t, r)
-	r.Workloads = []session.Workload{{Name: "chat", Share: 3, Preset: "chat"}, {Name: "long", Input: 4000, Output: 300}}
+	r.Workloads = []session.Workload{{Name: "chat", Share: 3, Preset: "chat"}, {Name: "long", Input: 4000, Output: 60}}
 	p := mustPlan(t, r)
-	want := []session.PlanWorkload{{Name: "chat", Share: 0.75, Input: 1154.7, Output: 210.6}, {Name: "long", Share: 0.25, Input: 4000, Output: 300, Source: "given"}}
+	want := []session.PlanWorkload{{Name: "chat", Share: 0.75, Input: 1154.7, Output: 210.6}, {Name: "long", Share: 0.25, Input: 4000, Output: 60, Source: "given"}}
 	want[0].Source = workload.Presets()[0].Source
 	if diff := cmp.Diff(want, p.Workloads); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

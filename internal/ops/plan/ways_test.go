@@ -15,7 +15,7 @@ import (
 // TestSafe: beside an answer that is likely stands the one that is sure, which a plan with that confidence gives.
 func TestSafe(t *testing.T) {
 	r := smallPlan()
-	r.NoChanges = false
+	r.Engines, r.Modes, r.NoChanges = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}, false
 	p := mustPlan(t, r)
 	c, s := p.Answer.Certainty, p.Answer.Safe
 	if c == nil || c.Class != Likely || c.Probability != *p.Contenders[0].Chance || !strings.HasPrefix(c.Words, "Likely that the means meet the limits: ") {
@@ -59,6 +59,7 @@ func TestCertaintyWords(t *testing.T) {
 func TestTooSmall(t *testing.T) {
 	r := smallPlan()
 	r.Model, r.Systems, r.Devices, r.NoChanges = "Qwen/Qwen3-32B", []string{"l40s"}, 1, false
+	r.Engines, r.Modes = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
 	r.Limits = workload.Limits{TTFT: 2000 * units.Millisecond, TPOT: 100 * units.Millisecond}
 	p := mustPlan(t, r)
 	if want := "Qwen/Qwen3-32B does not fit on 1 × l40s."; p.Answer.Sentence != want || p.Answer.Meets || len(p.Contenders) != 0 {

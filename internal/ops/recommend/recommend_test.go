@@ -25,6 +25,9 @@ func small(m experiment.ServingMode) experiment.Experiment {
 	}
 }
 
+// remembers is a session that tests share, so that they simulate a deployment once.
+var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
+
 // TestRecommend: a row has as many copies as the target needs by what one copy carries,
 // or more; rows are ranked by devices; and the search on one device less than the least
 // finds nothing that carries the target.
@@ -33,7 +36,7 @@ func TestRecommend(t *testing.T) {
 	for _, r := range []recommend.Request{{Rate: 100}, {Concurrency: 700}, {Rate: 0.5}, {Concurrency: 1}} {
 		r.Experiments = []experiment.Experiment{small(experiment.Aggregated), small(experiment.Disaggregated)}
 		r.Top = 100
-		got, err := recommend.Run(t.Context(), new(session.Session), r)
+		got, err := recommend.Run(t.Context(), remembers, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +74,7 @@ func TestRecommend(t *testing.T) {
 			}
 			e := small(x.Experiment.Mode)
 			e.Devices = least - 1
-			found, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e}})
+			found, err := configure.Run(t.Context(), remembers, configure.Request{Experiments: []experiment.Experiment{e}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +90,7 @@ func TestRecommend(t *testing.T) {
 // other are not enough.
 func TestRecommendAtRandom(t *testing.T) {
 	e := small(experiment.Aggregated)
-	got, err := recommend.Run(t.Context(), new(session.Session), recommend.Request{Experiments: []experiment.Experiment{e}, Rate: 300})
+	got, err := recommend.Run(t.Context(), remembers, recommend.Request{Experiments: []experiment.Experiment{e}, Rate: 300})
 	if err != nil {
 		t.Fatal(err)
 	}
