@@ -136,6 +136,7 @@ const MaxRequests = 1 << 17
 func (p *Predictor) Prepare(row *Row) Prepared {
 	row, said := row.asRun()
 	out := Prepared{Row: row}
+	out.assume(row.Corrected)
 	for _, what := range said {
 		out.assume(what)
 	}

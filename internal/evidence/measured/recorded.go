@@ -2,7 +2,9 @@ package measured
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
@@ -35,6 +37,10 @@ type cleaning struct {
 		rule    `yaml:",inline"`
 		Engines []string `yaml:"engines"`
 	} `yaml:"expert_parallel"`
+	ExpertsCountedTwice struct {
+		rule   `yaml:",inline"`
+		Source string `yaml:"source"` // what the row's begins with
+	} `yaml:"experts_counted_twice"`
 	Builds []struct {
 		Engine  string `yaml:"engine"`
 		Release string `yaml:"release"`
@@ -58,6 +64,29 @@ func (c *cleaning) marked(r *Row) string {
 		}
 	}
 	return out
+}
+
+// named are the tensor and the expert parallelism in a row's identifier.
+var named = regexp.MustCompile(`_tp(\d+)(?:_0)?_ep(\d+)(?:_0)?_`)
+
+// once corrects an aggregated row whose expert parallelism is counted twice.
+func (c *cleaning) once(r *Row) {
+	words := named.FindStringSubmatch(r.ID)
+	if words == nil || !strings.HasPrefix(r.Source, c.ExpertsCountedTwice.Source) {
+		return
+	}
+	tensor, _ := strconv.Atoi(words[1])
+	expert, _ := strconv.Atoi(words[2])
+	w := &r.Workers
+	if expert < 2 || tensor%expert != 0 || w.MoETP != tensor || w.MoEEP != expert || w.TP*w.DP != tensor*expert {
+		return
+	}
+	for _, ranks := range []*int{&w.TP, &w.DP} {
+		if *ranks == tensor*expert {
+			*ranks, w.MoETP = tensor, tensor/expert
+			r.Corrected = c.ExpertsCountedTwice.Says
+		}
+	}
 }
 
 // asRun is the row as it must have run, and what was assumed for that. What a source

@@ -2,6 +2,8 @@ package measured
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,7 +85,7 @@ func TestCleaning(t *testing.T) {
 			t.Errorf("%+v", b)
 		}
 	}
-	for _, r := range []rule{c.StrayLimit.rule, c.TensorParallelDecode.rule, c.ExpertParallel.rule} {
+	for _, r := range []rule{c.StrayLimit.rule, c.TensorParallelDecode.rule, c.ExpertParallel.rule, c.ExpertsCountedTwice.rule} {
 		if r.Says == "" || r.Reason == "" {
 			t.Errorf("%+v", r)
 		}
@@ -123,5 +125,43 @@ func TestMarked(t *testing.T) {
 	rows, err = Read(strings.NewReader("silicon_data_source,"+text+b.Source+"; c=64,"+b.Engine+","+b.Release+",m,"+b.System+",1024,1024,8,50,5\n"), "rows.csv")
 	if err != nil || len(rows) != 1 || !rows[0].Speculative {
 		t.Errorf("read %+v, %v", rows, err)
+	}
+}
+
+// TestExpertsCountedTwice: a row whose identifier names what its columns multiply is read as the identifier says, and predicted so; others stay.
+func TestExpertsCountedTwice(t *testing.T) {
+	t.Parallel()
+	const head = "id,silicon_data_source,backend,model_path,system,isl,osl,concurrency,tp_size,attention_dp_size,moe_tp_size,moe_ep_size,silicon_ttft_ms,silicon_tpot_ms\n"
+	sample := rules().ExpertsCountedTwice.Source + "a.csv"
+	for _, c := range []struct {
+		name, id, source string
+		was, want        Workers
+	}{
+		{"tensor parallel", "a_tp2_ep2_931", sample, Workers{TP: 4, DP: 1, MoETP: 2, MoEEP: 2}, Workers{TP: 2, DP: 1, MoETP: 1, MoEEP: 2}},
+		{"data parallel", "a_tp2_0_ep2_0_7", sample, Workers{TP: 1, DP: 4, MoETP: 2, MoEEP: 2}, Workers{TP: 1, DP: 2, MoETP: 1, MoEEP: 2}},
+		{"counted once", "a_tp4_ep2_931", sample, Workers{TP: 4, DP: 1, MoETP: 2, MoEEP: 2}, Workers{TP: 4, DP: 1, MoETP: 2, MoEEP: 2}},
+		{"no expert parallelism", "a_tp2_ep1_931", sample, Workers{TP: 2, DP: 1, MoETP: 2, MoEEP: 1}, Workers{TP: 2, DP: 1, MoETP: 2, MoEEP: 1}},
+		{"another's file", "a_tp2_ep2_931", "mine", Workers{TP: 4, DP: 1, MoETP: 2, MoEEP: 2}, Workers{TP: 4, DP: 1, MoETP: 2, MoEEP: 2}},
+	} {
+		w := c.was
+		line := fmt.Sprintf("%s,%s,trtllm,openai/gpt-oss-120b,h200_sxm,1024,1024,4,%d,%d,%d,%d,80,6\n", c.id, c.source, w.TP, w.DP, w.MoETP, w.MoEEP)
+		rows, err := Read(strings.NewReader(head+line), "rows.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.want.Count, c.want.PP = 1, 1
+		if diff := cmp.Diff(c.want, rows[0].Workers); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+		if changed := c.was.TP*c.was.DP != c.want.TP*c.want.DP; changed != (rows[0].Corrected != "") {
+			t.Errorf("%s: corrected %q", c.name, rows[0].Corrected)
+		}
+	}
+	rows, err := Read(strings.NewReader(head+"a_tp2_ep2_9,"+sample+",trtllm,m,unknown,1024,1024,4,4,1,2,2,80,6\n"), "rows.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := (&Predictor{}).Prepare(&rows[0]); !slices.Contains(p.assumed, rules().ExpertsCountedTwice.Says) {
+		t.Errorf("assumed %q", p.assumed)
 	}
 }

@@ -55,6 +55,24 @@ func TestRegrets(t *testing.T) {
 	}
 }
 
+// TestRegretsOfOneKind: throughput of a whole run counts the input, that of TTFT and TPOT does not: layouts of which one has either are no choice.
+func TestRegretsOfOneKind(t *testing.T) {
+	layout := func(tp int, ttft units.Seconds, perDevice float64) measured.Compared {
+		r := &measured.Row{
+			Engine: "vllm", Mode: "agg", Input: 1000, Output: 100, LengthLow: 1, Concurrency: 4,
+			Workers: measured.Workers{Count: 1, TP: tp, DP: 1, MoEEP: 1}, TTFT: ttft, TPOT: 0.01, PerGPU: perDevice,
+		}
+		return measured.Compared{Row: r, Pred: measured.Prediction{TTFT: 0.1, TPOT: r.TPOT, PerGPU: perDevice}}
+	}
+	times, runs := []measured.Compared{layout(1, 0.1, 0), layout(2, 0.1, 0)}, []measured.Compared{layout(1, 0, 4000), layout(2, 0, 2000)}
+	if got := measured.Regrets([]measured.Compared{times[0], runs[1]}); len(got) != 0 {
+		t.Errorf("compared across kinds: %+v", got)
+	}
+	if got := measured.Regrets(append(times, runs...)); len(got) != 2 || got[0].Layouts != 2 || got[1].Layouts != 2 {
+		t.Errorf("want a choice of each kind, got %+v", got)
+	}
+}
+
 // TestPromises: where no layout is predicted to be fast enough the one that comes nearest is chosen, by its fastest load;
 // one whose every load is predicted faster promises what its largest yields.
 func TestPromises(t *testing.T) {

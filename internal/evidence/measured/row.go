@@ -79,6 +79,8 @@ type Row struct {
 	GPUs   int
 	// Joules is the energy of all devices per output token.
 	Joules float64
+	// Corrected is what a rule of the cleaning changed when the row was read; "" is nothing.
+	Corrected string
 	// Quality is empty for a clean row, otherwise what is wrong with it.
 	Quality string
 	// Defaulted names the columns that were missing or empty, replaced by defaults.
@@ -248,6 +250,7 @@ func (c *cells) row() Row {
 		r.Prefill, r.Decode, r.Sides = c.workers("prefill_"), c.workers("decode_"), c.sides()
 	} else {
 		r.Mode, r.Workers = aggregated, c.workers("")
+		rules().once(&r)
 	}
 	if r.KV == "" {
 		c.defaulted = append(c.defaulted, "kv_cache_dtype")

@@ -109,3 +109,16 @@ func TestArrivalNote(t *testing.T) {
 		}
 	}
 }
+
+// TestTooMuch: a load that no number of GPUs carries is not called a missed limit.
+func TestTooMuch(t *testing.T) {
+	r := loadPlan()
+	r.Rate, r.Systems = 1e6, []string{"h200_sxm"}
+	got, err := Run(t.Context(), &session.Session{}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := r.Model + " at 1,000,000 requests per second needs more than 32,768 × h200_sxm, the most that a plan can have."; got.Answer.Sentence != want || got.Answer.Reason != "" {
+		t.Errorf("%s %s", got.Answer.Sentence, got.Answer.Reason)
+	}
+}

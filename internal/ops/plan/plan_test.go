@@ -207,6 +207,7 @@ func TestPlanMistakes(t *testing.T) {
 	for want, spoil := range map[string]func(*Request){
 		"model is missing\nsystem is missing\ngpus is missing\nisl is missing\nosl is missing": func(r *Request) { *r = Request{} },
 		"give one of gpus, rate and daily":         func(r *Request) { r.Rate = 3 },
+		"rate must be at most 1000000, got 1e+07":  func(r *Request) { r.Devices, r.Rate = 0, 1e7 },
 		"rate must be positive and finite, got -1": func(r *Request) { r.Devices, r.Rate = 0, -1 },
 		"daily must have a rate above 0":           func(r *Request) { r.Devices, r.Daily = 0, []float64{0, 0} },
 		"got \"chatt\"; nearest: chat":             func(r *Request) { r.Workloads = []session.Workload{{Preset: "chatt"}} },

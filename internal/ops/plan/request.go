@@ -62,6 +62,7 @@ func complete(w *session.Session, r *Request) error {
 
 // checkSize reports what is wrong with the devices or the load.
 func (r *Request) checkSize() error {
+	const maxRate = 1_000_000 // requests per second: more than all devices of a plan carry of a small model
 	const gpus, rate, daily field.Name = "gpus", "rate", "daily"
 	ways := 0
 	for _, given := range []bool{r.Devices != 0, r.Rate != 0, r.Daily != nil} {
@@ -76,6 +77,8 @@ func (r *Request) checkSize() error {
 		return field.Between(gpus, r.Devices, 1, experiment.MaxDevices)
 	case !(r.Rate >= 0) || math.IsInf(r.Rate, 1):
 		return field.Errorf("%s must be positive and finite, got %g", rate, r.Rate)
+	case r.Rate > maxRate:
+		return field.Errorf("%s must be at most %d, got %g", rate, maxRate, r.Rate)
 	case r.Daily == nil:
 		return nil
 	case len(r.Daily) == 0 || len(r.Daily) > maxParts:
@@ -83,8 +86,8 @@ func (r *Request) checkSize() error {
 	}
 	most := 0.0
 	for _, x := range r.Daily {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return field.Errorf("%s must not be negative, got %g", daily, x)
+		if !(x >= 0) || x > maxRate {
+			return field.Errorf("%s must be between 0 and %d, got %g", daily, maxRate, x)
 		}
 		most = max(most, x)
 	}

@@ -113,6 +113,13 @@ func (r *Request) withinInWords() string {
 	return within
 }
 
+// tooMuch reports whether a contender that does not carry the load meets the limits with less of it.
+func (r *Request) tooMuch(c *Contender) bool {
+	most, j := r.Limits.Finite(), &c.Judged
+	within := func(is float64, limit units.Seconds) bool { return limit == 0 || is <= limit.Ms() }
+	return r.peak() > 0 && within(j.TTFT.Value, most.TTFT) && within(j.TPOT.Zero().Value, most.TPOT) && within(j.Latency.Value, most.Latency)
+}
+
 // tooSmall is the answer where nothing fits.
 func tooSmall(p *Response, why *experiment.NoRoomError) Answer {
 	on := cmp.Or(strings.Join(p.Request.Systems, " or "), "this device")
@@ -136,6 +143,15 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 	}
 	best := &p.Contenders[0]
 	out := Answer{Meets: best.Meets, Nearest: best.Nearest, Certainty: certaintyOf(best.Chance, r.Statistic), Safe: safeOf(p)}
+	if !best.Meets && r.tooMuch(best) {
+		unit := "requests"
+		if best.Sessions != nil {
+			unit = "sessions"
+		}
+		out.Sentence = fmt.Sprintf("%s at %s %s per second needs more than %s × %s, the most that a plan can have.",
+			r.Model, units.Figure(r.peak()), unit, units.Thousands(experiment.MaxDevices), best.System)
+		return out
+	}
 	if !best.Meets {
 		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
 		j, of := &best.Judged, ""

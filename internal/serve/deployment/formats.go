@@ -29,7 +29,7 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
 	narrowInputs(&q, d)
-	widenMXFP8(&q, d)
+	widenInputs(&q, d)
 	if d.Vendor == device.AMD && q.Experts.Weight == dtype.FP4 {
 		// AITER's kernels of MXFP4 experts take widths of so many: ATOM (atom/model_ops/moe.py), SGLang (get_moe_weight_sizes) and
 		// vLLM (mxfp4_round_up_hidden_size_and_intermediate_size) pad them.
@@ -61,17 +61,18 @@ func narrowInputs(q *graph.Quant, d *device.Profile) {
 	}
 }
 
-// widenMXFP8 has MXFP8 as vLLM runs it on devices whose matrix units take no scales. On NVIDIA's, Marlin multiplies its weights by
-// 16-bit inputs (MarlinMxfp8LinearKernel; of DeepGEMM's experts those in MXFP8 need Blackwell); on CDNA 3 weights are widened once,
-// when they are loaded (EmulationMxfp8LinearKernel, Mxfp8EmulationTritonExperts).
-func widenMXFP8(q *graph.Quant, d *device.Profile) {
+// widenInputs has MXFP8 and 4-bit floats as engines run them on devices whose matrix units take no scales. On NVIDIA's, Marlin multiplies
+// the weights by 16-bit inputs (vLLM: MarlinMxfp8LinearKernel, MarlinNvFp4LinearKernel; SGLang: apply_fp4_marlin_linear; of DeepGEMM's
+// experts those in MXFP8 need Blackwell); on CDNA 3 those in MXFP8 are widened once, when they are loaded (EmulationMxfp8LinearKernel,
+// Mxfp8EmulationTritonExperts), and 4-bit ones in each product.
+func widenInputs(q *graph.Quant, d *device.Profile) {
 	marlin := d.Vendor == device.NVIDIA && !strings.HasPrefix(d.Generation, "blackwell")
 	if !marlin && d.Generation != "cdna3" {
 		return
 	}
 	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared, &q.Head} {
 		switch {
-		case s.MXFP8() && marlin:
+		case s.MXFP8() && marlin, s.Activation == dtype.FP4:
 			s.Activation = q.Base
 		case s.MXFP8():
 			*s = dtype.Unquantized(q.Base)

@@ -91,6 +91,28 @@ func TestMXFP8(t *testing.T) {
 	}
 }
 
+// TestFP4: products in 4 bits where matrix units have them, elsewhere of 16-bit inputs.
+func TestFP4(t *testing.T) {
+	m, err := model.Lookup("Qwen/Qwen3-32B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for system, want := range map[string]string{"b200_sxm": "nvfp4", "rtx_5090": "nvfp4", "mi355x": "nvfp4", "h200_sxm": "nvfp4 w4a16", "l40s": "nvfp4 w4a16", "a100_sxm": "nvfp4 w4a16", "mi300x": "nvfp4 w4a16"} {
+		d, err := device.Lookup(system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := deployment.Deployment{Formats: deployment.Formats{Checkpoint: "fp4"}}
+		b, err := asked.Base(deployment.Parts{Model: m, Device: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := b.Spec(parallel.Layout{Devices: 1}, 0).Quant; q.Dense.Name() != want {
+			t.Errorf("%s: want %s, got %s", system, want, q.Dense.Name())
+		}
+	}
+}
+
 // TestExpertTile: AITER's MXFP4 experts have widths of 256 on AMD's devices, others any.
 func TestExpertTile(t *testing.T) {
 	m, err := model.Lookup("MiniMaxAI/MiniMax-M2.5")
