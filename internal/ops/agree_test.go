@@ -66,13 +66,13 @@ type agreement struct {
 
 // TestSearchesAgreeWithSimulation: experiments ("cli"), "throughput-optimizer" and
 // "simulate" give the same figures of the same deployment, to the digit, whichever of the
-// searches found it; so do the files of a row. 30 random deployments of all three.
+// searches found it; so do the files of a row. 60 random deployments of all three.
 func TestSearchesAgreeWithSimulation(t *testing.T) {
 	t.Parallel()
 	a := &agreement{T: t, random: rand.New(rand.NewPCG(1, 2))}
-	for a.byExperiment+a.byOptimizer < 30 || a.separate < 6 || a.byExperiment < 10 {
+	for a.byExperiment+a.byOptimizer < 60 || a.separate < 12 || a.byExperiment < 20 {
 		e := anyExperiment(a.random)
-		if a.separate >= 6 {
+		if a.separate >= 12 {
 			e.Mode, e.DecodeSystem = experiment.Aggregated, ""
 		}
 		a.experiment(&e)

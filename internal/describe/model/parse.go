@@ -245,18 +245,12 @@ func (r *reader) format(inner ...string) dtype.Format {
 	return dtype.BF16
 }
 
+// torchFormat is a number format by PyTorch's name or a short one, None for others.
 func torchFormat(s string) dtype.Format {
-	switch strings.TrimPrefix(s, "torch.") {
-	case "bfloat16", "bf16":
-		return dtype.BF16
-	case "float16", "fp16", "half":
-		return dtype.F16
-	case "float32", "fp32", "float":
-		return dtype.F32
-	case "float8_e4m3fn", "float8_e5m2", "fp8":
-		return dtype.FP8
-	}
-	return dtype.None
+	return map[string]dtype.Format{
+		"bfloat16": dtype.BF16, "bf16": dtype.BF16, "float16": dtype.F16, "fp16": dtype.F16, "half": dtype.F16,
+		"float32": dtype.F32, "fp32": dtype.F32, "float": dtype.F32, "float8_e4m3fn": dtype.FP8, "float8_e5m2": dtype.FP8, "fp8": dtype.FP8,
+	}[strings.TrimPrefix(s, "torch.")]
 }
 
 // present tells an object from an absent or null one.

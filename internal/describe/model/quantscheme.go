@@ -18,14 +18,14 @@ func algoScheme(algo string, group int, base dtype.Format) (dtype.Scheme, error)
 	tensor, micro := channels, channels
 	tensor.Static = true
 	micro.Group, micro.Scale = 32, dtype.FP8
-	int8, int8Only := dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8}, dtype.Scheme{Weight: dtype.INT8, Activation: base}
+	smooth, integers := dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8}, dtype.Scheme{Weight: dtype.INT8, Activation: base}
 	int4 := dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: integer, Scale: base}
 	int4FP8 := int4
 	int4FP8.Activation = dtype.FP8
 	s, ok := map[string]dtype.Scheme{
 		"FP8": tensor, "FP8_STATIC": tensor, "FP8_PER_TENSOR": tensor, "FP8_PER_CHANNEL_PER_TOKEN": channels, "FP8_PER_CHANNEL": channels,
 		"FP8_PB_WO": fp8Block(128, 128), "FP8_BLOCK_SCALES": fp8Block(128, 128), "FP8_PB_REAL": fp8Block(128, 128), "MXFP8": micro,
-		"W8A16": int8Only, "INT8_WO": int8Only, "W8A8_SQ": int8, "INT8_SQ": int8, "W8A8_SQ_PER_CHANNEL": int8,
+		"W8A16": integers, "INT8_WO": integers, "W8A8_SQ": smooth, "INT8_SQ": smooth, "W8A8_SQ_PER_CHANNEL": smooth,
 		"NVFP4": fp4(nv, dtype.FP4), "NVFP4_AWQ": fp4(nv, dtype.FP4), "W4A16_NVFP4": fp4(nv, base), "W4A8_NVFP4_FP8": fp4(nv, dtype.FP8),
 		"MXFP4": fp4(mx, base), "W4A16_MXFP4": fp4(mx, base), "W4A8_MXFP4_FP8": fp4(mx, dtype.FP8), "W4A8_MXFP4_MXFP8": fp4(mx, dtype.FP8),
 		"W4A8_AWQ": int4FP8, "W4A16": int4, "W4A16_AWQ": int4, "INT4_AWQ": int4, "W4A16_GPTQ": int4,
