@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
@@ -55,7 +56,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 			for _, why := range slices.Concat(made.Skipped, made.Findings) {
 				env.Note(why)
 			}
-			env.Note(fmt.Sprintf("wrote %d files to %s", len(made.Files), f.out))
+			env.Note(fmt.Sprintf("wrote %s to %s", units.Counted(len(made.Files), "file"), f.out))
 			return nil
 		},
 	}

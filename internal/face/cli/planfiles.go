@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -29,7 +30,7 @@ func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) er
 		return err
 	}
 	if !f.quiet {
-		for _, text := range append(notes, fmt.Sprintf("wrote %d files to %s", len(files), f.out)) {
+		for _, text := range append(notes, fmt.Sprintf("wrote %s to %s", units.Counted(len(files), "file"), f.out)) {
 			env.Note(text)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
 )
@@ -49,7 +50,7 @@ func checkedRun(w io.Writer, file string, r *check.CheckedRun) {
 func aboutRun(r *check.CheckedRun) string {
 	var words []string
 	if r.Requests > 0 {
-		words = append(words, fmt.Sprintf("%d requests", r.Requests))
+		words = append(words, units.Counted(r.Requests, "request"))
 	}
 	if r.Concurrency > 0 {
 		words = append(words, fmt.Sprintf("%d in flight", r.Concurrency))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -28,7 +29,7 @@ func Lint(w io.Writer, r *lint.Response) {
 			what = "Decode"
 		case deployment.Both:
 		}
-		fmt.Fprintf(w, "%-16s%d × %s (%d devices each)\n", what, p.Replicas, p.Layout, p.Devices)
+		fmt.Fprintf(w, "%-16s%d × %s (%s each)\n", what, p.Replicas, p.Layout, units.Counted(p.Devices, "device"))
 		if len(p.Settings) > 0 {
 			fmt.Fprintf(w, "%-16s%s\n", "Settings", strings.Join(p.Settings, ", "))
 		}
@@ -68,7 +69,7 @@ func capacity(w io.Writer, r *lint.Response) {
 // predicted prints the figures.
 func predicted(w io.Writer, s *simulate.Response) {
 	e, r := &s.Expected, &s.Result
-	fmt.Fprintf(w, "\nPredicted at %d requests in flight, with 80 %% intervals:\n", s.Request.Concurrency)
+	fmt.Fprintf(w, "\nPredicted at %s in flight, with 80 %% intervals:\n", units.Counted(s.Request.Concurrency, "request"))
 	fmt.Fprintf(w, "  TTFT          %s (%s)\n", r.TTFT.Mean, plusMinus(e.TTFT))
 	fmt.Fprintf(w, "  TPOT          %s (%s)\n", r.TPOT.Mean, plusMinus(e.TPOT))
 	fmt.Fprintf(w, "  Throughput    %.1f output tokens/s (%s)\n", r.OutputRate, plusMinus(e.Throughput))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
@@ -50,7 +51,7 @@ func fewest(w io.Writer, x *experiment.Result) {
 	n := &x.Rows[0]
 	e := &n.Expected
 	fmt.Fprintln(w, "  Overall Best Configuration:")
-	fmt.Fprintf(w, "    - GPUs: %d, %d replicas of %d\n", n.Used, n.Copies, n.Used/n.Copies)
+	fmt.Fprintf(w, "    - GPUs: %d, %s of %d\n", n.Used, units.Counted(n.Copies, "replica"), n.Used/n.Copies)
 	if n.Least < n.Copies {
 		fmt.Fprintf(w, "    - By the capacity of one replica, %d would be enough; simulated at the target they miss the limits\n", n.Least)
 	}
