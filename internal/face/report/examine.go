@@ -58,7 +58,7 @@ func regretLine(choices []measured.Choice) string {
 	}
 	r := document.NewRegret(choices)
 	return fmt.Sprintf("Layouts chosen by prediction have %.1f %% less throughput than the best measured layout at the same tokens/s per user "+
-		"(random choice: %.1f %%; %d choices in %d groups).", 100*r.Mean, 100*r.Random, r.Choices, r.Groups)
+		"(random choice: %.1f %%; %s in %s).", 100*r.Mean, 100*r.Random, units.Counted(r.Choices, "choice"), units.Counted(r.Groups, "group"))
 }
 
 // Regret prints the cost of choosing layouts by prediction, group by group.

@@ -80,10 +80,7 @@ func planContenders(w io.Writer, p *plan.Response) {
 		of, other, limits = p.Request.Named()+" ", "mean", []string{">in limits: " + p.Request.Named()}
 	}
 	shown := shownContenders(p)
-	var scaled []string // what plans for a day are ranked by
-	if slices.ContainsFunc(shown, func(i int) bool { return p.Contenders[i].Cost != nil && p.Contenders[i].Cost.Scaled != nil }) {
-		scaled = []string{">scaled"}
-	}
+	scaled := scaledColumn(p, shown)
 	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", at+"tokens/s/GPU", "TTFT "+of+"ms", "TPOT "+of+"ms")
 	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT " + other, ">TPOT " + other}, limits, []string{">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"}, scaled, capacity)...)
 	for k, i := range shown {
@@ -105,16 +102,10 @@ func planContenders(w io.Writer, p *plan.Response) {
 			mark += " over the limits"
 		}
 		first.Row(mark, c.System, c.InRelease(), c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.Judged.TTFT), bracketed(c.Judged.TPOT.Zero()))
-		cost := []string{"–", "–", "–"}
-		if k := c.Cost; k != nil {
-			cost = []string{bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth + 0.5))}
-		}
+		cost := costCells(c.Cost, len(scaled))
 		load, carried := []string{units.Figure(c.RequestRate.Value)}, []string(nil)
 		if m := c.Capacity; m != nil {
 			load, carried = append(load, strconv.Itoa(c.Concurrency)), []string{bracketed(m.RequestRate), strconv.Itoa(m.Concurrency)}
-		}
-		if scaled != nil {
-			cost = append(cost, perMonthScaled(c.Cost))
 		}
 		second.Row(mark, load, units.Figure(ttft.Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost, carried)
 	}
@@ -127,12 +118,24 @@ func planContenders(w io.Writer, p *plan.Response) {
 	planSources(w, p, shown)
 }
 
-// perMonthScaled is the cost of a month whose GPUs follow the load.
-func perMonthScaled(c *plan.Cost) string {
-	if c == nil || c.Scaled == nil {
-		return "–"
+// scaledColumn is the column of what plans for a day are ranked by: the cost of a month whose GPUs follow the load; nil for others.
+func scaledColumn(p *plan.Response, shown []int) []string {
+	if slices.ContainsFunc(shown, func(i int) bool { return p.Contenders[i].Cost != nil && p.Contenders[i].Cost.Scaled != nil }) {
+		return []string{">scaled"}
 	}
-	return units.Thousands(int(*c.Scaled + 0.5))
+	return nil
+}
+
+// costCells are the cells of a contender's cost, with a number of further ones for that of a day.
+func costCells(k *plan.Cost, scaled int) []string {
+	cells := []string{"–", "–", "–", "–"}
+	if k != nil {
+		cells = []string{bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth + 0.5)), "–"}
+		if k.Scaled != nil {
+			cells[3] = units.Thousands(int(*k.Scaled + 0.5))
+		}
+	}
+	return cells[:3+scaled]
 }
 
 // shownContenders are the indices of the contenders that fit a page: all for one or two systems, otherwise the best of each.

@@ -145,7 +145,7 @@ func (f *finder) folder(ctx context.Context, name string) error {
 		if hidden && d.IsDir() {
 			return fs.SkipDir
 		}
-		if hidden || !isResult(at, d) || isCopy(dir, at) {
+		if hidden || !isResult(dir, at, d) {
 			return nil
 		}
 		if n++; n > maxResults {
@@ -163,9 +163,9 @@ func (f *finder) folder(ctx context.Context, name string) error {
 	return nil
 }
 
-// isResult reports whether an entry of a folder is a file of results by its name.
-func isResult(at string, d fs.DirEntry) bool {
-	return !d.IsDir() && slices.Contains(resultEndings(), strings.ToLower(path.Ext(at)))
+// isResult reports whether an entry of a folder is a file of results by its name, and no copy of another.
+func isResult(dir fs.FS, at string, d fs.DirEntry) bool {
+	return !d.IsDir() && slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))) && !isCopy(dir, at)
 }
 
 // isCopy reports whether a file is of a run whose summary is in another one: AIPerf and genai-perf write a JSON and a CSV of the same figures,

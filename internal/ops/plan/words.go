@@ -131,6 +131,31 @@ func tooSmall(p *Response, why *experiment.NoRoomError) Answer {
 	return out
 }
 
+// missed says that no deployment meets the limits, and what the closest does; or that none carries the load.
+func (r *Request) missed(best *Contender, within string) (sentence, reason string) {
+	if r.tooMuch(best) {
+		unit := "requests"
+		if best.Sessions != nil {
+			unit = "sessions"
+		}
+		return fmt.Sprintf("%s at %s %s per second needs more than %s × %s, the most that a plan can have.",
+			r.Model, units.Figure(r.peak()), unit, units.Thousands(experiment.MaxDevices), best.System), ""
+	}
+	j, of := &best.Judged, ""
+	if r.At() > 0 {
+		of = j.Statistic + " "
+	}
+	reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s%s ms, TPOT %s%s ms.", best.EngineTitle, best.System, best.Deployment,
+		of, units.Figure(j.TTFT.Value), of, units.Figure(j.TPOT.Zero().Value))
+	if r.Limits.Finite().Latency > 0 {
+		reason = strings.TrimSuffix(reason, ".") + fmt.Sprintf(", request latency %s%s ms.", of, units.Figure(j.Latency.Value))
+	}
+	if n := best.Nearest; n != nil {
+		reason += " It meets " + nearestInWords(n) + "."
+	}
+	return fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within), reason
+}
+
 // answerOf puts a plan into words; small is why nothing fits, where nothing does.
 func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 	r := &p.Request
@@ -143,29 +168,8 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 	}
 	best := &p.Contenders[0]
 	out := Answer{Meets: best.Meets, Nearest: best.Nearest, Certainty: certaintyOf(best.Chance, r.Statistic), Safe: safeOf(p)}
-	if !best.Meets && r.tooMuch(best) {
-		unit := "requests"
-		if best.Sessions != nil {
-			unit = "sessions"
-		}
-		out.Sentence = fmt.Sprintf("%s at %s %s per second needs more than %s × %s, the most that a plan can have.",
-			r.Model, units.Figure(r.peak()), unit, units.Thousands(experiment.MaxDevices), best.System)
-		return out
-	}
 	if !best.Meets {
-		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
-		j, of := &best.Judged, ""
-		if r.At() > 0 {
-			of = j.Statistic + " "
-		}
-		out.Reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s%s ms, TPOT %s%s ms.", best.EngineTitle, best.System, best.Deployment,
-			of, units.Figure(j.TTFT.Value), of, units.Figure(j.TPOT.Zero().Value))
-		if r.Limits.Finite().Latency > 0 {
-			out.Reason = strings.TrimSuffix(out.Reason, ".") + fmt.Sprintf(", request latency %s%s ms.", of, units.Figure(j.Latency.Value))
-		}
-		if n := best.Nearest; n != nil {
-			out.Reason += " It meets " + nearestInWords(n) + "."
-		}
+		out.Sentence, out.Reason = r.missed(best, within)
 		return out
 	}
 	if within != "" {
