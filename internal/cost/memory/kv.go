@@ -201,9 +201,12 @@ func (m *Model) KV(b graph.Batch) units.Bytes {
 }
 
 // BytesPerToken is the cache one more token takes on one device: over all layers
-// without a window, and for the given share of those with one. Where all layers have one, as those of Mistral-7B-v0.1, sequences up to it keep
-// every token.
+// without a window, and for the given share of those with one; all of them where no other layer has a cache, as in Mistral-7B-v0.1: sequences
+// up to the window keep every token.
 func (m *Model) BytesPerToken(windowed float64) units.Bytes {
+	if !slices.ContainsFunc(m.layers, func(c cacheLayers) bool { return c.window == 0 && c.perToken > 0 || c.compress > 0 }) {
+		windowed = 1
+	}
 	var b units.Bytes
 	for i := range m.layers {
 		c := &m.layers[i]
@@ -215,9 +218,6 @@ func (m *Model) BytesPerToken(windowed float64) units.Bytes {
 		default:
 			b += units.Bytes(windowed*c.layers) * c.perToken / units.Bytes(c.cut)
 		}
-	}
-	if b == 0 && windowed == 0 {
-		return m.BytesPerToken(1)
 	}
 	return b
 }

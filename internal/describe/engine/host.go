@@ -84,6 +84,7 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 	if class == Linear {
 		h.PerLayer = cmp.Or(t.PerLinear, h.PerLayer)
 	}
+	h.Floor, h.PerLinear = Floors{}, 0 // in PerLayerFloor and PerLayer
 	return h
 }
 

@@ -37,7 +37,6 @@ func TestHostFor(t *testing.T) {
 	want := Host{Terms: Terms{
 		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, Pieces: 200e-6,
 		APIFixed: 0.7e-3, APIPerToken: 1e-6, APIPerOutput: 110e-6, First: 13e-3, FirstAlone: 3.5e-3,
-		PerLinear: hopper.PerLinear, Floor: hopper.Floor,
 	}, PerLayerFloor: 550e-6, Exposed: 0.3, Overlapped: true}
 	near := cmp.Comparer(sameTime)
 	if diff := cmp.Diff(want, hopper, near); diff != "" {

@@ -91,11 +91,14 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 
 // lines rejects a JSON list of objects.
 func (ps *problems) lines(head []byte) bool {
-	list, ok := bytes.CutPrefix(bytes.TrimSpace(head), []byte("["))
-	if ok = ok && bytes.HasPrefix(bytes.TrimSpace(list), []byte("{\"")); ok {
-		ps.Add(1, "", "a JSON list; write its objects one a line: jq -c '.[]'")
+	for _, mark := range []string{"[", "{", `"`} {
+		var ok bool
+		if head, ok = bytes.CutPrefix(bytes.TrimSpace(head), []byte(mark)); !ok {
+			return true
+		}
 	}
-	return !ok
+	ps.Add(1, "", "a JSON list; write its objects one a line: jq -c '.[]'")
+	return false
 }
 
 // text rejects content that is not text.

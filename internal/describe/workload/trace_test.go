@@ -66,21 +66,22 @@ func TestReadTrace(t *testing.T) {
 func TestReadTraceRefuses(t *testing.T) {
 	const timed = "arrival_s,input_tokens,output_tokens\n"
 	for name, c := range map[string]struct{ file, text, want string }{
-		"empty":            {"x", "", "x:1: the file is empty"},
-		"no requests":      {"x", timed, "x:1: no requests"},
-		"all failed":       {"x", timed + "1,5,0\n2,0,5\n3,5,\n", "x:1: no requests with both a prompt and output tokens"},
-		"lengths only":     {"x", "7\n8\n", "x:1: no column with prompt lengths " + names + "; columns: 7"},
-		"bins":             {"x.yaml", twoBins, "x.yaml:1: bins have no arrival times; a trace must be CSV or JSON lines"},
-		"no arrivals":      {"x", "input_tokens,output_tokens\n1,2\n", "x:1: no column with arrival times (arrival_s, timestamp, arrived_at, arrival); columns: input_tokens, output_tokens"},
-		"no answers":       {"x", "arrival_s,input_tokens\n1,2\n", "x:1: no column with output lengths (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); columns: arrival_s, input_tokens"},
-		"bad values":       {"x", timed + "soon,many,5\n1\nNaN,1,1\n1e13,1,1\n", "x:2: input_tokens: must be a number of tokens, got many\nx:2: arrival_s: must be a number of seconds or a date and time, got soon\nx:3: 1 values, but the first line has 3\nx:4: arrival_s: must be a number of seconds or a date and time, got NaN\nx:5: arrival_s: must be a number of seconds or a date and time, got 1e13"},
-		"too long":         {"x", timed + "1,16777217,1\n", "x:2: input_tokens: must be at most 16777216, got 16777217"},
-		"json, no arrival": {"x", "\n \n{\"input_length\": 1}", "x:3: no key with an arrival time (arrival_s, timestamp, arrived_at, arrival); keys: input_length"},
-		"json, no key":     {"x", "{\"input_length\": 1}\n{\"input_length\": 1}\n", "x:1: no key with an arrival time (arrival_s, timestamp, arrived_at, arrival); keys: input_length"},
-		"json, a list":     {"x.json", `[{"timestamp":1,"input_length":1,"output_length":1}]`, "x.json:1: a JSON list; write its objects one a line: jq -c '.[]'"},
-		"json, no answer":  {"x", `{"timestamp":1,"input_length":1}`, "x:1: no key with an output length (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); keys: input_length, timestamp"},
-		"json, hashes":     {"x", `{"timestamp":1,"input_length":1,"output_length":1,"hash_ids":["a"]}`, "x:1: hash_ids: must be a list of whole numbers"},
-		"json, a date":     {"x", `{"timestamp":null,"input_length":1,"output_length":1}`, "x:1: timestamp: must be a number of seconds or a date and time, got null"},
+		"empty":                {"x", "", "x:1: the file is empty"},
+		"no requests":          {"x", timed, "x:1: no requests"},
+		"all failed":           {"x", timed + "1,5,0\n2,0,5\n3,5,\n", "x:1: no requests with both a prompt and output tokens"},
+		"lengths only":         {"x", "7\n8\n", "x:1: no column with prompt lengths " + names + "; columns: 7"},
+		"bins":                 {"x.yaml", twoBins, "x.yaml:1: bins have no arrival times; a trace must be CSV or JSON lines"},
+		"no arrivals":          {"x", "input_tokens,output_tokens\n1,2\n", "x:1: no column with arrival times (arrival_s, timestamp, arrived_at, arrival); columns: input_tokens, output_tokens"},
+		"no answers":           {"x", "arrival_s,input_tokens\n1,2\n", "x:1: no column with output lengths (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); columns: arrival_s, input_tokens"},
+		"bad values":           {"x", timed + "soon,many,5\n1\nNaN,1,1\n1e13,1,1\n", "x:2: input_tokens: must be a number of tokens, got many\nx:2: arrival_s: must be a number of seconds or a date and time, got soon\nx:3: 1 values, but the first line has 3\nx:4: arrival_s: must be a number of seconds or a date and time, got NaN\nx:5: arrival_s: must be a number of seconds or a date and time, got 1e13"},
+		"too long":             {"x", timed + "1,16777217,1\n", "x:2: input_tokens: must be at most 16777216, got 16777217"},
+		"json, no arrival":     {"x", "\n \n{\"input_length\": 1}", "x:3: no key with an arrival time (arrival_s, timestamp, arrived_at, arrival); keys: input_length"},
+		"json, no key":         {"x", "{\"input_length\": 1}\n{\"input_length\": 1}\n", "x:1: no key with an arrival time (arrival_s, timestamp, arrived_at, arrival); keys: input_length"},
+		"json, a list":         {"x.json", `[{"timestamp":1,"input_length":1,"output_length":1}]`, "x.json:1: a JSON list; write its objects one a line: jq -c '.[]'"},
+		"json, a printed list": {"x.json", "[\n  {\n    \"timestamp\": 1\n  }\n]", "x.json:1: a JSON list; write its objects one a line: jq -c '.[]'"},
+		"json, no answer":      {"x", `{"timestamp":1,"input_length":1}`, "x:1: no key with an output length (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); keys: input_length, timestamp"},
+		"json, hashes":         {"x", `{"timestamp":1,"input_length":1,"output_length":1,"hash_ids":["a"]}`, "x:1: hash_ids: must be a list of whole numbers"},
+		"json, a date":         {"x", `{"timestamp":null,"input_length":1,"output_length":1}`, "x:1: timestamp: must be a number of seconds or a date and time, got null"},
 	} {
 		_, err := ReadTrace(strings.NewReader(c.text), c.file)
 		if err == nil {

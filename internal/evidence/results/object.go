@@ -164,7 +164,11 @@ func (o object) served(r *Run) {
 		r.GPUs, r.TP, r.DP, r.EP = tp, tp, 1, max(1, count("ep_size"))
 	}
 	r.set("max_sequences", o.positive("max_running_requests"))
-	r.set("token_budget", o.positive("chunked_prefill_size"))
+	budget := o.positive("chunked_prefill_size")
+	if own { // the server has divided it by its ranks (server_args.py, _handle_data_parallelism)
+		budget *= float64(dp)
+	}
+	r.set("token_budget", budget)
 	r.set("memory_share", o.positive("mem_fraction_static"))
 }
 
@@ -271,24 +275,26 @@ func (o object) simulate() Run {
 // aiperf reads an export of AIPerf or genai-perf; metrics is where they stand.
 func (o object) aiperf(metrics object) Run {
 	var wrong error
-	value := func(key, stat string) float64 {
-		m := metrics.sub(key)
-		x := m.number(stat)
-		if err := m.wrong(); err != nil && wrong == nil {
-			wrong = fmt.Errorf("%s: %w", key, err)
-		}
-		latency := key == "time_to_first_token" || key == "inter_token_latency"
-		if unit := strings.ToLower(m.text("unit")); latency && (unit == "s" || unit == "sec" || unit == "seconds") {
-			return 1e3 * x
-		}
-		return x
-	}
-	r := fromMetrics(value)
+	r := fromMetrics(func(key, stat string) float64 { return metrics.metric(key, stat, &wrong) })
 	if wrong != nil {
 		o.fault("%w", wrong)
 	}
 	o.sub("input_config").load(&r)
 	return r
+}
+
+// metric reads a figure of AIPerf or genai-perf, times in ms, and keeps the first mistake.
+func (o object) metric(key, stat string, wrong *error) float64 {
+	m := o.sub(key)
+	x := m.number(stat)
+	if err := m.wrong(); err != nil && *wrong == nil {
+		*wrong = fmt.Errorf("%s: %w", key, err)
+	}
+	latency := key == "time_to_first_token" || key == "inter_token_latency"
+	if unit := strings.ToLower(m.text("unit")); latency && (unit == "s" || unit == "sec" || unit == "seconds") {
+		return 1e3 * x
+	}
+	return x
 }
 
 // load reads the load and the model from the configuration of an export: AIPerf's since 0.8, which has phases, or that of before and of genai-perf.

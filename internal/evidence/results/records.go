@@ -10,6 +10,7 @@ import (
 type records struct {
 	values      [columns][]float64
 	ok, failed  int
+	silent      int     // without a time to first token
 	first, last float64 // when the first was sent and the last ended, in ns
 }
 
@@ -24,19 +25,16 @@ func (r *records) add(o object) error {
 	if about.text("benchmark_phase") == "warmup" {
 		return nil
 	}
-	if len(o.sub("error")) > 0 || len(metrics.sub("time_to_first_token")) == 0 {
+	switch {
+	case len(o.sub("error")) > 0:
 		r.failed++
+		return nil
+	case len(metrics.sub("time_to_first_token")) == 0:
+		r.silent++
 		return nil
 	}
 	var wrong error
-	value := func(key string) float64 {
-		m := metrics.sub(key)
-		x := m.number("value")
-		if err := m.wrong(); err != nil && wrong == nil {
-			wrong = fmt.Errorf("%s: %w", key, err)
-		}
-		return x
-	}
+	value := func(key string) float64 { return metrics.metric(key, "value", &wrong) }
 	one := [columns]float64{
 		columnInput: value("input_sequence_length"), columnOutput: value("output_sequence_length"),
 		columnTTFT: value("time_to_first_token") / 1e3, columnTPOT: value("inter_token_latency") / 1e3,
@@ -48,7 +46,7 @@ func (r *records) add(o object) error {
 	}
 	sent, _ := about["request_start_ns"].(float64)
 	ended, _ := about["request_end_ns"].(float64)
-	if r.ok == 0 || sent < r.first {
+	if sent > 0 && (r.first == 0 || sent < r.first) {
 		r.first = sent
 	}
 	r.last = max(r.last, ended)
@@ -62,11 +60,13 @@ func (r *records) join(runs []Run) ([]Run, error) {
 	case r.ok > 0:
 		run := fromRequests(Records, &r.values)
 		run.Failed = r.failed
-		if seconds := (r.last - r.first) / 1e9; seconds > 0 {
+		if seconds := (r.last - r.first) / 1e9; r.first > 0 && seconds > 0 {
 			n := float64(r.ok) / seconds
 			run.OutputRate, run.TotalRate = n*run.Output, n*(run.Input+run.Output)
 		}
 		return append(runs, run), nil
+	case r.silent > 0:
+		return nil, fmt.Errorf("none of %s has a time to first token: run with streaming", units.Counted(r.silent, "request"))
 	case r.failed > 0:
 		return nil, fmt.Errorf("none of %s succeeded", units.Counted(r.failed, "request"))
 	case len(runs) == 0:

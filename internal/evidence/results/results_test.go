@@ -36,7 +36,7 @@ const (
 "output_sequence_length":{"value":1},"time_to_first_token":{"value":30}},"error":null}`
 	servedFile = `{"tag":"a NaN \" Infinity","backend":"sglang","dataset_name":"random","request_rate":Infinity,"max_concurrency":8,"random_input_len":1024,"random_range_ratio":1.0,
 "server_info":{"model_path":"Qwen/Qwen3-30B-A3B","tp_size":8,"dp_size":4,"ep_size":8,"pp_size":1,"enable_dp_attention":true,"mem_fraction_static":0.84,"max_running_requests":null,
-"chunked_prefill_size":-1,"version":"0.5.9"},"completed":40,"total_input_tokens":40960,"total_output_tokens":4000,"output_throughput":400.0,"mean_ttft_ms":80.0,"mean_tpot_ms":NaN,"median_tpot_ms":8.0,"std_tpot_ms":-Infinity}`
+"chunked_prefill_size":1024,"version":"0.5.9"},"completed":40,"total_input_tokens":40960,"total_output_tokens":4000,"output_throughput":400.0,"mean_ttft_ms":80.0,"mean_tpot_ms":NaN,"median_tpot_ms":8.0,"std_tpot_ms":-Infinity}`
 	genaiFile = `Metric,avg,min,max,p99,p95,p90,p75,p50,p25
 Time To First Token (ms),"1,150.50",90,400,300,280,250,200,140,120
 Inter Token Latency (ms),12.50,11,14,13.9,13.5,13,12.8,12,11.9
@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 		servedFile: {
 			Format: results.SGLang, Model: "Qwen/Qwen3-30B-A3B", Engine: "sglang", Version: "0.5.9", Requests: 40, Concurrency: 8, Input: 1024, Output: 100, LengthLow: 1,
 			TTFT: results.Times{Mean: ms(80)}, TPOT: results.Times{Median: ms(8)}, OutputRate: 400, GPUs: 8, TP: 2, DP: 4, EP: 8,
-			Settings: []results.Setting{{Key: "memory_share", Value: 0.84}},
+			Settings: []results.Setting{{Key: "token_budget", Value: 4096}, {Key: "memory_share", Value: 0.84}},
 		},
 		strings.ReplaceAll(strings.ReplaceAll(trtllmFile, `"kv_cache_percentage":0.9`, `"kv_cache_percentage":90.0`), `"ep_size":-1`, `"ep_size":2`): {
 			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Version: "1.2.0", System: "NVIDIA H200", Requests: 128, Concurrency: 32, Input: 1024, Output: 512,
@@ -172,6 +172,7 @@ func TestRefuses(t *testing.T) {
 		"hello":                                "r: no result of a known load generator",
 		"{":                                    "r: not JSON: unexpected EOF",
 		`{"metadata":{"a":1},"error":{"b":1}}`: "r: none of 1 request succeeded",
+		`{"metadata":{"a":1},"metrics":{"request_latency":{"value":1}}}`: "r: none of 1 request has a time to first token: run with streaming",
 		"[]":                                   "r: no result of a known load generator",
 		"[1]":                                  "r: no result of a known load generator",
 		`{"a":1}`:                              "r: no result of a known load generator",

@@ -168,19 +168,16 @@ func isResult(dir fs.FS, at string, d fs.DirEntry) bool {
 	return !d.IsDir() && slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))) && !isCopy(dir, at)
 }
 
-// isCopy reports whether a file is of a run whose summary is in another one: AIPerf and genai-perf write a JSON and a CSV of the same figures,
-// and AIPerf the requests beside them (x.jsonl, x_aiperf.json, x_aiperf.csv).
+// isCopy reports whether a file is of a run whose summary is in another one: AIPerf and genai-perf write x.csv beside x.json with the same
+// figures, and AIPerf the requests in x.jsonl beside x_aiperf.json.
 func isCopy(dir fs.FS, at string) bool {
 	end := path.Ext(at)
-	if strings.EqualFold(end, ".json") {
+	summary := map[string]string{".csv": ".json", ".jsonl": "_aiperf.json"}[strings.ToLower(end)]
+	if summary == "" {
 		return false
 	}
-	for _, summary := range []string{".json", "_aiperf.json"} {
-		if _, err := fs.Stat(dir, strings.TrimSuffix(at, end)+summary); err == nil {
-			return true
-		}
-	}
-	return false
+	_, err := fs.Stat(dir, strings.TrimSuffix(at, end)+summary)
+	return err == nil
 }
 
 // file reads the results of a file below one of the folders.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -107,6 +108,19 @@ func TestArrivalNote(t *testing.T) {
 		if got := x.r.arrivalNote(x.sessions); len(got) != 1 || got[0] != x.want {
 			t.Errorf("%v, want %q", got, x.want)
 		}
+	}
+}
+
+// TestUnsure: limits that are met, but not as surely as asked, are missed ones: more GPUs do not help.
+func TestUnsure(t *testing.T) {
+	r := loadPlan()
+	r.Rate, r.Limits.TPOT, r.Confidence = 5, 6.5*units.Millisecond, 0.95
+	got, err := Run(t.Context(), &session.Session{}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if best := &got.Contenders[0]; best.Meets || best.Judged.TPOT.Zero().Value > 6.5 || !strings.Contains(got.Answer.Reason, "It meets ") {
+		t.Errorf("TPOT %v: %s %s", best.Judged.TPOT, got.Answer.Sentence, got.Answer.Reason)
 	}
 }
 

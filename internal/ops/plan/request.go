@@ -62,7 +62,7 @@ func complete(w *session.Session, r *Request) error {
 
 // checkSize reports what is wrong with the devices or the load.
 func (r *Request) checkSize() error {
-	const maxRate = 1_000_000 // requests per second: more than all devices of a plan carry of a small model
+	const maxRate = 1_000_000 // requests per second: a bound on what may be asked, not on what devices carry
 	const gpus, rate, daily field.Name = "gpus", "rate", "daily"
 	ways := 0
 	for _, given := range []bool{r.Devices != 0, r.Rate != 0, r.Daily != nil} {

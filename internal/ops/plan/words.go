@@ -115,9 +115,7 @@ func (r *Request) withinInWords() string {
 
 // tooMuch reports whether a contender that does not carry the load meets the limits with less of it.
 func (r *Request) tooMuch(c *Contender) bool {
-	most, j := r.Limits.Finite(), &c.Judged
-	within := func(is float64, limit units.Seconds) bool { return limit == 0 || is <= limit.Ms() }
-	return r.peak() > 0 && within(j.TTFT.Value, most.TTFT) && within(j.TPOT.Zero().Value, most.TPOT) && within(j.Latency.Value, most.Latency)
+	return r.peak() > 0 && (c.Chance == nil || *c.Chance >= r.Confidence)
 }
 
 // tooSmall is the answer where nothing fits.

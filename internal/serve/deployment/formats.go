@@ -29,7 +29,6 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
 	narrowInputs(&q, d)
-	widenInputs(&q, d)
 	if d.Vendor == device.AMD && q.Experts.Weight == dtype.FP4 {
 		// AITER's kernels of MXFP4 experts take widths of so many: ATOM (atom/model_ops/moe.py), SGLang (get_moe_weight_sizes) and
 		// vLLM (mxfp4_round_up_hidden_size_and_intermediate_size) pad them.
@@ -41,6 +40,7 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	if s, ok := weights(f.MoE, q.Base); ok {
 		q.Experts = s
 	}
+	widenInputs(&q, d)
 	switch f.KV {
 	case "fp8":
 		q.KV = dtype.FP8
@@ -67,14 +67,11 @@ func narrowInputs(q *graph.Quant, d *device.Profile) {
 // Mxfp8EmulationTritonExperts), and 4-bit ones in each product.
 func widenInputs(q *graph.Quant, d *device.Profile) {
 	marlin := d.Vendor == device.NVIDIA && !strings.HasPrefix(d.Generation, "blackwell")
-	if !marlin && d.Generation != "cdna3" {
-		return
-	}
 	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared, &q.Head} {
 		switch {
-		case s.MXFP8() && marlin, s.Activation == dtype.FP4:
+		case s.MXFP8() && marlin, s.Activation == dtype.FP4 && d.Vendor != device.Ascend && d.Matrix[dtype.FP4] == 0:
 			s.Activation = q.Base
-		case s.MXFP8():
+		case s.MXFP8() && d.Generation == "cdna3":
 			*s = dtype.Unquantized(q.Base)
 		}
 	}

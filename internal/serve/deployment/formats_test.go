@@ -102,13 +102,15 @@ func TestFP4(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := deployment.Deployment{Formats: deployment.Formats{Checkpoint: "fp4"}}
-		b, err := asked.Base(deployment.Parts{Model: m, Device: d})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q := b.Spec(parallel.Layout{Devices: 1}, 0).Quant; q.Dense.Name() != want {
-			t.Errorf("%s: want %s, got %s", system, want, q.Dense.Name())
+		for _, f := range []deployment.Formats{{Checkpoint: "fp4"}, {GEMM: "nvfp4"}} {
+			asked := deployment.Deployment{Formats: f}
+			b, err := asked.Base(deployment.Parts{Model: m, Device: d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q := b.Spec(parallel.Layout{Devices: 1}, 0).Quant; q.Dense.Name() != want {
+				t.Errorf("%s %+v: want %s, got %s", system, f, want, q.Dense.Name())
+			}
 		}
 	}
 }

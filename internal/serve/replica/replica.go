@@ -144,7 +144,7 @@ func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
 		bytes /= float64(max(1, l.DP))
 	}
 	token := float64(r.Memory.PerToken) * float64(max(1, l.Devices/max(1, l.DP)))
-	if bytes == 0 || token == 0 { // none, or nothing to keep: all layers have windows
+	if bytes == 0 || token == 0 { // none, or nothing to keep: no layer has attention
 		return sim.Tier{}
 	}
 	return sim.Tier{

@@ -155,7 +155,9 @@ func (s *Simulated) paired(prefill, decode parallel.Layout, by Draft, batch int)
 }
 
 // PairBound implements [Scored]: all devices carry the most.
-func (s *Simulated) PairBound(most *Paired) float64 { return most.Throughput * float64(s.Devices) }
+func (s *Simulated) PairBound(most *Paired) float64 {
+	return together * most.Throughput * float64(s.Devices)
+}
 
 // UnitBound implements [Scored].
 func (s *Simulated) UnitBound(c *Candidate, most *Paired) float64 {
