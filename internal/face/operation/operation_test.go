@@ -266,7 +266,7 @@ func TestDoor(t *testing.T) {
 // TestCancelled: work ends with its context, before it begins and on the way.
 func TestCancelled(t *testing.T) {
 	for _, c := range []struct{ name, request string }{
-		{"plan", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"rate":1e7,"workloads":[{"isl":100,"osl":10}]}`},
+		{"plan", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"rate":1e6,"workloads":[{"isl":100,"osl":10}]}`},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","devices":["h200_sxm"],"num_devices":64,"input_length":3500,"output_length":1500}`},
 		{"simulate", `{` + vllmRun + `,"rate":1000,"num_prompts":131072,"length_ratio_low":0.5}`},
 		{"validate", `{"plan":{"model":"Qwen/Qwen3-8B"}}`},
