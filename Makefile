@@ -9,8 +9,8 @@ CC_FOUND  := $(shell command -v $(or $(CC),cc) || command -v gcc)
 FUZZTIME  ?= 10s
 # For one package, on a slow machine that does other work too.
 TIMEOUT   ?= 18m
-# Without debug information packages compile in five sixths of the time, and test binaries link in half. make build, make test and what
-# the tests of the tools build have the same flags, so that each package is compiled once.
+# Without debug information packages compile in about five sixths of the time, and test binaries link in half. tools/pytypes and
+# tools/install repeat these flags, so that they find what make test compiled.
 FLAGS     := -trimpath -gcflags=all=-dwarf=false -ldflags='-s -w'
 # vet is part of make check.
 QUICK     := -vet=off $(FLAGS)

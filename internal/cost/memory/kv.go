@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
@@ -204,7 +205,7 @@ func (m *Model) KV(b graph.Batch) units.Bytes {
 // without a window, and for the given share of those with one; all of them where no other layer has a cache, as in Mistral-7B-v0.1: sequences
 // up to the window keep every token.
 func (m *Model) BytesPerToken(windowed float64) units.Bytes {
-	if !slices.ContainsFunc(m.layers, func(c cacheLayers) bool { return c.window == 0 && c.perToken > 0 || c.compress > 0 }) {
+	if !slices.ContainsFunc(m.layers, func(c share) bool { return c.window == 0 && c.perToken > 0 || c.compress > 0 }) {
 		windowed = 1
 	}
 	var b units.Bytes

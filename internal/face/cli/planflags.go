@@ -64,12 +64,12 @@ func (f *planFlags) defineQuestion(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, or sessions per second where workloads are sessions; replaces --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests or sessions per second in equal parts of a day; replaces --gpus")
 		arrivalFlags(fs, &f.Process, &f.Variation, "--rate or --daily", "gamma arrivals, of the requests that reach a replica")
-		nargs.Var(fs, &f.ColdStart, "cold-start", given, "`seconds` to start a replica, for the schedule of --daily (default 100 and the weights at 1 GB/s)").DefValue = ""
+		nargs.Var(fs, &f.ColdStart, "cold-start", optional, "`seconds` to start a replica, for the schedule of --daily (default 100 and the weights at 1 GB/s)").DefValue = ""
 		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
 		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "price of a GPU-hour in US dollars: `USD`, or SYSTEM=USD (default the list price)")
 		nargs.ListVar(fs, &f.apiPrice, "api-price", nargs.OneOrMore, nargs.Float, "price of an API to compare with: US dollars per million input and per million output tokens, `IN OUT`")
-		nargs.Var(fs, &f.EnergyPrice, "energy-price", given, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power").DefValue = fmt.Sprint(simulate.DefaultEnergyPrice)
+		nargs.Var(fs, &f.EnergyPrice, "energy-price", optional, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power").DefValue = fmt.Sprint(simulate.DefaultEnergyPrice)
 	})
 	section(fs, "Workload", f.defineWorkload)
 	section(fs, "Limits", func(fs *pflag.FlagSet) {
@@ -115,9 +115,9 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 		"workloads that share the deployment, each `NAME=ISL:OSL[:SHARE]`; a preset, a trace file or session:KEY=VALUE,… (see plimsoll simulate) can replace ISL:OSL")
 }
 
-// given reads a number that is nil in a request unless it is given.
-func given(word string) (*float64, error) {
-	x, err := strconv.ParseFloat(word, 64)
+// optional reads a number whose absence means something else than 0.
+func optional(word string) (*float64, error) {
+	x, err := nargs.Float(word)
 	return &x, err
 }
 

@@ -118,10 +118,10 @@ func planContenders(w io.Writer, p *plan.Response) {
 	planSources(w, p, shown)
 }
 
-// scaledColumn is the column of what plans for a day are ranked by: the cost of a month whose GPUs follow the load; nil for others.
+// scaledColumn is the cost of a month whose GPUs follow the load, of plans for a day; nil for others.
 func scaledColumn(p *plan.Response, shown []int) []string {
 	if slices.ContainsFunc(shown, func(i int) bool { return p.Contenders[i].Cost != nil && p.Contenders[i].Cost.Scaled != nil }) {
-		return []string{">scaled"}
+		return []string{">$/month scaled"}
 	}
 	return nil
 }

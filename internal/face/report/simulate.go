@@ -35,8 +35,8 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	fmt.Fprint(w, "\n\n")
 	fmt.Fprintln(w, latencies(r))
 	offered := fmt.Sprintf("%.2f requests/s offered, %.2f served", s.Offered, s.RequestRate)
-	if s.Offered == 0 { // a trace whose requests arrive at one time
-		offered = fmt.Sprintf("all requests offered at once, %.2f requests/s served", s.RequestRate)
+	if s.Offered == 0 { // every request arrives at the start: a trace of one time, or no more requests than clients
+		offered = fmt.Sprintf("all requests at once, %.2f requests/s served", s.RequestRate)
 	}
 	fmt.Fprintf(w, "\nLoad            %s; %.1f requests in flight on average, %d at p95\n", offered, s.InFlight.Mean, s.InFlight.P95)
 	fmt.Fprintf(w, "Throughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)

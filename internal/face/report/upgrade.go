@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/upgrade"
 )
 
-// Upgrade prints what another release of an engine changes, as Markdown for a pull request.
+// Upgrade prints what another release of an engine changes; with markdown, for a pull request.
 func Upgrade(w io.Writer, r *upgrade.Response, markdown bool) {
 	u := upgradeText{w, markdown}
 	u.heading(r)

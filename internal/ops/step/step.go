@@ -268,7 +268,7 @@ func (r *Request) check(m *model.Model) error {
 func (r *Request) checkQuery(query int) error {
 	const name field.Name = "query_length"
 	if query == 0 {
-		return field.Errorf("%s is missing: 1 to %d new tokens of each request, or %s for one", name, session.MaxTokens, field.Name("decode"))
+		return field.Errorf("%s is missing: the new tokens of each request, 1 to %d; or give %s for a decode step of one token", name, session.MaxTokens, field.Name("decode"))
 	}
 	return field.Between(name, query, 1, session.MaxTokens)
 }
