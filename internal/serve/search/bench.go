@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -38,6 +39,7 @@ type Bench struct {
 
 	mu      sync.Mutex
 	trials  map[trialOf]*Trial
+	runs    map[trialOf][]answered // the same, by what they are without their judge
 	built   map[builtOf]Built
 	workers map[workerOf]*worker
 	refused map[Candidate]error // units that cannot be built, and why
@@ -114,6 +116,23 @@ type trialOf struct {
 	judge     Judge
 }
 
+// answered is a trial, and what its judge answered.
+type answered struct {
+	*Trial
+
+	asked []asked
+}
+
+// asked is whether times miss the limits.
+type asked struct {
+	sim.Times
+
+	misses bool
+}
+
+// mostAnswered bounds the trials that differ in their judges alone.
+const mostAnswered = 8
+
 // builtOf is a candidate whose ranks run at most batch requests at a time.
 type builtOf struct {
 	Candidate
@@ -153,26 +172,62 @@ const maxTrials = 1 << 13
 // a time.
 func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim) (*Trial, error) {
 	key := trialOf{c, l, batch, aim.Precision, aim.Judge}
-	b.mu.Lock()
-	t, ok := b.trials[key]
-	b.mu.Unlock()
-	if ok {
+	if t := b.known(&key, aim.Misses); t != nil {
 		return t, nil
 	}
-	t, err := b.run(ctx, &key, b.rule(&key, aim.Misses))
+	var all []asked
+	misses := aim.Misses
+	if misses != nil {
+		misses = func(t sim.Times) bool {
+			out := aim.Misses(t)
+			all = append(all, asked{t, out})
+			return out
+		}
+	}
+	t, err := b.run(ctx, &key, b.rule(&key, misses))
 	if err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.trials == nil || len(b.trials) >= maxTrials {
-		b.trials = map[trialOf]*Trial{}
+		b.trials, b.runs = map[trialOf]*Trial{}, map[trialOf][]answered{}
 	}
 	b.trials[key] = t
+	if same := key.unjudged(); len(b.runs[same]) < mostAnswered {
+		b.runs[same] = append(b.runs[same], answered{t, all})
+	}
 	if key.Requests > 0 && b.Sessions.Turns == 0 && !t.swayed { // one that is shown would have ended at the same time
 		b.trials[trialOf{Candidate: c, Load: l, batch: batch}] = t
 	}
 	return t, nil
+}
+
+// known is a trial that was done; nil for none. What a judge answers is all that a trial knows of the limits: where another judge
+// answers the same, it is the same trial. But what it counted is of its own limits.
+func (b *Bench) known(of *trialOf, misses func(sim.Times) bool) *Trial {
+	b.mu.Lock()
+	t, runs := b.trials[*of], b.runs[of.unjudged()]
+	b.mu.Unlock()
+	if t != nil || misses == nil {
+		return t
+	}
+	for _, x := range runs {
+		if slices.ContainsFunc(x.asked, func(a asked) bool { return misses(a.Times) != a.misses }) {
+			continue
+		}
+		out := *x.Trial
+		out.ran = nil
+		return &out
+	}
+	return nil
+}
+
+// unjudged is a trial without its judge.
+func (of *trialOf) unjudged() trialOf {
+	out := *of
+	out.judge = Judge{}
+	return out
 }
 
 // rule is when a trial ends. That of an open loop for a verdict is less precise than a row where times are too near a limit to

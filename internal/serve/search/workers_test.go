@@ -1,7 +1,9 @@
 package search_test
 
 import (
+	"cmp"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -62,6 +64,7 @@ type question struct {
 	devices       int
 	tp            []int
 	disaggregated bool
+	bench         *search.Bench // of questions before; nil for none
 }
 
 func drawQuestion(t *rapid.T) question {
@@ -83,7 +86,7 @@ func drawQuestion(t *rapid.T) question {
 // search is the question as a search: its evaluator and its space.
 func (q *question) search() (*search.Simulated, *search.Workers) {
 	s := &search.Simulated{
-		Bench: q.machine.bench(q.input, q.output), Judge: search.Judge{Limits: q.limits}, Devices: q.devices,
+		Bench: cmp.Or(q.bench, q.machine.bench(q.input, q.output)), Judge: search.Judge{Limits: q.limits}, Devices: q.devices,
 		Range: search.Range{Min: 1, Max: 16, Given: true}, Label: func(c *search.Candidate) string { return c.Label(false) },
 	}
 	w := &search.Workers{Packing: search.Packing{Devices: q.devices, MaxPrefill: 3, MaxDecode: 3}}
@@ -178,6 +181,27 @@ func TestRowsOfWorkers(t *testing.T) {
 				if a.Candidate != b.Candidate || a.Best != b.Best || a.Binds != b.Binds {
 					t.Fatalf("row %d of %d is %+v, of all %+v", i+1, n, a.Best, b.Best)
 				}
+			}
+		}
+	})
+}
+
+// TestOtherLimits: what was tried under other limits changes no row.
+func TestOtherLimits(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		q := drawQuestion(t)
+		fresh := q.rows(t, 0, 1)
+		q.bench = q.machine.bench(q.input, q.output)
+		limits := q.limits
+		for _, f := range []units.Seconds{0.8, 1.25, 3} {
+			q.limits = workload.Limits{TTFT: f * limits.TTFT, TPOT: f * limits.TPOT, Latency: f * limits.Latency}
+			q.rows(t, 0, 1)
+		}
+		q.limits = limits
+		for i, r := range q.rows(t, 0, 1) {
+			if w := fresh[i]; r.Candidate != w.Candidate || r.Best != w.Best || r.Binds != w.Binds || !reflect.DeepEqual(r.Points, w.Points) {
+				t.Fatalf("row %d is %+v after other questions, %+v without", i+1, r.Best, w.Best)
 			}
 		}
 	})
