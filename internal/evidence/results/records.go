@@ -59,7 +59,7 @@ func (r *records) join(runs []Run) ([]Run, error) {
 	switch {
 	case r.ok > 0:
 		run := fromRequests(Records, &r.values)
-		run.Failed = r.failed
+		run.Failed = r.failed + r.silent
 		if seconds := (r.last - r.first) / 1e9; r.first > 0 && seconds > 0 {
 			n := float64(r.ok) / seconds
 			run.OutputRate, run.TotalRate = n*run.Output, n*(run.Input+run.Output)

@@ -69,7 +69,7 @@ func widenInputs(q *graph.Quant, d *device.Profile) {
 	marlin := d.Vendor == device.NVIDIA && !strings.HasPrefix(d.Generation, "blackwell")
 	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared, &q.Head} {
 		switch {
-		case s.MXFP8() && marlin, s.Activation == dtype.FP4 && d.Vendor != device.Ascend && d.Matrix[dtype.FP4] == 0:
+		case s.MXFP8() && marlin, s.Activation == dtype.FP4 && d.Matrix[dtype.FP4] == 0:
 			s.Activation = q.Base
 		case s.MXFP8() && d.Generation == "cdna3":
 			*s = dtype.Unquantized(q.Base)

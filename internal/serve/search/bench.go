@@ -194,7 +194,7 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim
 		b.trials, b.runs = map[trialOf]*Trial{}, map[trialOf][]answered{}
 	}
 	b.trials[key] = t
-	if same := key.unjudged(); len(b.runs[same]) < mostAnswered {
+	if same := key.unjudged(); misses != nil && len(b.runs[same]) < mostAnswered {
 		b.runs[same] = append(b.runs[same], answered{t, all})
 	}
 	if key.Requests > 0 && b.Sessions.Turns == 0 && !t.swayed { // one that is shown would have ended at the same time

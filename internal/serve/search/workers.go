@@ -79,7 +79,7 @@ func (w *Workers) Branches(ctx context.Context, s *Simulated, e Scored) []Branch
 					units := w.units(p, d, by)
 					out := make([]Branch, len(units))
 					for i := range units {
-						out[i] = Branch{Bound: e.UnitBound(&units[i], &most), Candidate: units[i], Rough: true}
+						out[i] = Branch{Bound: min(bound, e.UnitBound(&units[i], &most)), Candidate: units[i], Rough: true}
 					}
 					return out
 				}})
