@@ -48,11 +48,7 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 			x.r.Dropped, x.r.OK, x.r.Most, x.r.Has = true, false, x.rateScore(&x.unit, x.tokens(rated(in.high-1))), math.Inf(-1)
 			return nil
 		}
-		least := in.low + 1
-		if x.Bench.Sessions.Turns > 0 { // one that is not wanted takes long, too
-			least = max(least, x.least)
-		}
-		if err := x.takes(ctx, max(k, least), &in); err != nil {
+		if err := x.takes(ctx, max(k, in.low+1), &in); err != nil {
 			return err
 		}
 		if k = in.middle(); !x.r.OK {
