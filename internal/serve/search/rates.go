@@ -48,7 +48,11 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 			x.r.Dropped, x.r.OK, x.r.Most, x.r.Has = true, false, x.rateScore(&x.unit, x.tokens(rated(in.high-1))), math.Inf(-1)
 			return nil
 		}
-		if err := x.takes(ctx, max(k, in.low+1), &in); err != nil {
+		least := in.low + 1
+		if x.Bench.Sessions.mixes() { // what it carries by itself is a beginning only
+			least = max(least, x.least)
+		}
+		if err := x.takes(ctx, max(k, least), &in); err != nil {
 			return err
 		}
 		if k = in.middle(); !x.r.OK {
