@@ -89,8 +89,9 @@ type alone struct {
 type expected struct {
 	alone
 
-	requests, input int
-	full            bool // caches
+	// devices of a replica, and requests in flight: the most with the same errors
+	devices, requests, input int
+	full                     bool // caches
 }
 
 // Deployment is a candidate whose ranks run at most batch requests at a time. An engine
@@ -277,7 +278,13 @@ func (s *Subject) Errors(c *search.Candidate, requests int, t *search.Trial) sea
 
 // Expect is Errors as the calibration has them.
 func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *calibration.Expected {
-	key := expected{alone: alone{c.Layout, c.X > 0, c.MTP, c.Drafter}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), full: calibration.Full(t.KVPeak)}
+	l := c.Layout.Complete(s.Stage.Model)
+	var one calibration.Case
+	one.On(l.Devices, parallel.Fullest(requests, max(1, c.Y)), l.DP, s.Stage.Model.HasExperts())
+	key := expected{
+		alone:   alone{c.Layout, c.X > 0, c.MTP, c.Drafter},
+		devices: one.Devices, requests: s.Stage.Overlay.Alike(one.Concurrency), input: s.longest(), full: calibration.Full(t.KVPeak),
+	}
 	if s.Stage.Kinds != nil && t.Input > 0 {
 		key.input = int(math.Round(t.Input))
 	}
@@ -315,8 +322,7 @@ func (s *Subject) expect(c *search.Candidate, key *expected) *calibration.Expect
 	if key.full {
 		about.KVPeak = 1
 	}
-	l := &serves.Spec.Layout
-	about.On(l.Devices, key.requests, l.DP, s.Stage.Model.HasExperts())
+	about.Devices, about.Concurrency = key.devices, key.requests
 	return new(s.Stage.Overlay.Expect(&about).At(s.Statistic.At()))
 }
 
