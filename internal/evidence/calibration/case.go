@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"math"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -122,15 +123,33 @@ func (s *Case) pressure() string {
 	return cacheFree
 }
 
+// lowMost and midMost end the ranges of concurrency.
+const lowMost, midMost = 8, 64
+
 // load is the range a concurrency lies in.
 func (s *Case) load() string {
 	switch {
-	case s.Concurrency <= 8:
+	case s.Concurrency <= lowMost:
 		return loadLow
-	case s.Concurrency <= 64:
+	case s.Concurrency <= midMost:
 		return loadMid
 	}
 	return loadHigh
+}
+
+// Alike is the highest concurrency with the same errors as another: all of a range have, up to what was measured.
+func (o *Overlay) Alike(concurrency int) int {
+	end := math.MaxInt
+	switch {
+	case concurrency <= lowMost:
+		end = lowMost
+	case concurrency <= midMost:
+		end = midMost
+	}
+	if most := o.Reach.Concurrency; most > 0 { // as in extrapolate
+		end = min(end, max(concurrency, most))
+	}
+	return end
 }
 
 // named is a device of a vendor, and several, in words.

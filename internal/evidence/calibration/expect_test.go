@@ -57,6 +57,36 @@ func isHalf(t rapid.TB, what string, e calibration.Expected, ttft, tpot, through
 	}
 }
 
+// TestAlike: the concurrency that stands for others has their errors, in their words too, and no higher one has.
+func TestAlike(t *testing.T) {
+	seen := map[string]calibration.Residuals{}
+	path := ordinary()
+	for i, n := range []int{1, 9, 65} {
+		path.Concurrency = n
+		steps := path.Path(calibration.KindSeen)
+		for k := range steps {
+			seen[strings.Join(steps[:k+1], "/")] = even(100*(i+1), 0.1*float64(i+1), 0.1, 0.1)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		o := fitted(seen)
+		o.Reach.Concurrency = rapid.SampledFrom([]int{0, 4, 8, 32, 64, 65, 256}).Draw(t, "reach")
+		n := rapid.IntRange(1, 300).Draw(t, "concurrency")
+		at := func(n int) calibration.Expected {
+			c := ordinary()
+			c.Concurrency = n
+			return o.Expect(&c)
+		}
+		like := o.Alike(n)
+		if diff := cmp.Diff(at(n), at(like)); like < n || diff != "" {
+			t.Fatalf("%d stands for %d: %s", like, n, diff)
+		}
+		if like < math.MaxInt && at(like+1) == at(n) {
+			t.Fatalf("%d has the errors of %d as well", like+1, n)
+		}
+	})
+}
+
 // TestWhichResiduals: a prediction takes the residuals of the narrowest kind it belongs to.
 func TestWhichResiduals(t *testing.T) {
 	t.Parallel()

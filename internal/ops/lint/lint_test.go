@@ -1,8 +1,8 @@
 package lint_test
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -94,16 +94,14 @@ func TestLintConcurrency(t *testing.T) {
 	if i < 0 || got.Errors != 1 {
 		t.Fatalf("%+v", got.Findings)
 	}
-	low, high := 1, got.Capacity.Safe
-	for high-low > 1 {
-		r.Concurrency = (low + high) / 2
-		if linted(t, r).Errors == 0 {
-			low = r.Concurrency
-		} else {
-			high = r.Concurrency
-		}
+	n := 0
+	if _, err := fmt.Sscanf(got.Findings[i].Better, "at most %d in flight", &n); err != nil || n < 1 || n >= got.Capacity.Safe {
+		t.Fatalf("%q of %d: %v", got.Findings[i].Better, got.Capacity.Safe, err)
 	}
-	if want := "at most " + strconv.Itoa(low) + " in flight"; !strings.HasPrefix(got.Findings[i].Better, want) {
-		t.Errorf("want %s, got %s", want, got.Findings[i].Better)
+	for _, c := range []struct{ concurrency, errors int }{{n, 0}, {n + 1, 1}} {
+		r.Concurrency = c.concurrency
+		if x := linted(t, r); x.Errors != c.errors {
+			t.Errorf("%d in flight: want %d errors, got %d", c.concurrency, c.errors, x.Errors)
+		}
 	}
 }

@@ -140,13 +140,17 @@ func (d *decision) after(measured []int) verdict {
 		expected[q] = make([]float64, n)
 	}
 	var sum float64
+	seen := make([]float64, len(measured))
 	for k := range d.drawn {
 		w := &d.drawn[k]
 		for q := range quantities {
+			for j, at := range measured {
+				seen[j] = w.off[q][at] + w.noise[q][at]
+			}
 			for i := range n {
 				expected[q][i] = 0
-				for j, at := range measured {
-					expected[q][i] += weights[q][i][j] * (w.off[q][at] + w.noise[q][at])
+				for j, x := range seen {
+					expected[q][i] += weights[q][i][j] * x
 				}
 			}
 		}

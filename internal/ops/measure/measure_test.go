@@ -142,7 +142,7 @@ func TestSameAgain(t *testing.T) {
 // slow is given up.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	r := question(2, "vllm", "sglang")
+	r := question(1, "vllm", "sglang")
 	r.Minutes = 40 // enough for several runs of each engine: a fit is tested on one that it has not seen
 	x, err := Propose(t.Context(), remembers, r)
 	if err != nil {

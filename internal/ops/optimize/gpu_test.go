@@ -22,6 +22,7 @@ func gpuRequest(model, device string, devices int) optimize.Request {
 // TestMoreDevicesNeverLose: a larger number of devices carries at least as much.
 func TestMoreDevicesNeverLose(t *testing.T) {
 	t.Parallel()
+	w := &session.Session{Memo: &session.Memo{Size: 10_000}}
 	for _, c := range []struct {
 		model  string
 		limits workload.Limits
@@ -30,7 +31,7 @@ func TestMoreDevicesNeverLose(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 8, 9} { // a whole node and one more
 			q := gpuRequest(c.model, "h200_sxm", n)
 			q.Limits, q.BatchRange = c.limits, []int{8}
-			r, err := optimize.Run(t.Context(), new(session.Session), q)
+			r, err := optimize.Run(t.Context(), w, q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -345,7 +345,9 @@ func (s *Search) next() []queued {
 		x := s.pop()
 		x.explored = x.explored || s.known(&x)
 		switch {
-		case s.hopeless(&x):
+		case s.hopeless(&x): // and so are all others, whose bounds are no higher
+			s.queue, s.explored = s.queue[:0], 0
+		case s.beaten(&x):
 		case x.Rough:
 			s.push(s.bounded(x))
 		case x.Expand != nil:
@@ -371,16 +373,20 @@ func (s *Search) known(x *queued) bool {
 // expand puts the parts of a branch into the queue.
 func (s *Search) expand(x *queued) {
 	for _, b := range x.Expand() {
-		s.push(queued{Branch: b, place: s.places})
+		if part := (queued{Branch: b, place: s.places}); !s.hopeless(&part) {
+			s.push(part)
+		}
 		s.places++
 	}
 }
 
-// hopeless says that nothing in a branch can have a row.
+// hopeless says that nothing in a branch can have a row, whatever its group.
 func (s *Search) hopeless(x *queued) bool {
-	if s.Rows > 0 && (math.IsInf(x.Bound, -1) || s.below(x, s.floor(nil, false))) {
-		return true
-	}
+	return s.Rows > 0 && (math.IsInf(x.Bound, -1) || s.below(x, s.floor(nil, false)))
+}
+
+// beaten says that a candidate's group has a better one.
+func (s *Search) beaten(x *queued) bool {
 	return x.Expand == nil && s.below(x, s.floor(&x.Candidate, false))
 }
 

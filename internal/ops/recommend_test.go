@@ -1,4 +1,4 @@
-package recommend_test
+package ops_test
 
 import (
 	"math"
@@ -16,8 +16,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// small is an experiment without a number of devices, with small units.
-func small(m experiment.ServingMode) experiment.Experiment {
+// unsized is an experiment without a number of devices, with small units.
+func unsized(m experiment.ServingMode) experiment.Experiment {
 	return experiment.Experiment{
 		Name: string(m), Mode: m, Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 60,
 		Limits:  workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 10 * units.Millisecond},
@@ -34,7 +34,7 @@ var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
 func TestRecommend(t *testing.T) {
 	t.Parallel()
 	for _, r := range []recommend.Request{{Rate: 100}, {Concurrency: 700}, {Rate: 0.5}, {Concurrency: 1}} {
-		r.Experiments = []experiment.Experiment{small(experiment.Aggregated), small(experiment.Disaggregated)}
+		r.Experiments = []experiment.Experiment{unsized(experiment.Aggregated), unsized(experiment.Disaggregated)}
 		r.Top = 100
 		got, err := recommend.Run(t.Context(), remembers, r)
 		if err != nil {
@@ -72,7 +72,7 @@ func TestRecommend(t *testing.T) {
 			if r.Rate == 0 || least <= 2 {
 				continue
 			}
-			e := small(x.Experiment.Mode)
+			e := unsized(x.Experiment.Mode)
 			e.Devices = least - 1
 			found, err := configure.Run(t.Context(), remembers, configure.Request{Experiments: []experiment.Experiment{e}})
 			if err != nil {
@@ -89,7 +89,7 @@ func TestRecommend(t *testing.T) {
 // TestRecommendAtRandom: copies that carry a rate only when requests come one after the
 // other are not enough.
 func TestRecommendAtRandom(t *testing.T) {
-	e := small(experiment.Aggregated)
+	e := unsized(experiment.Aggregated)
 	got, err := recommend.Run(t.Context(), remembers, recommend.Request{Experiments: []experiment.Experiment{e}, Rate: 300})
 	if err != nil {
 		t.Fatal(err)
@@ -121,9 +121,9 @@ func TestRecommendAtRandom(t *testing.T) {
 
 // TestRecommendNothing: what cannot be met is said, with what comes nearest.
 func TestRecommendNothing(t *testing.T) {
-	e := small(experiment.Disaggregated)
+	e := unsized(experiment.Disaggregated)
 	e.Limits.TPOT = 0.1 * units.Millisecond
-	wrong := small(experiment.Aggregated)
+	wrong := unsized(experiment.Aggregated)
 	wrong.Model = "Qwen/none"
 	got, err := recommend.Run(t.Context(), new(session.Session), recommend.Request{Experiments: []experiment.Experiment{e, wrong}, Rate: 1})
 	if err != nil {

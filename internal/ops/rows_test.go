@@ -1,4 +1,4 @@
-package configure_test
+package ops_test
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// TestRows: an experiment has more different rows than layouts, and the best of them is on the frontier: nothing there is better
+// TestConfiguredRows: an experiment has more different rows than layouts, and the best of them is on the frontier: nothing there is better
 // in both figures.
-func TestRows(t *testing.T) {
+func TestConfiguredRows(t *testing.T) {
 	e := experiment.Experiment{
 		Name: "agg", Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Mode: experiment.Aggregated, Devices: 2,
 		Input: 1000, Output: 200, Limits: workload.Limits{TTFT: 0.3, TPOT: 0.01},

@@ -1,4 +1,4 @@
-package calibrate_test
+package ops_test
 
 import (
 	"bytes"

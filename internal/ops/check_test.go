@@ -1,4 +1,4 @@
-package check_test
+package ops_test
 
 import (
 	"encoding/json"

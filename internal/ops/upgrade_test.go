@@ -1,4 +1,4 @@
-package upgrade_test
+package ops_test
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/upgrade"
 )
 
-func compare(t *testing.T, from, to, command string) *upgrade.Response {
+func upgraded(t *testing.T, from, to, command string) *upgrade.Response {
 	t.Helper()
 	r, err := upgrade.Run(t.Context(), &session.Session{}, upgrade.Request{Request: lint.Request{Command: command, System: "h100_sxm", Concurrency: 16}, From: from, To: to})
 	if err != nil {
@@ -20,12 +20,12 @@ func compare(t *testing.T, from, to, command string) *upgrade.Response {
 	return r
 }
 
-// TestChanges: a flag that is gone breaks and has its successor, and a default that the files leave open changes; one that they
+// TestUpgradeChanges: a flag that is gone breaks and has its successor, and a default that the files leave open changes; one that they
 // give does not.
-func TestChanges(t *testing.T) {
+func TestUpgradeChanges(t *testing.T) {
 	t.Parallel()
 	const command = "vllm serve Qwen/Qwen3-8B --max-num-seqs 64 --cuda-graph-sizes 64"
-	r := compare(t, "0.10", "0.28", command)
+	r := upgraded(t, "0.10", "0.28", command)
 	if len(r.Breaks) != 1 || r.Breaks[0].Code != "PL002" || r.Breaks[0].Where != "--cuda-graph-sizes" || r.Breaks[0].Better != "--cudagraph-capture-sizes" || len(r.Mended) != 0 {
 		t.Errorf("breaks %+v, mended %+v", r.Breaks, r.Mended)
 	}
@@ -39,26 +39,26 @@ func TestChanges(t *testing.T) {
 	if !slices.Contains(r.Defaults, cascade) {
 		t.Errorf("no %v in %+v", cascade, r.Defaults)
 	}
-	for _, d := range compare(t, "0.10", "0.28", command+" --gpu-memory-utilization 0.8 --disable-cascade-attn").Defaults {
+	for _, d := range upgraded(t, "0.10", "0.28", command+" --gpu-memory-utilization 0.8 --disable-cascade-attn").Defaults {
 		if d.Flag == "--gpu-memory-utilization" || d.Flag == cascade.Flag {
 			t.Errorf("a default of what is given: %+v", d)
 		}
 	}
-	r = compare(t, "0.24", "0.28", "vllm serve Qwen/Qwen3-8B --kv-cache-dtype fp8")
+	r = upgraded(t, "0.24", "0.28", "vllm serve Qwen/Qwen3-8B --kv-cache-dtype fp8")
 	if len(r.Values) != 1 || r.Values[0].Flag != "--kv-cache-dtype" || len(r.Values[0].New) == 0 {
 		t.Errorf("values %+v", r.Values)
 	}
 	moe := upgrade.Default{Flag: "moe_config.backend", From: "CUTLASS", To: "AUTO"} // a key, declared so since 1.3.0rc2
-	if r = compare(t, "1.2", "1.3.0rc13", "trtllm-serve Qwen/Qwen3-30B-A3B"); !slices.Contains(r.Defaults, moe) || slices.Contains(r.Unknown, "defaults of flags that the prediction does not model") {
+	if r = upgraded(t, "1.2", "1.3.0rc13", "trtllm-serve Qwen/Qwen3-30B-A3B"); !slices.Contains(r.Defaults, moe) || slices.Contains(r.Unknown, "defaults of flags that the prediction does not model") {
 		t.Errorf("no %v in %+v; not known: %q", moe, r.Defaults, r.Unknown)
 	}
 }
 
-// TestEffects: the figures are those of lint under each release, and going back is the inverse of going forth.
-func TestEffects(t *testing.T) {
+// TestUpgradeEffects: the figures are those of lint under each release, and going back is the inverse of going forth.
+func TestUpgradeEffects(t *testing.T) {
 	t.Parallel()
 	const command = "vllm serve Qwen/Qwen3-8B --max-num-seqs 64"
-	forth, back := compare(t, "0.10", "0.28", command), compare(t, "0.28", "0.10", command)
+	forth, back := upgraded(t, "0.10", "0.28", command), upgraded(t, "0.28", "0.10", command)
 	l, err := lint.Run(t.Context(), &session.Session{}, lint.Request{Command: command, System: "h100_sxm", Concurrency: 16, Version: "0.28.0"})
 	if err != nil {
 		t.Fatal(err)
@@ -78,13 +78,13 @@ func TestEffects(t *testing.T) {
 			t.Errorf("%s: %g to %g forth, %g to %g back", e.What, *e.Low, *e.High, *b.Low, *b.High)
 		}
 	}
-	if !forth.Drift.Beyond || compare(t, "0.27", "0.28", command).Drift.Beyond {
+	if !forth.Drift.Beyond || upgraded(t, "0.27", "0.28", command).Drift.Beyond {
 		t.Error("only thirteen months are further apart than what was measured")
 	}
 }
 
-// TestUnknown: files without a model are compared by their flags, and the answer says what is missing.
-func TestUnknown(t *testing.T) {
+// TestUpgradeUnknown: files without a model are compared by their flags, and the answer says what is missing.
+func TestUpgradeUnknown(t *testing.T) {
 	t.Parallel()
 	r, err := upgrade.Run(t.Context(), &session.Session{}, upgrade.Request{Request: lint.Request{Command: "vllm serve $MODEL --cuda-graph-sizes 8"}, From: "0.10.0", To: "0.28.0"})
 	if err != nil {
@@ -95,8 +95,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestPort: an engine can be a port of the one that files start, where they do not say the device.
-func TestPort(t *testing.T) {
+// TestUpgradePort: an engine can be a port of the one that files start, where they do not say the device.
+func TestUpgradePort(t *testing.T) {
 	t.Parallel()
 	command := "vllm serve Qwen/Qwen3-8B"
 	r, err := upgrade.Run(t.Context(), &session.Session{}, upgrade.Request{Request: lint.Request{Command: command}, Engine: "vllm-ascend", From: "0.11.0", To: "0.18.0"})
@@ -115,8 +115,8 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// TestRefuses: an unknown release names the nearest, an engine must be that of the files.
-func TestRefuses(t *testing.T) {
+// TestUpgradeRefuses: an unknown release names the nearest, an engine must be that of the files.
+func TestUpgradeRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ engine, from, to, want string }{
 		{"", "0.24", "0.99", `vllm has no release "0.99"; nearest: 0.33.0`},
