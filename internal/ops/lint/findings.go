@@ -335,6 +335,8 @@ func (x *inspection) cache() {
 	switch {
 	case held == 0:
 		x.at(x.add("PL027", "memory_share", fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), ""), p.Role, "memory_share")
+	case held < limit && x.found.Copies > 0 && x.r.Input == x.found.Input && x.r.Output == x.found.Output:
+		// A plan simulated its batch with these requests: they are not all at their full length at the same time.
 	case held < limit && x.given(p, key):
 		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit)
 		x.set(x.add("PL032", key, what, ""), p, key, held)
