@@ -244,6 +244,39 @@ func TestLargeModels(t *testing.T) {
 	}
 }
 
+// TestPromptsFillSteps: workers for prefill take as many prompts as fill the steps under way. One at a time, short prompts leave most of a step's
+// budget empty, and the stages of a pipeline wait for each other.
+func TestPromptsFillSteps(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		input, pp, prompts int
+		gain               float64
+	}{
+		"short":    {200, 1, 41, 1.3}, // 8,192 tokens of a step
+		"pipeline": {5000, 2, 4, 1.1},
+		"long":     {9000, 1, 1, 0.99},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := experiment.Experiment{
+				Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 1 + x.pp, Mode: experiment.Disaggregated, Engine: deployment.Engine{Name: "vllm"},
+				Input: x.input, Output: 8, Limits: workload.Limits{TPOT: 100 * ms, TTFT: 5000 * ms},
+				Workers: experiment.WorkerSpace{Sizes: search.Sizes{Devices: []int{x.pp}, TP: []int{1}, PP: []int{x.pp}}},
+				Decode:  experiment.WorkerSpace{Sizes: search.Sizes{Devices: []int{1}}},
+			}
+			row := &configured(t, e, 1).Rows[0]
+			e.Workers.MaxBatch = 1
+			one := &configured(t, e, 1).Rows[0]
+			if row.Prompts != x.prompts || one.Prompts != 1 {
+				t.Errorf("batches of %d and %d prompts, want %d and 1", row.Prompts, one.Prompts, x.prompts)
+			}
+			if row.Throughput < x.gain*one.Throughput {
+				t.Errorf("%.0f tokens/s, with one prompt at a time %.0f", row.Throughput, one.Throughput)
+			}
+		})
+	}
+}
+
 // TestEnginesOfDevices: a plan compares the engines that run on a device, and says what
 // does where none that is modelled runs.
 func TestEnginesOfDevices(t *testing.T) {

@@ -1,6 +1,7 @@
 package device
 
 import (
+	_ "embed" // for the schema
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -8,8 +9,19 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
-// maxFile bounds a profile file; a real one has one or two kilobytes.
-const maxFile = 1 << 20
+// maxFile bounds a profile file; a real one has one or two kilobytes. maxProblems bounds the report: a file with more is not a profile.
+const (
+	maxFile     = 1 << 20
+	maxProblems = 50
+)
+
+//go:embed profile.schema.json
+var schema string
+
+// Schema returns the JSON Schema (draft 2020-12) of a profile file, for editors
+// and other programs. Parse checks the same and more: that a base exists, that
+// nodes fit the links.
+func Schema() []byte { return []byte(schema) }
 
 // Parse reads a profile. The file name is used in messages only. The error joins
 // every problem found, one *strictyaml.Problem with its line each.
@@ -39,3 +51,6 @@ func (r *reader) document(data []byte) *yaml.Node {
 		Mapping:  true,
 	})
 }
+
+// show quotes what a user wrote where needed.
+func show(s string) string { return strictyaml.Show(s, "") }

@@ -19,21 +19,13 @@ func (p *Profile) document() map[string]any {
 	for generation, t := range p.Hosts {
 		put(doc, "host.times_us."+generation+".", t.settings())
 	}
-	if p.ShareRule != nil {
-		put(doc, "share_rule_mib.", p.ShareRule.settings())
+	for _, x := range p.parts() {
+		if x.at.Kind() == reflect.Slice {
+			putList(doc, x.key, x.at.Len(), func(i int) []setting { return fieldsOf(x.at.Index(i), "") })
+		} else if !x.at.IsNil() {
+			put(doc, x.key+".", fieldsOf(x.at.Elem(), ""))
+		}
 	}
-	if p.LatentRule != nil {
-		put(doc, "latent_kernels.", p.LatentRule.settings())
-	}
-	if p.SparseRule != nil {
-		put(doc, "sparse_kernels.", p.SparseRule.settings())
-	}
-	if p.ReduceRule != nil {
-		put(doc, "narrow_reduce.", p.ReduceRule.settings())
-	}
-	putList(doc, "tiers", len(p.Tiers), func(i int) []setting { return p.Tiers[i].settings() })
-	putList(doc, "slow_kernels", len(p.Slow), func(i int) []setting { return p.Slow[i].settings() })
-	putList(doc, "product_tiles", len(p.ProductTiles), func(i int) []setting { return p.ProductTiles[i].settings() })
 	if len(p.Options) > 0 {
 		doc["options"] = p.names()
 	}

@@ -14,7 +14,7 @@ type SlowKernels struct {
 	Weights                    string // mxfp8, fp8 block, int4 or bf16
 	Generations                []string
 	Widths                     []string
-	Products, Experts, Prompts float64
+	Products, Experts, Prompts float64 `least:"1"`
 }
 
 // Slower is the slowdown of dense and of expert products on a device generation, for a model width and its weight formats, and
@@ -59,7 +59,8 @@ func kernelsOf(s dtype.Scheme) string {
 type Tile struct {
 	Weights     string
 	Generations []string
-	Rows, UpTo  int // UpTo 0 is any number
+	Rows        int `least:"1"`
+	UpTo        int // 0 is any number
 	Waste       float64
 }
 
@@ -97,8 +98,8 @@ type ReduceRule struct {
 
 // NarrowReduce is the time of an all-reduce in few bits, as a share of that in 16, and the least bytes of a tensor; a share of 0 is never.
 type NarrowReduce struct {
-	Share float64
-	Least units.Bytes
+	Share float64     `most:"1"`
+	Least units.Bytes `key:"least_mib"`
 }
 
 // Reduces is how all-reduce sends large tensors of a family of models on a device generation.

@@ -11,14 +11,14 @@ import (
 type LatentRule struct {
 	Generations     []string
 	Heads           []string
-	Decode, Prefill float64
+	Decode, Prefill float64 `least:"1"`
 }
 
 // SparseRule is how an engine's kernels of sparse latent attention work on some device generations: on latents, for multiples of so
 // many heads. Of a rank with fewer the others are computed for nothing.
 type SparseRule struct {
 	Generations []string
-	Heads       int
+	Heads       int  `least:"1"`
 	Decode      bool // decodes too
 	Whole       bool // computes as many keys as a query may choose, however few there are
 	Dense       bool // prompts no longer than that run kernels of dense attention

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -143,16 +144,10 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 	own := p.settings()
 	all := append(p.identity(), own...)
 	leaves(ps, "", root, func(path string, n *yaml.Node) {
-		if path == "tiers" && n.Kind == yaml.SequenceNode {
-			p.Tiers = make([]Tier, len(n.Content))
-			readList(ps, path, n, func(i int) []setting { return p.Tiers[i].settings() })
-		} else if path == "slow_kernels" && n.Kind == yaml.SequenceNode {
-			p.Slow = make([]SlowKernels, len(n.Content))
-			readList(ps, path, n, func(i int) []setting { return p.Slow[i].settings() })
-		} else if path == "product_tiles" && n.Kind == yaml.SequenceNode {
-			p.ProductTiles = make(Tiles, len(n.Content))
-			readList(ps, path, n, func(i int) []setting { return p.ProductTiles[i].settings() })
-		} else if key, ok := strings.CutPrefix(path, "options."); ok {
+		if p.readPart(ps, path, n) {
+			return
+		}
+		if key, ok := strings.CutPrefix(path, "options."); ok {
 			p.readOption(ps, path, key, n)
 		} else if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {
 			generation, key, _ := strings.Cut(rest, ".")
@@ -160,13 +155,6 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				p.Hosts[generation] = &Terms{}
 			}
 			readSetting(ps, path, n, p.Hosts[generation].settings(), key)
-		} else if of, key := p.kernels(path); of != nil {
-			readSetting(ps, path, n, of, key)
-		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
-			if p.ShareRule == nil {
-				p.ShareRule = &ShareRule{}
-			}
-			readSetting(ps, path, n, p.ShareRule.settings(), key)
 		} else {
 			readSetting(ps, path, n, all, path)
 		}
@@ -213,19 +201,22 @@ func (s *setting) read(n *yaml.Node) error {
 	return s.set(n.Value)
 }
 
-// kernels are the settings of the rule of kernels that a path is in, and the rest of the path; nil where it is in none.
-func (p *Profile) kernels(path string) (of []setting, key string) {
-	if key, ok := strings.CutPrefix(path, "latent_kernels."); ok {
-		p.LatentRule = cmp.Or(p.LatentRule, &LatentRule{})
-		return p.LatentRule.settings(), key
+// readPart reads a list, or a value of a rule, and reports whether it is one.
+func (p *Profile) readPart(ps *strictyaml.Problems, path string, n *yaml.Node) bool {
+	for _, x := range p.parts() {
+		key, within := strings.CutPrefix(path, x.key+".")
+		switch {
+		case x.at.Kind() == reflect.Pointer && within:
+			if x.at.IsNil() {
+				x.at.Set(reflect.New(x.at.Type().Elem()))
+			}
+			readSetting(ps, path, n, fieldsOf(x.at.Elem(), ""), key)
+			return true
+		case x.at.Kind() == reflect.Slice && path == x.key && n.Kind == yaml.SequenceNode:
+			x.at.Set(reflect.MakeSlice(x.at.Type(), len(n.Content), len(n.Content)))
+			readList(ps, path, n, func(i int) []setting { return fieldsOf(x.at.Index(i), "") })
+			return true
+		}
 	}
-	if key, ok := strings.CutPrefix(path, "sparse_kernels."); ok {
-		p.SparseRule = cmp.Or(p.SparseRule, &SparseRule{})
-		return p.SparseRule.settings(), key
-	}
-	if key, ok := strings.CutPrefix(path, "narrow_reduce."); ok {
-		p.ReduceRule = cmp.Or(p.ReduceRule, &ReduceRule{})
-		return p.ReduceRule.settings(), key
-	}
-	return nil, ""
+	return false
 }

@@ -1,5 +1,15 @@
 package engine
 
+import (
+	"cmp"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
 // identity are the fields that cannot be set: name, versions and source of a profile, and its fused kernels.
 func (p *Profile) identity() []setting {
 	return []setting{
@@ -102,92 +112,54 @@ func (t *Terms) settings() []setting {
 	}
 }
 
-// settings are the fields of Tier.
-func (t *Tier) settings() []setting {
-	return []setting{
-		{"below_gib", atLeast(0), "", gib(&t.Below)},
-		{"generations", rule{}, "", &t.Generations},
-		{"families", rule{}, "", &t.Families},
-		{"token_budget", atLeast(0), "", &t.TokenBudget},
-		{"max_sequences", atLeast(0), "", &t.MaxSequences},
-		{"graph_batch", atLeast(0), "", &t.GraphBatch},
-		{"wide_graph_batch", atLeast(0), "", &t.WideGraphBatch},
-		{"set_aside_gib", atLeast(0), "", gib(&t.SetAside)},
+// part is what a file may have besides settings: a rule, nil where there is none, or a list.
+type part struct {
+	key string
+	at  reflect.Value
+}
+
+func (p *Profile) parts() []part {
+	at := func(x any) reflect.Value { return reflect.ValueOf(x).Elem() }
+	return []part{
+		{"share_rule_mib", at(&p.ShareRule)}, {"latent_kernels", at(&p.LatentRule)}, {"sparse_kernels", at(&p.SparseRule)}, {"narrow_reduce", at(&p.ReduceRule)},
+		{"tiers", at(&p.Tiers)}, {"slow_kernels", at(&p.Slow)}, {"product_tiles", at(&p.ProductTiles)},
 	}
 }
 
-// settings are the fields of SparseRule.
-func (r *SparseRule) settings() []setting {
-	return []setting{
-		{"generations", rule{}, "", &r.Generations},
-		{"heads", atLeast(1), "", &r.Heads},
-		{"decode", rule{}, "", &r.Decode},
-		{"whole", rule{}, "", &r.Whole},
-		{"dense", rule{}, "", &r.Dense},
+// fieldsOf are the fields of a rule or of an entry of a list as settings. The key of a field is its name, unless its tag has another;
+// numbers are at least what its tag says, or 0, and shares at most 1. Bytes are written in MiB, or in what the key says.
+func fieldsOf(of reflect.Value, in string) []setting {
+	var all []setting
+	for f, v := range of.Fields() {
+		s := setting{key: in + cmp.Or(f.Tag.Get("key"), snake(f.Name)), at: v.Addr().Interface()}
+		switch to := s.at.(type) {
+		case *NarrowReduce:
+			all = append(all, fieldsOf(v, s.key+".")...)
+			continue
+		case *units.Bytes:
+			s.at = mib(to)
+			if strings.HasSuffix(s.key, "_gib") {
+				s.at = gib(to)
+			}
+		}
+		least, _ := strconv.ParseFloat(f.Tag.Get("least"), 64) // 0 without one
+		s.valid = atLeast(least)
+		if f.Tag.Get("most") == "1" {
+			s.valid = shareFrom(least)
+		}
+		all = append(all, s)
 	}
+	return all
 }
 
-// settings are the fields of LatentRule.
-func (r *LatentRule) settings() []setting {
-	return []setting{
-		{"generations", rule{}, "", &r.Generations},
-		{"heads", rule{}, "", &r.Heads},
-		{"decode", atLeast(1), "", &r.Decode},
-		{"prefill", atLeast(1), "", &r.Prefill},
+// snake writes UpTo as up_to.
+func snake(name string) string {
+	var out strings.Builder
+	for i, c := range name {
+		if i > 0 && unicode.IsUpper(c) {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(c))
 	}
-}
-
-// settings are the fields of ReduceRule.
-func (r *ReduceRule) settings() []setting {
-	return []setting{
-		{"generations", rule{}, "", &r.Generations},
-		{"except", rule{}, "", &r.Except},
-		{"two.share", shareFrom(0), "", &r.Two.Share},
-		{"two.least_mib", atLeast(0), "", mib(&r.Two.Least)},
-		{"four.share", shareFrom(0), "", &r.Four.Share},
-		{"four.least_mib", atLeast(0), "", mib(&r.Four.Least)},
-		{"eight.share", shareFrom(0), "", &r.Eight.Share},
-		{"eight.least_mib", atLeast(0), "", mib(&r.Eight.Least)},
-	}
-}
-
-// settings are the fields of SlowKernels.
-func (k *SlowKernels) settings() []setting {
-	return []setting{
-		{"weights", rule{}, "", &k.Weights},
-		{"generations", rule{}, "", &k.Generations},
-		{"widths", rule{}, "", &k.Widths},
-		{"products", atLeast(1), "", &k.Products},
-		{"experts", atLeast(1), "", &k.Experts},
-		{"prompts", atLeast(1), "", &k.Prompts},
-	}
-}
-
-// settings are the fields of Tile.
-func (t *Tile) settings() []setting {
-	return []setting{
-		{"weights", rule{}, "", &t.Weights},
-		{"generations", rule{}, "", &t.Generations},
-		{"rows", atLeast(1), "", &t.Rows},
-		{"up_to", atLeast(0), "", &t.UpTo},
-		{"waste", atLeast(0), "", &t.Waste},
-	}
-}
-
-// settings are the fields of ShareRule.
-func (r *ShareRule) settings() []setting {
-	return []setting{
-		{"fixed", atLeast(0), "", mib(&r.Fixed)},
-		{"per_token", atLeast(0), "", mib(&r.PerToken)},
-		{"per_graph", atLeast(0), "", mib(&r.PerGraph)},
-		{"per_device", atLeast(0), "", mib(&r.PerDevice)},
-		{"per_rank_graph", atLeast(0), "", mib(&r.PerRankGraph)},
-		{"per_rank_large", atLeast(0), "", mib(&r.PerRankLarge)},
-		{"large_graph", atLeast(0), "", &r.LargeGraph},
-		{"least", atLeast(0), "", mib(&r.Least)},
-		{"least_above", atLeast(0), "", mib(&r.LeastAbove)},
-		{"drafts", atLeast(0), "", mib(&r.Drafts)},
-		{"vision", shareFrom(0), "", &r.Vision},
-		{"sides", rule{}, "", &r.Sides},
-	}
+	return out.String()
 }

@@ -14,7 +14,7 @@ import (
 type Tier struct {
 	// Below and Generations select devices: those with less memory than Below (0 is any)
 	// and of one of the Generations (none is any). Families select models (none is any).
-	Below       units.Bytes
+	Below       units.Bytes `key:"below_gib"`
 	Generations []string
 	Families    []string
 
@@ -24,7 +24,7 @@ type Tier struct {
 	// WideGraphBatch is GraphBatch for replicas of four devices and more.
 	WideGraphBatch int
 	// SetAside replaces the fixed part of the ShareRule.
-	SetAside units.Bytes
+	SetAside units.Bytes `key:"set_aside_gib"`
 }
 
 // wide is the number of devices from which a replica is wide.
@@ -46,7 +46,7 @@ type ShareRule struct {
 	LargeGraph                           int
 	Least, LeastAbove                    units.Bytes
 	Drafts                               units.Bytes
-	Vision                               float64 // 0 is 1
+	Vision                               float64 `most:"1"` // 0 is 1
 	Sides                                bool
 }
 

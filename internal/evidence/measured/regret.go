@@ -39,18 +39,19 @@ type point struct {
 // of that choice. Throughput between two loads is interpolated. Of rows without a TTFT it
 // is that of the whole run, input included: those are groups of their own.
 func Regrets(rows []Compared) []Choice {
-	byTimes, byRuns := map[string]map[string][]point{}, map[string]map[string][]point{}
+	const byTimes, byRuns = "1", "2" // a key begins with one, so that groups sort by it
+	groups := map[string]map[string][]point{}
 	for i := range rows {
 		c := &rows[i]
 		r := c.Row
 		if r.Mode != aggregated || r.Quality != "" || c.Pred.Err != nil || r.TTFT <= 0 && r.PerGPU <= 0 || r.TPOT <= 0 {
 			continue
 		}
-		groups, is, says := byTimes, r.perDevice(r.TTFT, r.TPOT), r.perDevice(c.Pred.TTFT, c.Pred.TPOT)
+		kind, is, says := byTimes, r.perDevice(r.TTFT, r.TPOT), r.perDevice(c.Pred.TTFT, c.Pred.TPOT)
 		if r.TTFT <= 0 {
-			groups, is, says = byRuns, r.PerGPU, c.Pred.PerGPU
+			kind, is, says = byRuns, r.PerGPU, c.Pred.PerGPU
 		}
-		key := fmt.Sprintf("%s %s · %s · %s %s · %d in, %d out · %g %s", r.Engine, r.Version, r.System, r.Model, r.Precision, r.Input, r.Output, r.LengthLow, r.KV)
+		key := kind + fmt.Sprintf("%s %s · %s · %s %s · %d in, %d out · %g %s", r.Engine, r.Version, r.System, r.Model, r.Precision, r.Input, r.Output, r.LengthLow, r.KV)
 		layout := fmt.Sprintf("TP=%d DP=%d EP=%d", r.TP, r.DP, r.MoEEP)
 		if groups[key] == nil {
 			groups[key] = map[string][]point{}
@@ -60,11 +61,9 @@ func Regrets(rows []Compared) []Choice {
 		})
 	}
 	var out []Choice
-	for _, groups := range []map[string]map[string][]point{byTimes, byRuns} {
-		for _, key := range slices.Sorted(maps.Keys(groups)) {
-			if len(groups[key]) > 1 {
-				out = append(out, choices(key, groups[key])...)
-			}
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		if len(groups[key]) > 1 {
+			out = append(out, choices(key[len(byRuns):], groups[key])...)
 		}
 	}
 	return out

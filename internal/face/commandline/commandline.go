@@ -168,7 +168,9 @@ func Optimize(r *optimize.Request, lengths string) string {
 	c.add(r.PrefixHitRate > 0, "prefix-cache-hit-rate", r.PrefixHitRate)
 	c.add(r.ServingCost > 0 && !math.IsInf(float64(r.ServingCost), 1), "serving-cost", r.ServingCost.TypedMs())
 	list(&c, "batch-range", r.BatchRange)
-	c.add(r.ReservedGiB != nil, "reserved-memory-gb", value(r.ReservedGiB))
+	if x := r.ReservedGiB; x != nil {
+		c.add(true, "reserved-memory-gb", *x)
+	}
 	c.add(r.Accounting != "", "accounting", r.Accounting)
 	c.space(r)
 	c.draft(&r.Draft)
@@ -185,14 +187,6 @@ func Optimize(r *optimize.Request, lengths string) string {
 	c.add(r.Price > 0, "price", r.Price)
 	c.word(r.Explain, "--explain")
 	return c.String()
-}
-
-// value is what a pointer points at, 0 for none.
-func value(x *float64) float64 {
-	if x == nil {
-		return 0
-	}
-	return *x
 }
 
 // space adds the sizes to search.

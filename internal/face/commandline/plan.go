@@ -10,7 +10,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -48,7 +47,9 @@ func Plan(r *plan.Request) string {
 	list(&c, "engine", r.Engines)
 	c.add(r.EnginePreset != "", "engine-preset", r.EnginePreset)
 	c.caches(r.Routing, r.Host)
-	c.add(len(r.Modes) == 1, "serving-mode", modeWord(r.Modes))
+	if len(r.Modes) == 1 {
+		c.add(true, "serving-mode", r.Modes[0])
+	}
 	c.add(r.Formats.Checkpoint != "", "weights", r.Formats.Checkpoint)
 	c.add(r.Formats.KV != "", "kv-cache", r.Formats.KV)
 	c.formats(&r.Formats)
@@ -64,13 +65,6 @@ func Plan(r *plan.Request) string {
 	}
 	c.word(r.NoChanges, "--no-changes")
 	return c.String()
-}
-
-func modeWord(modes []experiment.ServingMode) string {
-	if len(modes) == 0 {
-		return ""
-	}
-	return string(modes[0])
 }
 
 // workloads adds the workloads of a plan.

@@ -169,15 +169,25 @@ func isResult(dir fs.FS, at string, d fs.DirEntry) bool {
 }
 
 // isCopy reports whether a file is of a run whose summary is in another one: AIPerf and genai-perf write x.csv beside x.json with the same
-// figures, and AIPerf the requests in x.jsonl beside x_aiperf.json.
+// figures, and AIPerf the requests in x.jsonl beside x_aiperf.json. Others may have such names too: what it holds decides.
 func isCopy(dir fs.FS, at string) bool {
 	end := path.Ext(at)
-	summary := map[string]string{".csv": ".json", ".jsonl": "_aiperf.json"}[strings.ToLower(end)]
-	if summary == "" {
+	of := map[string]struct {
+		summary string
+		format  results.Format
+	}{".csv": {".json", results.AIPerf}, ".jsonl": {"_aiperf.json", results.Records}}[strings.ToLower(end)]
+	if of.summary == "" {
 		return false
 	}
-	_, err := fs.Stat(dir, strings.TrimSuffix(at, end)+summary)
-	return err == nil
+	if _, err := fs.Stat(dir, strings.TrimSuffix(at, end)+of.summary); err != nil {
+		return false
+	}
+	data, err := fs.ReadFile(dir, at)
+	if err != nil {
+		return false // reported when it is read
+	}
+	runs, err := results.Parse(data)
+	return err == nil && runs[0].Format == of.format
 }
 
 // file reads the results of a file below one of the folders.

@@ -79,7 +79,7 @@ type Experiment struct {
 type WorkerSpace struct {
 	Formats deployment.Formats `json:"formats,omitzero"`
 	search.Sizes
-	// MaxBatch is the largest batch of a data-parallel rank; 0 = 1 for prefill, 1024
+	// MaxBatch is the largest batch of a data-parallel rank; 0 = as many prompts as fill a step for prefill, 1024
 	// for others.
 	MaxBatch int `json:"max_batch_size,omitempty"`
 	// Scale multiplies the predicted throughput; 0 = 1.
@@ -106,9 +106,7 @@ func (e *Experiment) Complete() {
 	r := &e.Replica
 	r.MaxPrefill, r.MaxDecode = cmp.Or(r.MaxPrefill, defaultWorkers), cmp.Or(r.MaxDecode, defaultWorkers)
 	e.Decode.MaxBatch = cmp.Or(e.Decode.MaxBatch, search.DefaultBatch)
-	if e.Mode == Disaggregated {
-		e.Workers.MaxBatch = cmp.Or(e.Workers.MaxBatch, 1)
-	} else {
+	if e.Mode == Aggregated {
 		e.Workers.MaxBatch = cmp.Or(e.Workers.MaxBatch, search.DefaultBatch)
 	}
 	if e.DecodeSystem == e.System {
@@ -123,7 +121,7 @@ func (e *Experiment) Check() error {
 		field.Between("prefix", e.Prefix, 0, e.Input-1), field.Between("nextn", e.MTP, 0, deployment.MaxMTP), session.Confidence(e.Confidence), e.CheckStatistic(e.Limits), session.CheckLimits(e.Limits),
 	}
 	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
-		if n < 1 || n > MaxBatch {
+		if n < 0 || n > MaxBatch {
 			errs = append(errs, fmt.Errorf("a batch limit must be between 1 and %d, got %d", MaxBatch, n))
 		}
 	}

@@ -36,6 +36,7 @@ func (x *run) prepare() error {
 			Statistic: e.Statistic, Scale: e.scale(),
 		}
 		s.Whole = trial.Whole(x.stage, &s.Asked, s.Prompt())
+		s.PerStep = s.PromptsPerStep()
 		if e.Goodput > 0 {
 			s.Together = e.Limits
 		}
@@ -83,7 +84,7 @@ func (x *run) workers(devices int) error {
 	space, other := &e.Workers, x.stage.Device
 	if e.Mode == Disaggregated {
 		space = &e.Decode
-		x.space.Prefill = x.fitting(&e.Workers, x.layouts(&e.Workers, x.stage.Device, devices), e.Workers.MaxBatch, true)
+		x.space.Prefill = x.fitting(&e.Workers, x.layouts(&e.Workers, x.stage.Device, devices), 1, true)
 	}
 	if e.DecodeSystem != "" {
 		other = x.stage.Systems[e.DecodeSystem]
@@ -104,9 +105,14 @@ func (x *run) layouts(s *WorkerSpace, d *device.Profile, devices int) []parallel
 	return x.subject.Layouts(d, devices, &s.Sizes)
 }
 
-// fitting keeps the layouts that run.
+// fitting keeps the layouts that run, those for prefill with their own batches.
 func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill bool) []parallel.Layout {
-	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error { return x.subject.Fits(l, prefill, batch, x.e.drafts()[0]) })
+	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error {
+		if prefill {
+			batch = x.subject.Prompts(l)
+		}
+		return x.subject.Fits(l, prefill, batch, x.e.drafts()[0])
+	})
 	for i := range rejected {
 		x.out.Rejected = append(x.out.Rejected, x.refusal(&rejected[i]))
 	}

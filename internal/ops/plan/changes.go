@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -256,8 +257,14 @@ func alike(d, own *device.Profile) bool {
 		d.Node == own.Node && d.Domain() == own.Domain()
 }
 
-// neighbours are the systems of the same vendor with the next slower and the next faster
-// memory that are connected alike and have a price, unless several systems are compared.
+// halves is how fast a device multiplies 16-bit floats.
+func halves(d *device.Profile) units.OpsPerSecond {
+	return max(d.Matrix[dtype.BF16], d.Matrix[dtype.F16])
+}
+
+// neighbours are the systems of the same vendor with the next slower and the next faster memory that are connected alike and have a
+// price, unless several systems are compared. One with faster memory that computes less is older, or made to compute less: nobody
+// would change to it.
 func (p *planning) neighbours(best *Found, add func(string, func(*Request))) {
 	own, err := p.world.Device(best.Experiment.System, p.r.DeviceFile)
 	if err != nil || len(p.r.Systems) > 1 {
@@ -270,7 +277,7 @@ func (p *planning) neighbours(best *Found, add func(string, func(*Request))) {
 			continue
 		}
 		switch {
-		case d.Bandwidth > own.Bandwidth && (faster == nil || d.Bandwidth < faster.Bandwidth):
+		case d.Bandwidth > own.Bandwidth && halves(d) >= halves(own) && (faster == nil || d.Bandwidth < faster.Bandwidth):
 			faster = d
 		case d.Bandwidth < own.Bandwidth && (slower == nil || d.Bandwidth > slower.Bandwidth):
 			slower = d

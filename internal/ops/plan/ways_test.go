@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -84,6 +86,22 @@ func TestTooSmall(t *testing.T) {
 	for _, want := range []string{"2 GPUs instead of 1", "FP4 weights", " instead of l40s"} {
 		if !strings.Contains(strings.Join(said, "; "), want) {
 			t.Errorf("want %q among %q", want, said)
+		}
+	}
+}
+
+// TestNeighbours: nobody is offered an older device because its memory is a little faster.
+func TestNeighbours(t *testing.T) {
+	for own, want := range map[string][]string{
+		"l40s": {"rtx_a6000", "rtx_6000_ada"}, "l4": {"a10"}, "h200_sxm": {"h100_sxm", "b200_sxm"},
+	} {
+		p := &planning{world: &session.Session{}, r: &Request{Systems: []string{own}}}
+		best := &Found{}
+		best.Experiment.System = own
+		var got []string
+		p.neighbours(best, func(what string, _ func(*Request)) { got = append(got, strings.TrimSuffix(what, " instead of "+own)) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", own, diff)
 		}
 	}
 }

@@ -90,6 +90,7 @@ func TestStep(t *testing.T) {
 	}
 	e := all["engine"].Engine
 	near("an engine's step", float64(e.Kernels)+float64(e.Host), float64(e.Time))
+	near("an engine's tokens", float64(all["engine"].Request.Queries*all["engine"].Query)/float64(e.Time), all["engine"].TokensPerSecond)
 }
 
 // collect lists the paths to every value.

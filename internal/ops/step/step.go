@@ -64,7 +64,7 @@ type Response struct {
 
 	Time            units.Seconds         `json:"total_s"`
 	TimeInterval    *calibration.Interval `json:"total_s_80"` // holds a measurement with a probability of 0.8
-	TokensPerSecond float64               `json:"tokens_per_s_per_device"`
+	TokensPerSecond float64               `json:"tokens_per_s_per_device"` // in steps of the engine, if one is given
 	TokensInterval  *calibration.Interval `json:"tokens_per_s_per_device_80"`
 	Basis           string                `json:"interval_basis"`
 
@@ -195,11 +195,13 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		out.kernels(m)
 	}
 	out.hold(memory.New(spec).Use(batch, s.Device.Memory, units.Bytes(r.ReservedGiB)*units.GiB))
-	out.TokensPerSecond = float64(r.Queries) * float64(out.Query) / float64(out.Time) / float64(spec.Layout.Devices)
 	out.Artefacts = Artefacts(resolved, spec, batch, out.Time+out.Hidden)
+	lasts := out.Time
 	if served.Engine != nil {
 		out.Engine = engineStep(served, batch, &out.Result.Times, s.Overlay)
+		lasts = out.Engine.Time
 	}
+	out.TokensPerSecond = float64(r.Queries) * float64(out.Query) / float64(lasts) / float64(spec.Layout.Devices)
 	out.Energy = energyOf(served, out)
 	out.expect(s, resolved, spec)
 	if s.Device.Vendor == device.Ascend && tensorcast.Is(&spec.Policy) {

@@ -50,8 +50,10 @@ type Subject struct {
 type Shape struct {
 	// Asked is the deployment; of its pools, one or two, the layouts are missing.
 	Asked deployment.Deployment
-	// PrefillBatch is the batch limit of workers for prefill.
-	PrefillBatch    int
+	// PrefillBatch is the batch limit of workers for prefill; 0 = as many prompts as fill the steps under way.
+	PrefillBatch int
+	// PerStep is how many prompts of the mean length fill a step of a worker for prefill.
+	PerStep         int
 	AcceptanceRates []float64
 	// Captured is what the engine captures for many sequences.
 	Captured engine.Graph
@@ -100,7 +102,7 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 	d.Pools = slices.Clone(d.Pools)
 	copies := max(1, c.Copies)
 	if c.X > 0 {
-		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch, Budget: s.Whole}, &c)
+		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.Prompts(c.Prefill), Budget: s.Whole}, &c)
 	}
 	own := Settings{Batch: batch, Budget: c.Budget}
 	if c.X == 0 {
@@ -108,6 +110,12 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 	}
 	s.set(&d, len(d.Pools)-1, copies*max(1, c.Y), c.Layout, own, &c)
 	return d
+}
+
+// Prompts is the batch limit of a worker for prefill with a layout. With one prompt at a time short ones would leave
+// most of a step's token budget empty, and the stages of a pipeline would wait for each other.
+func (s *Shape) Prompts(l parallel.Layout) int {
+	return cmp.Or(s.PrefillBatch, max(1, s.PerStep)*max(1, l.PP))
 }
 
 func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout, of Settings, c *search.Candidate) {
@@ -174,6 +182,16 @@ func (s *Subject) prefix() int {
 		return int(math.Ceil(k.Sessions.Cached))
 	}
 	return s.Lengths.Prefix
+}
+
+// PromptsPerStep is how many prompts fill a step of a worker for prefill.
+func (s *Subject) PromptsPerStep() int {
+	e, err := s.Stage.Engine.With(slices.Concat(s.Asked.Engine.Settings, s.Asked.Pools[0].Settings)...)
+	if err != nil {
+		return 1 // the first deployment says why
+	}
+	tokens := max(1, s.input()-s.prefix())
+	return (e.On(s.Stage.Device, engine.Serving(s.Stage.Model, 1, 1, 0)).TokenBudget + tokens - 1) / tokens
 }
 
 // client sends requests of the subject's lengths.

@@ -86,30 +86,43 @@ func (t *climb) run() error {
 	return nil
 }
 
-// reaches reports whether a load may carry the floor within the limits. What carries it has at least as many requests in flight as the
-// bounds ask for, and, as requests do not take less time with more of them, as many more than a smaller load as that carries less.
-func (t *climb) reaches() (bool, error) {
+// reaches reports whether a load may carry the floor within the limits, and if not, what the candidate hardly exceeds. What carries
+// it has at least as many requests in flight as the bounds ask for, and, as requests do not take less time with more of them, as many
+// more than a smaller load as that carries less.
+func (t *climb) reaches() (ok bool, most float64, err error) {
 	const (
 		chance = 1.02 // how much less a load may be found to carry
 		near   = 1.25 // times what a load carries: a climb shows as soon whether that is possible
 	)
+	most = math.Nextafter(t.floor, math.Inf(-1))
 	floor := t.floor / chance
 	if math.IsInf(floor, -1) {
-		return true, nil
+		return true, most, nil
 	}
 	n := len(t.loads)
+	var last climbed
 	for i := sort.Search(n, func(i int) bool { return t.bound(t.loads[i]) >= floor }); i < n; {
-		o, v, _, err := t.try(t.loads[i])
+		o, v, thrashes, err := t.try(t.loads[i])
 		if err != nil || v != Fits {
-			return false, err
+			return false, most, err
 		}
 		more := floor / o.Throughput
 		if more <= near {
-			return true, nil
+			return true, most, nil
 		}
+		x := climbed{load: t.loads[i], outcome: o}
+		if saturated(last, x) && !thrashes { // a load in between may carry more than one that thrashes
+			return false, min(most, near*max(last.outcome.Throughput, o.Throughput)), nil
+		}
+		last = x
 		i = max(i+1, sort.SearchInts(t.loads, int(more*float64(t.loads[i]))))
 	}
-	return false, nil
+	return false, most, nil
+}
+
+// saturated reports that a load of at least twice another one brings no more: it only waits.
+func saturated(from, to climbed) bool {
+	return from.load > 0 && to.load >= 2*from.load && to.outcome.Throughput < from.outcome.Throughput*doubled
 }
 
 // at tries a load, once, and reports whether it meets the limits; if it carries more than
@@ -152,7 +165,7 @@ func (t *climb) bracket() (low, high int, err error) {
 			high, t.binds = i, v
 		case low >= 0 && falls(last, x):
 			high, t.binds = i, Saturated
-		case low >= 0 && x.load >= 2*last.load && x.outcome.Throughput < last.outcome.Throughput*doubled:
+		case low >= 0 && saturated(last, x):
 			t.binds = Saturated
 			return i, i + 1, nil
 		default:

@@ -128,6 +128,32 @@ func TestClimbFloor(t *testing.T) {
 	})
 }
 
+// TestReaches: what is found not to reach a floor carries no more than is said, however far its bound is above the truth, and one that
+// is saturated is not tried with ever more requests.
+func TestReaches(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSlope(t)
+		s.loose = rapid.Float64Range(1, 10).Draw(t, "looser")
+		loads := rapid.IntRange(1, 500).Draw(t, "most")
+		free := s.climb(t, loads, 0, math.Inf(-1))
+		floor := rapid.Float64Range(1, 20000).Draw(t, "floor")
+		c := &climb{loads: ladder(1, loads, 1), step: 1, floor: floor, bound: s.bound, try: s.at}
+		ok, most, err := c.reaches()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok && free.ok && free.most.outcome.Throughput > most*(1+same) {
+			t.Fatalf("floor %g: at most %g, but it carries %g", floor, most, free.most.outcome.Throughput)
+		}
+	})
+	s := &slope{fixed: 0.01, ceiling: 1000, full: 1 << 20, limit: 1, loose: 8} // saturated with 10
+	c := &climb{loads: ladder(1, 1<<15, 1), step: 1, floor: 7000, bound: s.bound, try: s.at}
+	if ok, most, _ := c.reaches(); ok || most > 1.3*s.ceiling || s.tried > 3 {
+		t.Errorf("reaches %t, at most %g, after %d trials", ok, most, s.tried)
+	}
+}
+
 // TestClimbWiderLimits: wider limits never lose more than a climb may give away.
 func TestClimbWiderLimits(t *testing.T) {
 	t.Parallel()

@@ -92,11 +92,11 @@ func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) (m
 	}
 	t := s.climbing(&c, b, loads, target/s.together(&c), func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) })
 	t.start = s.start(&c, b, loads)
-	switch ok, err := t.reaches(); {
+	switch ok, most, err := t.reaches(); {
 	case err != nil:
 		return math.Inf(1), math.Inf(1)
 	case !ok:
-		return math.Nextafter(target, math.Inf(-1)), math.Inf(-1)
+		return min(math.Nextafter(target, math.Inf(-1)), s.together(&c)*most), math.Inf(-1)
 	}
 	switch err := t.run(); {
 	case err != nil:

@@ -212,7 +212,7 @@ func (s *simulation) look() {
 	case t.flooded || n >= s.around() && s.floods():
 		s.judged()
 		s.stop(Overloaded)
-	case s.grows(n):
+	case s.grows(n) || s.missed():
 		s.judged()
 		s.stop(Decided)
 	case n >= s.stretch():
@@ -287,6 +287,33 @@ func (s *simulation) late() bool {
 func (s *simulation) grows(n int) bool {
 	const long = 4000 // chosen: a little more than the 3,000 requests of a trial for a verdict
 	return n >= long && s.load.window == 0 && s.talks == nil && s.late()
+}
+
+// missed reports that an open loop misses a limit whatever is still to come: it would if all requests that may still end took no
+// time. Times of a queue that grows slowly are soon that long, but never precise.
+func (s *simulation) missed() bool {
+	t := s.steady
+	if t.rule.Misses == nil || s.load.window > 0 {
+		return false
+	}
+	least := func(values []units.Seconds) units.Seconds {
+		n := float64(len(values))
+		all := n + float64(t.bound-t.done)
+		if p := t.rule.Percentile; p > 0 {
+			share := 1 - (1-p/100)*all/n // of the values, which are the longest
+			if !(share > 0) {
+				return 0
+			}
+			t.tally.scratch = append(t.tally.scratch[:0], values...)
+			return quantile.Of(t.tally.scratch, share)[0]
+		}
+		sum := units.Seconds(0)
+		for _, v := range values {
+			sum += v
+		}
+		return sum / units.Seconds(all)
+	}
+	return t.rule.Misses(Times{least(t.tally.ttft), least(t.tally.tpot), least(t.tally.latency), least(t.tally.stretch)})
 }
 
 // cold reports that prompts find less in the caches than they will.

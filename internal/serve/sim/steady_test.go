@@ -273,6 +273,24 @@ func TestGrowingQueue(t *testing.T) {
 	}
 }
 
+// TestMissed: sessions that come a little faster than they are served end as soon as nothing that follows could make up for what they
+// waited; one without a limit waits longer still, at the mean and at a percentile.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	x := &workload.Session{System: 1024, Turns: 32, First: 400, User: 120, Output: 100, Think: 5}
+	for _, percentile := range []float64{0, 95} {
+		run := func(misses func(Times) bool) *Result {
+			return lasting(t, OpenLoop{Requests: 1, Rate: 0.4, Mix: Mix{{Share: 1, Session: x}}}, 1, Steady{Percentile: percentile, Requests: 30_000, Misses: misses, Figures: true})
+		}
+		const limit = 1
+		over, whole := run(func(x Times) bool { return x.TTFT > limit }), run(nil)
+		if over.Sampling.Ended != Decided || over.Sampling.Warmup == 0 || 3*over.Finished > 2*whole.Finished || whole.TTFT.Percentile(percentile) < limit {
+			t.Errorf("percentile %g: %s after %d requests, %d to warm up; TTFT %v after %d without a limit",
+				percentile, over.Sampling.Ended, over.Finished, over.Sampling.Warmup, whole.TTFT.Percentile(percentile), whole.Finished)
+		}
+	}
+}
+
 // TestNothingFits: a load of requests that are all refused ends.
 func TestNothingFits(t *testing.T) {
 	t.Parallel()
