@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -241,6 +242,11 @@ type tally struct {
 	spent                       units.Seconds   // by all requests, in the simulation
 	scratch                     []units.Seconds // to find percentiles in
 }
+
+// spareTallies are those of steady simulations that have ended.
+//
+//nolint:gochecknoglobals // memory alone
+var spareTallies sync.Pool
 
 func (t *tally) room(n int) {
 	values := make([]units.Seconds, 3*n)

@@ -70,6 +70,9 @@ func runAll(ctx context.Context, c *Config) (*Result, error) {
 	}
 	out, requests := s.result(), s.requests
 	spare.Put(&requests)
+	if s.steady != nil {
+		spareTallies.Put(new(s.steady.tally))
+	}
 	return out, nil
 }
 

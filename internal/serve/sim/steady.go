@@ -138,6 +138,10 @@ func (r *Steady) bound(c Client) int {
 // newSteady prepares a run with places for so many requests in flight.
 func newSteady(c *Config, places int) *steady {
 	s := &steady{rule: *c.Steady, variation: 1, free: make([]int32, places)}
+	if old, ok := spareTallies.Get().(*tally); ok {
+		s.tally = *old
+		s.tally.restart()
+	}
 	for i := range s.free { // the first is the last
 		s.free[i] = int32(places - 1 - i)
 	}
