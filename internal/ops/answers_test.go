@@ -244,17 +244,17 @@ func TestLargeModels(t *testing.T) {
 	}
 }
 
-// TestPromptsFillSteps: workers for prefill take as many prompts as fill the steps under way. One at a time, short prompts leave most of a step's
-// budget empty, and the stages of a pipeline wait for each other.
+// TestPromptsFillSteps: workers for prefill take as many prompts at a time as their steps need to be efficient, and no more. One at a time, short
+// prompts leave a device half idle, and the stages of a pipeline wait for each other.
 func TestPromptsFillSteps(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
-		input, pp, prompts int
-		gain               float64
+		input, pp, least, most int
+		gain                   float64
 	}{
-		"short":    {200, 1, 41, 1.3}, // 8,192 tokens of a step
-		"pipeline": {5000, 2, 4, 1.1},
-		"long":     {9000, 1, 1, 0.99},
+		"short":    {200, 1, 4, 41, 1.3}, // 41 fill a step
+		"pipeline": {5000, 2, 2, 2, 1.1},
+		"long":     {5000, 1, 1, 1, 0.99},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,8 +267,8 @@ func TestPromptsFillSteps(t *testing.T) {
 			row := &configured(t, e, 1).Rows[0]
 			e.Workers.MaxBatch = 1
 			one := &configured(t, e, 1).Rows[0]
-			if row.Prompts != x.prompts || one.Prompts != 1 {
-				t.Errorf("batches of %d and %d prompts, want %d and 1", row.Prompts, one.Prompts, x.prompts)
+			if row.Prompts < x.least || row.Prompts > x.most || one.Prompts != 1 {
+				t.Errorf("batches of %d and %d prompts, want %d to %d, and 1", row.Prompts, one.Prompts, x.least, x.most)
 			}
 			if row.Throughput < x.gain*one.Throughput {
 				t.Errorf("%.0f tokens/s, with one prompt at a time %.0f", row.Throughput, one.Throughput)

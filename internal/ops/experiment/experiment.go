@@ -79,7 +79,7 @@ type Experiment struct {
 type WorkerSpace struct {
 	Formats deployment.Formats `json:"formats,omitzero"`
 	search.Sizes
-	// MaxBatch is the largest batch of a data-parallel rank; 0 = as many prompts as fill a step for prefill, 1024
+	// MaxBatch is the largest batch of a data-parallel rank; 0 = as many prompts as make an efficient step for prefill, 1024
 	// for others.
 	MaxBatch int `json:"max_batch_size,omitempty"`
 	// Scale multiplies the predicted throughput; 0 = 1.

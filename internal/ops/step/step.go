@@ -63,7 +63,7 @@ type Response struct {
 	Compiled bool           `json:"compiled"` // operators are fused
 
 	Time            units.Seconds         `json:"total_s"`
-	TimeInterval    *calibration.Interval `json:"total_s_80"` // holds a measurement with a probability of 0.8
+	TimeInterval    *calibration.Interval `json:"total_s_80"`              // holds a measurement with a probability of 0.8
 	TokensPerSecond float64               `json:"tokens_per_s_per_device"` // in steps of the engine, if one is given
 	TokensInterval  *calibration.Interval `json:"tokens_per_s_per_device_80"`
 	Basis           string                `json:"interval_basis"`

@@ -41,19 +41,18 @@ type Subject struct {
 	Together  workload.Limits
 	Scale     float64 // of throughput; 0 is 1
 
-	mu     sync.Mutex
-	alone  map[alone]*deployment.Resolved
-	errors map[expected]*calibration.Expected
+	mu      sync.Mutex
+	alone   map[alone]*deployment.Resolved
+	errors  map[expected]*calibration.Expected
+	prompts sync.Map // of layouts, their batches of prompts; asked for while mu is held
 }
 
 // Shape is what deployments of all candidates have in common.
 type Shape struct {
 	// Asked is the deployment; of its pools, one or two, the layouts are missing.
 	Asked deployment.Deployment
-	// PrefillBatch is the batch limit of workers for prefill; 0 = as many prompts as fill the steps under way.
-	PrefillBatch int
-	// PerStep is how many prompts of the mean length fill a step of a worker for prefill.
-	PerStep         int
+	// PrefillBatch is the batch limit of workers for prefill with a layout.
+	PrefillBatch    func(parallel.Layout) int
 	AcceptanceRates []float64
 	// Captured is what the engine captures for many sequences.
 	Captured engine.Graph
@@ -102,7 +101,7 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 	d.Pools = slices.Clone(d.Pools)
 	copies := max(1, c.Copies)
 	if c.X > 0 {
-		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.Prompts(c.Prefill), Budget: s.Whole}, &c)
+		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch(c.Prefill), Budget: s.Whole}, &c)
 	}
 	own := Settings{Batch: batch, Budget: c.Budget}
 	if c.X == 0 {
@@ -110,12 +109,6 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 	}
 	s.set(&d, len(d.Pools)-1, copies*max(1, c.Y), c.Layout, own, &c)
 	return d
-}
-
-// Prompts is the batch limit of a worker for prefill with a layout. With one prompt at a time short ones would leave
-// most of a step's token budget empty, and the stages of a pipeline would wait for each other.
-func (s *Shape) Prompts(l parallel.Layout) int {
-	return cmp.Or(s.PrefillBatch, max(1, s.PerStep)*max(1, l.PP))
 }
 
 func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout, of Settings, c *search.Candidate) {
@@ -184,14 +177,50 @@ func (s *Subject) prefix() int {
 	return s.Lengths.Prefix
 }
 
-// PromptsPerStep is how many prompts fill a step of a worker for prefill.
-func (s *Subject) PromptsPerStep() int {
-	e, err := s.Stage.Engine.With(slices.Concat(s.Asked.Engine.Settings, s.Asked.Pools[0].Settings)...)
-	if err != nil {
-		return 1 // the first deployment says why
+// Batch is a limit that does not depend on the layout.
+func Batch(n int) func(parallel.Layout) int { return func(parallel.Layout) int { return n } }
+
+// Prompts is how many prompts a worker for prefill with a layout takes at a time: as many as its steps need to compute
+// nearly as many prompts per second as they can, times the stages of a pipeline, which otherwise wait for each other. Steps of one short
+// prompt leave a device half idle; with more prompts than needed, each waits for the others of its step.
+func (s *Subject) Prompts(l parallel.Layout) int {
+	n, ok := s.prompts.Load(l)
+	if !ok {
+		n, _ = s.prompts.LoadOrStore(l, s.promptsPerStep(l)*max(1, l.PP))
 	}
-	tokens := max(1, s.input()-s.prefix())
-	return (e.On(s.Stage.Device, engine.Serving(s.Stage.Model, 1, 1, 0)).TokenBudget + tokens - 1) / tokens
+	return n.(int) //nolint:forcetypeassert // nothing else is stored
+}
+
+func (s *Subject) promptsPerStep(l parallel.Layout) int {
+	d := s.Asked
+	p := d.Pools[0]
+	p.Role, p.Layout = deployment.Both, l
+	d.Pools = []deployment.Pool{p}
+	_, f, err := s.Stage.Fleet(&d)
+	if err != nil {
+		return 1 // the layout does not run, and what checks it says why
+	}
+	pool := f.Config(nil).Workers
+	ranks, tokens := max(1, pool.Engine.Ranks), max(1, s.input()-s.prefix())
+	rate := func(n int) float64 {
+		n *= ranks
+		_, next := pool.Through(sim.Batch{
+			PrefillRequests: n, PrefillTokens: n * tokens, PrefillContext: n * s.prefix(), Sampled: n,
+			PrefillPairs: float64(n) * float64(tokens) * (float64(s.prefix()) + float64(tokens+1)/2),
+		})
+		return float64(n) / float64(next)
+	}
+	const nearly = 0.97
+	most := min(max(1, pool.Engine.TokenBudget/ranks/tokens), max(1, pool.Engine.MaxSequences/ranks))
+	best := 0.0
+	for n := 1; n <= most; n++ {
+		best = max(best, rate(n))
+	}
+	for n := 1; ; n++ {
+		if rate(n) >= nearly*best {
+			return n
+		}
+	}
 }
 
 // client sends requests of the subject's lengths.
