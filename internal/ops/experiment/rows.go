@@ -158,7 +158,7 @@ func (x *run) found(r *search.Result, o *formulas.Outcome) Option {
 		Version: cmp.Or(x.e.Engine.Version, x.stage.Engine.Known),
 	}
 	if c.X > 0 {
-		out.Prompts = x.subject.PrefillBatch(c.Prefill)
+		out.Prompts = x.subject.Prompts(c.Prefill)
 	}
 	return out
 }

@@ -30,15 +30,12 @@ func (x *run) prepare() error {
 	e := *x.e
 	find := func() (*prepared, error) {
 		s := &trial.Subject{
-			Shape: trial.Shape{Asked: e.Asked(), PrefillBatch: trial.Batch(e.Workers.MaxBatch), AcceptanceRates: e.AcceptanceRates, Captured: x.stage.Captured()},
+			Shape: trial.Shape{Asked: e.Asked(), PrefillBatch: e.Workers.MaxBatch, AcceptanceRates: e.AcceptanceRates, Captured: x.stage.Captured()},
 			World: x.world, Stage: x.stage,
 			Lengths:   simulate.Traffic{Process: e.Process, Variation: e.Variation, Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
 			Statistic: e.Statistic, Scale: e.scale(),
 		}
 		s.Whole = trial.Whole(x.stage, &s.Asked, s.Prompt())
-		if e.Workers.MaxBatch == 0 {
-			s.PrefillBatch = s.Prompts
-		}
 		if e.Goodput > 0 {
 			s.Together = e.Limits
 		}
@@ -111,7 +108,7 @@ func (x *run) layouts(s *WorkerSpace, d *device.Profile, devices int) []parallel
 func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill bool) []parallel.Layout {
 	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error {
 		if prefill {
-			batch = x.subject.PrefillBatch(l)
+			batch = x.subject.Prompts(l)
 		}
 		return x.subject.Fits(l, prefill, batch, x.e.drafts()[0])
 	})

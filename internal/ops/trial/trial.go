@@ -51,8 +51,8 @@ type Subject struct {
 type Shape struct {
 	// Asked is the deployment; of its pools, one or two, the layouts are missing.
 	Asked deployment.Deployment
-	// PrefillBatch is the batch limit of workers for prefill with a layout.
-	PrefillBatch    func(parallel.Layout) int
+	// PrefillBatch is the batch limit of workers for prefill.
+	PrefillBatch    int
 	AcceptanceRates []float64
 	// Captured is what the engine captures for many sequences.
 	Captured engine.Graph
@@ -101,7 +101,7 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 	d.Pools = slices.Clone(d.Pools)
 	copies := max(1, c.Copies)
 	if c.X > 0 {
-		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch(c.Prefill), Budget: s.Whole}, &c)
+		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch, Budget: s.Whole}, &c)
 	}
 	own := Settings{Batch: batch, Budget: c.Budget}
 	if c.X == 0 {
@@ -177,13 +177,22 @@ func (s *Subject) prefix() int {
 	return s.Lengths.Prefix
 }
 
-// Batch is a limit that does not depend on the layout.
-func Batch(n int) func(parallel.Layout) int { return func(parallel.Layout) int { return n } }
+// Deployment is [Shape.Deployment], with the batch of the layout for prefill where no limit is given.
+func (s *Subject) Deployment(c search.Candidate, batch int) deployment.Deployment {
+	shape := s.Shape
+	if c.X > 0 {
+		shape.PrefillBatch = s.Prompts(c.Prefill)
+	}
+	return shape.Deployment(c, batch)
+}
 
-// Prompts is how many prompts a worker for prefill with a layout takes at a time: as many as its steps need to compute
+// Prompts is how many prompts a worker for prefill with a layout takes at a time: the limit that is given, or as many as its steps need to compute
 // nearly as many prompts per second as they can, times the stages of a pipeline, which otherwise wait for each other. Steps of one short
 // prompt leave a device half idle; with more prompts than needed, each waits for the others of its step.
 func (s *Subject) Prompts(l parallel.Layout) int {
+	if s.PrefillBatch > 0 {
+		return s.PrefillBatch
+	}
 	n, ok := s.prompts.Load(l)
 	if !ok {
 		n, _ = s.prompts.LoadOrStore(l, s.promptsPerStep(l)*max(1, l.PP))
