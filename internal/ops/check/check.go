@@ -174,6 +174,10 @@ const mostLeft = 0.5
 
 // AsOf fills unset fields of the request from a run.
 func AsOf(run *results.Run, r *simulate.Request) error {
+	// trtllm-bench runs the engine itself, others a server that may be any.
+	if given := r.Deployment.Engine.Name; run.Format == results.TRTLLM && given != "" && given != run.Engine {
+		return session.BadInput(field.Errorf("results of %s are of %s, but %s is %s", run.Format, run.Engine, field.Name("engine"), given))
+	}
 	asDeployed(run, r)
 	r.Protocol = simulate.Benchmark // that of the measurement
 	if r.Concurrency == 0 && r.Rate == 0 && r.Trace == "" {

@@ -122,7 +122,7 @@ func (e *Experiment) Check() error {
 	}
 	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
 		if n < 0 || n > MaxBatch {
-			errs = append(errs, fmt.Errorf("a batch limit must be between 1 and %d, got %d", MaxBatch, n))
+			errs = append(errs, fmt.Errorf("a batch limit must be between 0 (the default) and %d, got %d", MaxBatch, n))
 		}
 	}
 	errs = append(errs, field.OneOf("serving_mode", e.Mode, Aggregated, Disaggregated))

@@ -335,8 +335,7 @@ func (x *inspection) cache() {
 	switch {
 	case held == 0:
 		x.at(x.add("PL027", "memory_share", fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), ""), p.Role, "memory_share")
-	case held < limit && x.found.Copies > 0 && x.r.Input == x.found.Input && x.r.Output == x.found.Output:
-		// A plan simulated its batch with these requests: they are not all at their full length at the same time.
+	case held < limit && x.planned(held*all, limit):
 	case held < limit && x.given(p, key):
 		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit)
 		x.set(x.add("PL032", key, what, ""), p, key, held)
@@ -351,6 +350,13 @@ func (x *inspection) cache() {
 	if n := x.r.Concurrency; n > c.Safe && c.Safe > 0 {
 		x.add("PL040", "concurrency", fmt.Sprintf("%d requests in flight are more than the %d that can run together: the others wait or are preempted", n, c.Safe), "")
 	}
+}
+
+// planned reports that a batch limit above what the cache holds is a plan's: it was simulated with these requests, which are on average
+// halfway through their output, and a cache of so many tokens holds as many of them.
+func (x *inspection) planned(tokens, limit int) bool {
+	f := x.found
+	return f.Copies > 0 && x.r.Input == f.Input && x.r.Output == f.Output && limit*(f.Input+f.Output/2) <= tokens
 }
 
 // farBelow is how many times the batch limit the cache holds before lint says so. It is a choice: engines' defaults are

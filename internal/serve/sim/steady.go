@@ -212,7 +212,7 @@ func (s *simulation) look() {
 	case t.flooded || n >= s.around() && s.floods():
 		s.judged()
 		s.stop(Overloaded)
-	case s.grows(n) || s.missed():
+	case s.hopeless(n):
 		s.judged()
 		s.stop(Decided)
 	case n >= s.stretch():
@@ -228,6 +228,9 @@ func (s *simulation) look() {
 		}
 	}
 }
+
+// hopeless reports that a window of so many requests will not meet the limits, however long it lasts.
+func (s *simulation) hopeless(n int) bool { return s.grows(n) || s.missed() }
 
 // warmed reports that the warm-up has ended after so many requests: every one that runs has been replaced since the start. Where
 // the end of the warm-up is not found, the window itself has to show why.
