@@ -249,17 +249,19 @@ func TestLargeModels(t *testing.T) {
 func TestPromptsFillSteps(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
+		engine                 string
 		input, pp, least, most int
 		gain                   float64
 	}{
-		"short":    {200, 1, 4, 41, 1.3}, // 41 fill a step
-		"pipeline": {5000, 2, 2, 2, 1.1},
-		"long":     {5000, 1, 1, 1, 0.99},
+		"short":    {"vllm", 200, 1, 4, 41, 1.3}, // 41 fill a step
+		"pipeline": {"vllm", 5000, 2, 2, 2, 1.1},
+		"long":     {"vllm", 5000, 1, 1, 1, 0.99},
+		"in each":  {"trtllm", 5000, 2, 1, 1, 0.99}, // TensorRT-LLM has as many in each batch of a pipeline
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := experiment.Experiment{
-				Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 1 + x.pp, Mode: experiment.Disaggregated, Engine: deployment.Engine{Name: "vllm"},
+				Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 1 + x.pp, Mode: experiment.Disaggregated, Engine: deployment.Engine{Name: x.engine},
 				Input: x.input, Output: 8, Limits: workload.Limits{TPOT: 100 * ms, TTFT: 5000 * ms},
 				Workers: experiment.WorkerSpace{Sizes: search.Sizes{Devices: []int{x.pp}, TP: []int{1}, PP: []int{x.pp}}},
 				Decode:  experiment.WorkerSpace{Sizes: search.Sizes{Devices: []int{1}}},

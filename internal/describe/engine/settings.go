@@ -121,8 +121,13 @@ type part struct {
 func (p *Profile) parts() []part {
 	at := func(x any) reflect.Value { return reflect.ValueOf(x).Elem() }
 	return []part{
-		{"share_rule_mib", at(&p.ShareRule)}, {"latent_kernels", at(&p.LatentRule)}, {"sparse_kernels", at(&p.SparseRule)}, {"narrow_reduce", at(&p.ReduceRule)},
-		{"tiers", at(&p.Tiers)}, {"slow_kernels", at(&p.Slow)}, {"product_tiles", at(&p.ProductTiles)},
+		{"share_rule_mib", at(&p.ShareRule)},
+		{"latent_kernels", at(&p.LatentRule)},
+		{"sparse_kernels", at(&p.SparseRule)},
+		{"narrow_reduce", at(&p.ReduceRule)},
+		{"tiers", at(&p.Tiers)},
+		{"slow_kernels", at(&p.Slow)},
+		{"product_tiles", at(&p.ProductTiles)},
 	}
 }
 

@@ -137,7 +137,7 @@ func (s *Case) load() string {
 	return loadHigh
 }
 
-// Alike is the highest concurrency with the same errors as another: all of a range have, up to what was measured.
+// Alike is the highest concurrency whose errors are those of another: the end of its range or of what was measured, and beyond that itself.
 func (o *Overlay) Alike(concurrency int) int {
 	end := math.MaxInt
 	switch {

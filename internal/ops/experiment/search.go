@@ -107,10 +107,11 @@ func (x *run) layouts(s *WorkerSpace, d *device.Profile, devices int) []parallel
 // fitting keeps the layouts that run, those for prefill with their own batches.
 func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill bool) []parallel.Layout {
 	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error {
+		n := batch
 		if prefill {
-			batch = x.subject.Prompts(l)
+			n = x.subject.Prompts(l)
 		}
-		return x.subject.Fits(l, prefill, batch, x.e.drafts()[0])
+		return x.subject.Fits(l, prefill, n, x.e.drafts()[0])
 	})
 	for i := range rejected {
 		x.out.Rejected = append(x.out.Rejected, x.refusal(&rejected[i]))

@@ -187,7 +187,7 @@ func (s *Subject) Deployment(c search.Candidate, batch int) deployment.Deploymen
 }
 
 // Prompts is how many prompts a worker for prefill with a layout takes at a time: the limit that is given, or as many as its steps need to compute
-// nearly as many prompts per second as they can, times the stages of a pipeline, which otherwise wait for each other. Steps of one short
+// nearly as many prompts per second as they can, in as many batches as a pipeline has stages, which otherwise wait for each other. Steps of one short
 // prompt leave a device half idle; with more prompts than needed, each waits for the others of its step.
 func (s *Subject) Prompts(l parallel.Layout) int {
 	if s.PrefillBatch > 0 {
@@ -195,41 +195,48 @@ func (s *Subject) Prompts(l parallel.Layout) int {
 	}
 	n, ok := s.prompts.Load(l)
 	if !ok {
-		n, _ = s.prompts.LoadOrStore(l, s.promptsPerStep(l)*max(1, l.PP))
+		n, _ = s.prompts.LoadOrStore(l, s.promptsAtATime(l))
 	}
 	return n.(int) //nolint:forcetypeassert // nothing else is stored
 }
 
-func (s *Subject) promptsPerStep(l parallel.Layout) int {
+func (s *Subject) promptsAtATime(l parallel.Layout) int {
 	d := s.Asked
 	p := d.Pools[0]
 	p.Role, p.Layout = deployment.Both, l
+	if s.Whole > 0 {
+		p.Settings = append([]string{fmt.Sprintf("token_budget=%d", s.Whole)}, p.Settings...)
+	}
 	d.Pools = []deployment.Pool{p}
-	_, f, err := s.Stage.Fleet(&d)
+	resolved, f, err := s.Stage.Fleet(&d)
 	if err != nil {
 		return 1 // the layout does not run, and what checks it says why
 	}
+	e := resolved.Generates().Engine
+	if d.Gives(&p, "max_sequences") {
+		return e.MaxSequences
+	}
 	pool := f.Config(nil).Workers
 	ranks, tokens := max(1, pool.Engine.Ranks), max(1, s.input()-s.prefix())
-	rate := func(n int) float64 {
-		n *= ranks
+	rates := make([]float64, min(max(1, pool.Engine.TokenBudget/ranks/tokens), max(1, pool.Engine.MaxSequences/ranks)))
+	for i := range rates {
+		n := (i + 1) * ranks
 		_, next := pool.Through(sim.Batch{
 			PrefillRequests: n, PrefillTokens: n * tokens, PrefillContext: n * s.prefix(), Sampled: n,
 			PrefillPairs: float64(n) * float64(tokens) * (float64(s.prefix()) + float64(tokens+1)/2),
 		})
-		return float64(n) / float64(next)
+		rates[i] = float64(n) / float64(next)
 	}
 	const nearly = 0.97
-	most := min(max(1, pool.Engine.TokenBudget/ranks/tokens), max(1, pool.Engine.MaxSequences/ranks))
-	best := 0.0
-	for n := 1; n <= most; n++ {
-		best = max(best, rate(n))
+	enough := nearly * slices.Max(rates)
+	n := 1 + max(0, slices.IndexFunc(rates, func(r float64) bool { return r >= enough }))
+	if s.varied() { // short ones go along with others
+		n = (pool.Engine.TokenBudget/ranks + tokens - 1) / tokens
 	}
-	for n := 1; ; n++ {
-		if rate(n) >= nearly*best {
-			return n
-		}
+	if e.Policy == engine.InFlight { // as many in each batch of a pipeline
+		return n
 	}
+	return n * max(1, l.PP)
 }
 
 // client sends requests of the subject's lengths.

@@ -278,11 +278,15 @@ func (w *worker) bound() prompts {
 		return least
 	}
 	alone := step(1, 1)
-	const enough = 64 // prompts in a step; more gain nothing
-	for n := 2; n <= min(e.MaxSequences, enough) && n*tokens <= e.TokenBudget; n++ {
+	const enough = 64 // prompts of a rank in a step; more gain nothing
+	ranks := max(1, e.Ranks)
+	for n := 2; n <= min(e.MaxSequences, enough*ranks) && n*tokens <= e.TokenBudget; {
 		step(float64(n), n)
+		if n++; n > enough { // as many on every rank
+			n = (n + ranks - 1) / ranks * ranks
+		}
 	}
-	if full := float64(e.TokenBudget) / float64(tokens); full < enough { // prompts and a piece of one
+	if full := float64(e.TokenBudget) / float64(tokens); full < float64(enough*ranks) { // prompts and a piece of one
 		step(full, max(1, int(full)))
 	}
 	return prompts{alone / slack / float64(w.stages), slack * rate * float64(max(1, w.pool.Replicas))}

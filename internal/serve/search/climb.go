@@ -35,6 +35,7 @@ type climb struct {
 	loads []int // to try, rising
 	step  int   // between loads in between: batches of all ranks
 	start int   // index of the load to begin with
+	least int   // load below which throughput may fall and rise again
 	floor float64
 	// bound is the most that a load carries; it does not fall with the load.
 	bound func(load int) float64
@@ -111,7 +112,7 @@ func (t *climb) reaches() (ok bool, most float64, err error) {
 			return true, most, nil
 		}
 		x := climbed{load: t.loads[i], outcome: o}
-		if saturated(last, x) && !thrashes { // a load in between may carry more than one that thrashes
+		if t.saturated(last, x) && !thrashes { // a load in between may carry more than one that thrashes
 			return false, min(most, near*max(last.outcome.Throughput, o.Throughput)), nil
 		}
 		last = x
@@ -121,8 +122,8 @@ func (t *climb) reaches() (ok bool, most float64, err error) {
 }
 
 // saturated reports that a load of at least twice another one brings no more: it only waits.
-func saturated(from, to climbed) bool {
-	return from.load > 0 && to.load >= 2*from.load && to.outcome.Throughput < from.outcome.Throughput*doubled
+func (t *climb) saturated(from, to climbed) bool {
+	return from.load > 0 && to.load >= max(t.least, 2*from.load) && to.outcome.Throughput < from.outcome.Throughput*doubled
 }
 
 // at tries a load, once, and reports whether it meets the limits; if it carries more than
@@ -163,9 +164,9 @@ func (t *climb) bracket() (low, high int, err error) {
 		switch {
 		case v != Fits:
 			high, t.binds = i, v
-		case low >= 0 && falls(last, x):
+		case low >= 0 && x.load >= t.least && falls(last, x):
 			high, t.binds = i, Saturated
-		case low >= 0 && saturated(last, x):
+		case low >= 0 && t.saturated(last, x):
 			t.binds = Saturated
 			return i, i + 1, nil
 		default:

@@ -147,6 +147,16 @@ func TestReaches(t *testing.T) {
 			t.Fatalf("floor %g: at most %g, but it carries %g", floor, most, free.most.outcome.Throughput)
 		}
 	})
+	for _, thrashes := range []bool{false, true} { // twice the load carries as much, and one in between carries twice as much
+		c := &climb{loads: []int{10, 15, 20}, step: 1, floor: 190, bound: func(int) float64 { return 200 }, try: func(load int) (formulas.Outcome, Verdict, bool, error) {
+			return formulas.Outcome{Throughput: map[int]float64{10: 100, 15: 200, 20: 100}[load]}, Fits, thrashes && load == 20, nil
+		}}
+		for _, c.least = range []int{0, 21} {
+			if _, most, _ := c.reaches(); (most < 189) != (!thrashes && c.least == 0) {
+				t.Errorf("thrashes %t, loads below %d may fall: at most %g", thrashes, c.least, most)
+			}
+		}
+	}
 	s := &slope{fixed: 0.01, ceiling: 1000, full: 1 << 20, limit: 1, loose: 8} // saturated with 10
 	c := &climb{loads: ladder(1, 1<<15, 1), step: 1, floor: 7000, bound: s.bound, try: s.at}
 	if ok, most, _ := c.reaches(); ok || most > 1.3*s.ceiling || s.tried > 3 {

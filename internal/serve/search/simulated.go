@@ -180,6 +180,11 @@ func (s *Simulated) climbing(c *Candidate, b *bounds, loads []int, floor float64
 	if n := len(loads); n > 0 && loads[n-1] >= c.UnitRanks() {
 		t.step = c.UnitRanks()
 	}
+	if c.X > 0 && !s.Bench.Varied { // requests that are alike and computed in batches come back in batches, until as many again wait
+		if e := &b.prefill.pool.Engine; e.MaxSequences > max(1, e.Ranks)*b.prefill.stages {
+			t.least = 2 * c.X * e.MaxSequences
+		}
+	}
 	return t
 }
 

@@ -296,7 +296,7 @@ func (s *simulation) grows(n int) bool {
 // time. Times of a queue that grows slowly are soon that long, but never precise.
 func (s *simulation) missed() bool {
 	t := s.steady
-	if t.rule.Misses == nil || s.load.window > 0 {
+	if _, trace := s.config.Client.(*Trace); trace || t.rule.Misses == nil || s.load.window > 0 {
 		return false
 	}
 	least := func(values []units.Seconds) units.Seconds {
