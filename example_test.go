@@ -27,8 +27,8 @@ func ExamplePlanner_Plan() {
 		fmt.Printf("%s: %s, %d GPUs, $%.0f per month\n", c.Mode, c.Deployment, c.GPUs, c.Cost.PerMonth)
 	}
 	// Output:
-	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2988 per month
 	// agg: 2 replicas of one GPU, 2 GPUs, $2993 per month
+	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2988 per month
 }
 
 // If nothing meets the limits, a plan names the nearest limits that can be met.
