@@ -186,9 +186,8 @@ func (s *Subject) Deployment(c search.Candidate, batch int) deployment.Deploymen
 	return shape.Deployment(c, batch)
 }
 
-// Prompts is how many prompts a worker for prefill with a layout takes at a time: the limit that is given, or as many as its steps need to compute
-// nearly as many prompts per second as they can, in as many batches as a pipeline has stages, which otherwise wait for each other. Steps of one short
-// prompt leave a device half idle; with more prompts than needed, each waits for the others of its step.
+// Prompts is how many prompts a worker for prefill with a layout takes at a time: the limit that is given, or as many as its steps need,
+// in as many batches as a pipeline has stages, which otherwise wait for each other.
 func (s *Subject) Prompts(l parallel.Layout) int {
 	if s.PrefillBatch > 0 {
 		return s.PrefillBatch
@@ -217,22 +216,7 @@ func (s *Subject) promptsAtATime(l parallel.Layout) int {
 		return e.MaxSequences
 	}
 	pool := f.Config(nil).Workers
-	ranks, tokens := max(1, pool.Engine.Ranks), max(1, s.input()-s.prefix())
-	rates := make([]float64, min(max(1, pool.Engine.TokenBudget/ranks/tokens), max(1, pool.Engine.MaxSequences/ranks)))
-	for i := range rates {
-		n := (i + 1) * ranks
-		_, next := pool.Through(sim.Batch{
-			PrefillRequests: n, PrefillTokens: n * tokens, PrefillContext: n * s.prefix(), Sampled: n,
-			PrefillPairs: float64(n) * float64(tokens) * (float64(s.prefix()) + float64(tokens+1)/2),
-		})
-		rates[i] = float64(n) / float64(next)
-	}
-	const nearly = 0.97
-	enough := nearly * slices.Max(rates)
-	n := 1 + max(0, slices.IndexFunc(rates, func(r float64) bool { return r >= enough }))
-	if s.varied() { // short ones go along with others
-		n = (pool.Engine.TokenBudget/ranks + tokens - 1) / tokens
-	}
+	n := s.Bench().PromptsPerStep(&pool)
 	if e.Policy == engine.InFlight { // as many in each batch of a pipeline
 		return n
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -263,16 +264,12 @@ func (w *worker) prompts() prompts {
 
 func (w *worker) bound() prompts {
 	e := &w.pool.Engine
-	tokens, pairs := w.prompt()
-	cached := w.bench.Input - tokens
+	tokens, _ := w.prompt()
 	rate := 0.0
 	step := func(prompts float64, requests int) float64 {
 		least := math.Inf(1)
 		for _, more := range fuller(int(math.Ceil(prompts * float64(tokens)))) {
-			t, next := w.pool.Through(sim.Batch{
-				PrefillRequests: requests, PrefillTokens: more,
-				PrefillContext: requests * cached, PrefillPairs: prompts * pairs, Sampled: requests,
-			})
+			t, next := w.pool.Through(w.computing(prompts, requests, more))
 			rate, least = max(rate, prompts/float64(next)), min(least, float64(t))
 		}
 		return least
@@ -290,6 +287,37 @@ func (w *worker) bound() prompts {
 		step(full, max(1, int(full)))
 	}
 	return prompts{alone / slack / float64(w.stages), slack * rate * float64(max(1, w.pool.Replicas))}
+}
+
+// computing is a step with prompts of so many requests, and so many tokens.
+func (w *worker) computing(prompts float64, requests, tokens int) sim.Batch {
+	each, pairs := w.prompt()
+	return sim.Batch{
+		PrefillRequests: requests, PrefillTokens: tokens,
+		PrefillContext: requests * (w.bench.Input - each), PrefillPairs: prompts * pairs, Sampled: requests,
+	}
+}
+
+// PromptsPerStep is how many prompts each rank of a worker for prefill needs in a step to compute nearly as many per second as it
+// can. Steps of one short prompt leave a device half idle; with more than needed, each prompt waits for the others of its step.
+// Where prompts differ it is as many as fill a step: short ones go along with others.
+func (b *Bench) PromptsPerStep(p *sim.Pool) int {
+	w := &worker{bench: b, pool: *p}
+	tokens, _ := w.prompt()
+	ranks := max(1, p.Engine.Ranks)
+	budget := p.Engine.TokenBudget / ranks
+	if b.Varied {
+		return max(1, (budget+tokens-1)/tokens)
+	}
+	rates := make([]float64, max(1, min(budget/tokens, p.Engine.MaxSequences/ranks)))
+	for i := range rates {
+		n := (i + 1) * ranks
+		_, next := p.Through(w.computing(float64(n), n, n*tokens))
+		rates[i] = float64(n) / float64(next)
+	}
+	const nearly = 0.97
+	enough := nearly * slices.Max(rates)
+	return 1 + max(0, slices.IndexFunc(rates, func(r float64) bool { return r >= enough }))
 }
 
 // bounds are those of a candidate, of one copy.
