@@ -47,17 +47,41 @@ const tileRows = 64
 // experts costs the products of all active experts in one kernel: arithmetic
 // counts whole tiles, memory the active experts' weights.
 func (m *Model) experts(o *op.Op) cost.Estimate {
+	if o.Widens && m.c.Widened.Launch > 0 {
+		return m.widened(o)
+	}
 	w := o.Work()
 	f := m.expertForm(o)
 	padded := 2 * (o.Rows + f.Tile*tileRows*o.Experts*padding(o)) * o.Cols * o.Depth
 	matrix := padded * m.matrix[w.MatrixIn] / f.Compute
+	io := m.inAndOut(o) / f.IO
+	memory := (float64(w.Bytes)*m.memory - io*f.IO) / f.Memory
+	return m.estimate(&w, f.Launch*micro, matrix, 0, memory+io, soft(matrix, memory, 2)+io)
+}
+
+// widened costs the products of all active experts where a tile reads and widens its weights before it multiplies, so that the two
+// add up. Tiles have as many rows as the next power of two above an expert's, 16 to 128 (triton_kernels, opt_flags.py), of which the last is
+// half empty: what that costs grows with the rows of an expert up to a tile's worth. A pass through the depth of the weights fills the
+// pipeline, unless there are fewer tiles than multiprocessors, which then share the depth (split_k).
+func (m *Model) widened(o *op.Op) cost.Estimate {
+	const whole, tileCols, processors = 32, 256, 132
+	w, f := o.Work(), &m.c.Widened
+	empty := f.Tile * tileRows * min(o.Experts, o.Rows/whole)
+	matrix := 2 * (o.Rows + empty) * o.Cols * o.Depth * m.matrix[w.MatrixIn] / f.Compute
+	io := m.inAndOut(o)
+	memory := (float64(w.Bytes)*m.memory - io) / f.Memory
+	io /= f.IO
+	fill := f.Depth * micro * o.Depth / 1024 * min(1, o.Experts*o.Cols/(tileCols*processors))
+	return m.estimate(&w, f.Launch*micro+fill, matrix, 0, memory+io, matrix+memory+io)
+}
+
+// inAndOut is how long the rows that experts read and write take at the peak.
+func (m *Model) inAndOut(o *op.Op) float64 {
 	out := o.Cols
 	if o.OutCols > 0 {
 		out = o.OutCols
 	}
-	io := float64(o.In.Bytes(o.Rows*o.Depth)+o.Out.Bytes(o.Rows*out)) * m.memory / f.IO
-	memory := (float64(w.Bytes)*m.memory - io*f.IO) / f.Memory
-	return m.estimate(&w, f.Launch*micro, matrix, 0, memory+io, soft(matrix, memory, 2)+io)
+	return float64(o.In.Bytes(o.Rows*o.Depth)+o.Out.Bytes(o.Rows*out)) * m.memory
 }
 
 // expertForm is that of the kernels for the formats of inputs and weights, which differ

@@ -60,6 +60,7 @@ func (w *Walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float6
 	if !s.Quantized() {
 		o.Weight = w.Base
 	}
+	o.Widens = w.g.spec.Widens(s)
 	o.Name = groupedName(s, fused > 0)
 	joined := 1
 	if fused > 0 {
@@ -72,6 +73,11 @@ func (w *Walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float6
 		w.scales(o, s, matrices, joined)
 	}
 	return o
+}
+
+// Widens reports whether kernels of experts in a format widen the weights of a tile before they multiply.
+func (s *Spec) Widens(experts dtype.Scheme) bool {
+	return s.WidensExperts && experts.MXFP4() && experts.WeightOnly()
 }
 
 // groupedName is the name of a grouped product, with an activation behind it or

@@ -48,6 +48,8 @@ type Spec struct {
 	// UnsplitHeads is the size of heads whose decode attention to all tokens gives the keys of a request and KV head to one unit of
 	// the device; 0 where kernels split them.
 	UnsplitHeads int
+	// WidensExperts says that kernels of experts in MXFP4 under 16-bit inputs widen the weights of a tile before they multiply.
+	WidensExperts bool
 	// Replayed is the most rows of a step that replays captured graphs and has as many rows as the graph: those of no request
 	// choose experts like the others. 0 where such rows choose none.
 	Replayed int

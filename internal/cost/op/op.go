@@ -40,6 +40,7 @@ type Op struct {
 	Experts           float64
 	OutCols           float64
 	Deal              Deal // how tokens came to the experts, if they chose
+	Widens            bool // GroupedGEMM: a tile widens its weights before it multiplies
 
 	// Bytes is the whole traffic of an elementwise operator, the extra traffic
 	// (scales, metadata) of every other one.

@@ -119,7 +119,7 @@ func (m *Model) experts(o *op.Op, e *cost.Estimate) string {
 	if o.OutCols > 0 {
 		hidden, inter = o.Depth, o.OutCols
 	}
-	if f == noFormat || o.Rows <= 0 || o.OutCols > 0 && o.Cols != 2*o.OutCols {
+	if f == noFormat || o.Rows <= 0 || o.OutCols > 0 && o.Cols != 2*o.OutCols || o.Widens && m.tables.fitted != nil { // surfaces are of other kernels
 		return m.modelled(o, e)
 	}
 	g := group{family: expertLayers, in: f, exactly: [2]float64{hidden, inter}}

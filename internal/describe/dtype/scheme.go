@@ -36,6 +36,9 @@ func (s Scheme) WeightOnly() bool { return s.Quantized() && s.Activation < FP8 }
 // MXFP8 reports weights in 8 bits with a scale for every 32 of a row.
 func (s Scheme) MXFP8() bool { return s.Weight == FP8 && s.Group == 32 && s.Rows <= 1 }
 
+// MXFP4 reports weights in 4 bits with a scale for every 32 of a row.
+func (s Scheme) MXFP4() bool { return s.Weight == FP4 && s.Group == 32 }
+
 // WeightBytes is the storage of a rows × depth weight with its scales.
 func (s Scheme) WeightBytes(rows, depth float64) units.Bytes {
 	b := s.Weight.Bytes(rows * depth)

@@ -26,6 +26,8 @@ type Terms struct {
 	// replayed in pieces, with attention between them.
 	Floor  Floors
 	Pieces units.Seconds
+	// Widened is Floor for a layer whose experts' kernels widen 4-bit weights in Triton; 0 means the same.
+	Widened units.Seconds
 	// PerDraft is the time to launch the kernels of a draft one by one, behind the draft before it; 0 where drafts replay a graph.
 	PerDraft units.Seconds
 	// APIFixed and APIPerToken are what the API server needs for a request and for

@@ -35,7 +35,7 @@ func TestHostFor(t *testing.T) {
 	p := lookup(t, "vllm")
 	hopper, blackwell := p.HostFor("hopper", Dense), p.HostFor("blackwell", Dense)
 	want := Host{Terms: Terms{
-		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, Pieces: 200e-6,
+		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, Pieces: 200e-6, Widened: 2e-3,
 		APIFixed: 0.7e-3, APIPerToken: 1e-6, APIPerOutput: 110e-6, First: 13e-3, FirstAlone: 3.5e-3,
 	}, PerLayerFloor: 550e-6, Exposed: 0.3, Overlapped: true}
 	near := cmp.Comparer(sameTime)

@@ -126,6 +126,12 @@ func (p *Profile) UnsplitHeads(generation string) int {
 	return 128
 }
 
+// WidensExperts reports whether the kernels of a family's experts in MXFP4 widen the weights of a tile before they multiply on a device
+// generation. vLLM takes Triton's matmul_ogs for gpt-oss alone (fused_moe/oracle/mxfp4.py, _get_priority_backends_for_gpt_oss).
+func (p *Profile) WidensExperts(generation, family string) bool {
+	return family == "gpt_oss" && slices.Contains(p.WidenedExperts, generation)
+}
+
 // FusesShared reports whether the engine fuses the shared expert with the routed ones on a device generation. SGLang does so for
 // as many experts as DeepSeek-V3 has (determine_num_fused_shared_experts).
 func (p *Profile) FusesShared(generation string, experts int) bool {

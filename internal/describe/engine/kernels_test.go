@@ -163,3 +163,32 @@ func TestNewestOfPlugins(t *testing.T) {
 		}
 	}
 }
+
+// TestWidensExperts: vLLM multiplies gpt-oss's experts by matmul_ogs of triton_kernels 3.5.1 on Hopper since 0.22, and takes longer to launch
+// them than those of other models.
+func TestWidensExperts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		engine, release, generation, family string
+		want                                bool
+	}{
+		{"vllm", "", "hopper", "gpt_oss", true},
+		{"vllm", "0.22.0", "hopper", "gpt_oss", true},
+		{"vllm", "0.21.0", "hopper", "gpt_oss", false},
+		{"vllm", "0.18.0", "hopper", "gpt_oss", false},
+		{"vllm", "", "blackwell", "gpt_oss", false},
+		{"vllm", "", "hopper", "qwen3_moe", false},
+		{"trtllm", "", "hopper", "gpt_oss", false},
+	} {
+		p, err := engine.LookupVersion(c.engine, c.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.WidensExperts(c.generation, c.family); got != c.want {
+			t.Errorf("%+v: got %t", c, got)
+		}
+		if h := p.HostFor(c.generation, engine.MoE); c.want && h.Widened <= h.PerLayerFloor {
+			t.Errorf("%+v: launched in %s, other experts in %s", c, h.Widened, h.PerLayerFloor)
+		}
+	}
+}

@@ -80,6 +80,9 @@ type Profile struct {
 	// UnsplitAttention are the device generations on which one unit of the device reads all keys of a request and KV head; see
 	// UnsplitHeads.
 	UnsplitAttention []string
+	// WidenedExperts are the device generations on which kernels of gpt-oss's experts widen the weights of a tile before they multiply;
+	// see WidensExperts.
+	WidenedExperts []string
 	// Slow are formats with slow kernels; see Slower.
 	Slow []SlowKernels
 	// ProductTiles are the tiles of dense products; see TilesOf.

@@ -136,6 +136,9 @@ func engineRules(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, with heads of %d, one compute unit reads all keys of a request.\n\n",
 			strings.Join(p.UnsplitAttention, " and "), p.UnsplitHeads(p.UnsplitAttention[0]))
 	}
+	if len(p.WidenedExperts) > 0 {
+		fmt.Fprintf(w, "On %s, kernels of gpt-oss's experts widen the weights of a tile before they multiply.\n\n", strings.Join(p.WidenedExperts, " and "))
+	}
 	if len(p.SharedFusion) > 0 {
 		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))
 	}

@@ -172,6 +172,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(), Narrow: p.reduces(),
 		SharesAttention: p.Engine != nil && p.Engine.SharesAttention(p.Device.Generation), UnsplitHeads: p.unsplit(),
+		WidensExperts: p.Engine != nil && p.Engine.WidensExperts(p.Device.Generation, p.Model.Family),
 	}}, nil
 }
 

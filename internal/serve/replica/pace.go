@@ -66,6 +66,9 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 		multipliers: Ones(), layers: len(s.Model.Layers), drafts: layersOf(s), stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
 		tiles: e.TilesOf(d.Generation, s.Quant.Attention), query: 1 + s.MTP, ranks: inStep(s), throttle: units.Seconds(d.Throttle),
 	}
+	if s.Widens(s.Quant.Experts) {
+		p.host.PerLayerFloor = cmp.Or(p.host.Widened, p.host.PerLayerFloor)
+	}
 	if heads := latentHeads(s); heads > 0 {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
 		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
