@@ -98,7 +98,9 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	c := calibrate.Calibration{
 		Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
-		Progress: func(task string, done, of int) { w.Tell(session.Progress{Task: task, Done: done, Of: of, What: "rows"}) },
+		Progress: func(task string, done, of int) {
+			w.Tell(session.Progress{Task: task, Done: done, Of: of, What: "rows"})
+		},
 	}
 	if !r.FromScratch {
 		c.Base = base
