@@ -37,9 +37,14 @@ type Form struct {
 	Head    float64 `yaml:"head"`
 	Tile    float64 `yaml:"tile"`
 	IO      float64 `yaml:"io"`
-	Depth   float64 `yaml:"depth"`
 	Chunk   float64 `yaml:"chunk"`
 	Lanes   float64 `yaml:"lanes"`
+}
+
+// Widened are the constants of experts whose kernels widen the weights of a tile before they multiply.
+type Widened struct {
+	Form  `yaml:",inline"`
+	Depth float64 `yaml:"depth"`
 }
 
 // Link are the constants of one pattern of communication inside a node.
@@ -58,7 +63,7 @@ type Constants struct {
 	INT4 Form `yaml:"int4"`
 	// Widened are experts with 4-bit floats under 16-bit inputs whose kernels widen the weights of a tile before they multiply; without
 	// a launch there are none. No table is of them.
-	Widened Form `yaml:"widened"`
+	Widened Widened `yaml:"widened"`
 	// Peer is how many times as fast collectives over PCIe are with peer access, where the tables were measured without; 0 is 1.
 	Peer float64 `yaml:"peer"`
 	// Unit is how fast one unit of the device reads, in GB/s, where a kernel gives it all keys of a request and KV head; 0 where no
@@ -200,7 +205,7 @@ func Write(w io.Writer, comment string, all map[string]Constants) error {
 			fmt.Fprintf(&b, "  int4: %s\n", flow(expertParameters(&c.INT4)))
 		}
 		if c.Widened.Launch > 0 {
-			fmt.Fprintf(&b, "  widened: %s\n", flow(append(expertParameters(&c.Widened), Parameter{"depth", &c.Widened.Depth, 0.001, 20})))
+			fmt.Fprintf(&b, "  widened: %s\n", flow(append(expertParameters(&c.Widened.Form), Parameter{"depth", &c.Widened.Depth, 0.001, 20})))
 		}
 		if c.Peer > 0 {
 			fmt.Fprintf(&b, "  peer: %s\n", short(c.Peer))

@@ -532,3 +532,35 @@ func TestPeerAccess(t *testing.T) {
 		}
 	}
 }
+
+// TestWidened: a layer of gpt-oss's experts takes what vLLM 0.24's kernels took on an H200 (docs/lab-notebook.md), where the form for
+// other kernels of such weights does not.
+func TestWidened(t *testing.T) {
+	t.Parallel()
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := calibrated.New(d)
+	for _, c := range []struct{ experts, tokens, micros float64 }{
+		{32, 64, 197}, {32, 1000, 529}, {32, 4000, 1579}, {128, 250, 664}, {128, 4000, 2119}, {128, 8000, 3504},
+	} {
+		active := c.experts * (1 - math.Pow(1-4/c.experts, c.tokens))
+		var took, other float64
+		for _, cols := range []float64{5760, 2880} {
+			o := op.Op{
+				Kind: op.GroupedGEMM, In: dtype.BF16, Weight: dtype.FP4, Out: dtype.BF16, Rows: 4 * c.tokens, Cols: cols, Depth: 2880, OutCols: 2880,
+				Experts: active, Bytes: units.Bytes(active * cols * 2880 / 32),
+			}
+			other += float64(m.Cost(&o).Total)
+			o.Widens = true
+			took += float64(m.Cost(&o).Total)
+		}
+		if off := took*1e6/c.micros - 1; math.Abs(off) > 0.15 {
+			t.Errorf("%+v: %.0f µs", c, took*1e6)
+		}
+		if c.tokens >= 4000 && other < 1.3*took {
+			t.Errorf("%+v: other kernels take %.0f µs", c, other*1e6)
+		}
+	}
+}

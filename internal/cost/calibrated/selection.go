@@ -84,7 +84,7 @@ func readChoice(nodes map[string]yaml.Node, generation string) (c Choice, err er
 			return c, fmt.Errorf("like: %s is itself like %s", relative.Like, c.Like)
 		}
 		c.Fitted = nil
-		c.Start.Widened = Form{} // kernels that a generation has or has not
+		c.Start.Widened = Widened{} // kernels that a generation has or has not
 	}
 	return c, strict(&node, &c)
 }
