@@ -14,8 +14,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// TestLittle: in every answer of a steady state requests in flight are those served times how long they take, to 1 %; and the times
-// that are judged are those of the statistic, with an interval that is wider for a percentile than for the mean.
+// TestLittle: in every answer of a steady state requests in flight are those served times how long they take, to 1 %, and of clients
+// that wait for their answers never more than there are; and the times that are judged are those of the statistic, with an interval
+// that is wider for a percentile than for the mean.
 func TestLittle(t *testing.T) {
 	t.Parallel()
 	world := &session.Session{Memo: &session.Memo{}}
@@ -44,6 +45,9 @@ func TestLittle(t *testing.T) {
 		}
 		if l := x.RequestRate * x.Latency.Mean / 1e3; math.Abs(l-x.InFlight.Mean) > 0.01*l {
 			t.Fatalf("%g in flight, %g requests/s take %g ms", x.InFlight.Mean, x.RequestRate, x.Latency.Mean)
+		}
+		if n := r.Concurrency; n > 0 && (x.InFlight.Max > n || x.InFlight.Mean > float64(n)) {
+			t.Fatalf("%d clients have %+v in flight", n, x.InFlight)
 		}
 		j, want := &x.Judged, map[float64]float64{0: x.TTFT.Mean, 50: x.TTFT.P50, 90: x.TTFT.P90}[r.Percentile]
 		if j.Statistic != r.Named() || j.TTFT.Value != want || !(j.TTFT.Low < want && want < j.TTFT.High) {

@@ -8,14 +8,27 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
-// RunsOn lists the engines that plans compare on a vendor's devices, by the engines' lists of
+// RunsOn lists the engines that plans compare on a device. On some generations there are fewer than on others of their vendor:
+// TensorRT-LLM's list of supported hardware begins with Ampere, SGLang refuses what is older than Turing (load_model: "SGLang only
+// supports sm75 and above"), and its list has Intel's XPUs but not Gaudi.
+func RunsOn(d *device.Profile) []string {
+	switch d.Generation {
+	case "pascal", "volta", "gaudi2", "gaudi3":
+		return []string{"vllm"}
+	case "turing":
+		return []string{"vllm", "sglang"}
+	}
+	return ofVendor(d.Vendor)
+}
+
+// ofVendor lists the engines that run on a vendor's devices, by the engines' lists of
 // supported hardware: vLLM runs on NVIDIA and AMD, and through plugins on Intel (XPU and
 // vllm-gaudi), TPUs (tpu-inference) and Neuron (vllm-neuron); SGLang on NVIDIA, AMD and Intel XPU;
 // TensorRT-LLM on NVIDIA; MindIE and the ports of vLLM and SGLang on Ascend.
 // ATOM, alone or in the servers of vLLM and SGLang, runs on AMD and is compared only if named: nothing is known of it with separate
 // prefill and decode workers. A device of another vendor is taken to run vLLM. None of
 // them runs on Apple's GPUs.
-func RunsOn(v device.Vendor) []string {
+func ofVendor(v device.Vendor) []string {
 	switch v {
 	case device.NVIDIA:
 		return []string{"trtllm", "vllm", "sglang"}
@@ -36,7 +49,7 @@ func RunsOn(v device.Vendor) []string {
 // vLLM and SGLang, the port.
 func Port(name string, v device.Vendor) string {
 	e, err := find(name)
-	runs := RunsOn(v)
+	runs := ofVendor(v)
 	if err != nil || slices.Contains(runs, e.name) {
 		return name
 	}
@@ -51,7 +64,7 @@ func Port(name string, v device.Vendor) string {
 // Foreign says that an engine does not run on a device, and which ones do; "" if it does, or if there is no
 // such engine. The generic engine runs anywhere.
 func Foreign(name string, d *device.Profile) string {
-	runs := RunsOn(d.Vendor)
+	runs := RunsOn(d)
 	switch {
 	case name == "generic", !slices.Contains(Names(), name), slices.Contains(runs, name), strings.HasPrefix(name, "atom") && d.Vendor == device.AMD:
 		return ""

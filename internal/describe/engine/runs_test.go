@@ -40,7 +40,7 @@ func TestPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range RunsOn(device.Ascend) {
+	for _, name := range RunsOn(a3) {
 		if Foreign(name, a3) != "" || Foreign(name, h200) == "" {
 			t.Errorf("%s runs on Ascend's devices alone", name)
 		}
@@ -48,8 +48,31 @@ func TestPort(t *testing.T) {
 	if got, want := Foreign("vllm-ascend", h200), "vllm-ascend does not run on h200_sxm; engines that do: trtllm, vllm, sglang"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if slices.Contains(RunsOn(device.Ascend), "vllm") || Foreign("trtllm", a3) == "" {
+	if slices.Contains(RunsOn(a3), "vllm") || Foreign("trtllm", a3) == "" {
 		t.Error("CUDA's engines run on Ascend's devices")
+	}
+}
+
+// TestOlderDevices: engines begin with different generations.
+func TestOlderDevices(t *testing.T) {
+	for _, c := range []struct{ engine, device, want string }{
+		{"trtllm", "t4", "trtllm does not run on t4; engines that do: vllm, sglang"},
+		{"trtllm", "v100_sxm_32gb", "trtllm does not run on v100_sxm_32gb; engines that do: vllm"},
+		{"sglang", "v100_pcie_16gb", "sglang does not run on v100_pcie_16gb; engines that do: vllm"},
+		{"sglang", "t4", ""},
+		{"sglang", "gaudi3", "sglang does not run on gaudi3; engines that do: vllm"},
+		{"sglang", "b60", ""},
+		{"vllm", "v100_sxm_16gb", ""},
+		{"trtllm", "a10", ""},
+		{"generic", "t4", ""},
+	} {
+		d, err := device.Lookup(c.device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Foreign(c.engine, d); got != c.want {
+			t.Errorf("%s on %s: %q, want %q", c.engine, c.device, got, c.want)
+		}
 	}
 }
 

@@ -80,20 +80,22 @@ type Calibration struct {
 	Iterations int
 	Workers    int
 	Validation Validation
-	Progress   func(string)
+	// Progress, if any, is told what begins, and then how many of its rows are done.
+	Progress func(task string, done, of int)
 }
 
-func (c *Calibration) say(format string, a ...any) {
+func (c *Calibration) say(format string, a ...any) { c.tell(fmt.Sprintf(format, a...), 0, 0) }
+
+func (c *Calibration) tell(task string, done, of int) {
 	if c.Progress != nil {
-		c.Progress(fmt.Sprintf(format, a...))
+		c.Progress(task, done, of)
 	}
 }
 
 // Run fits rows, and fits them again without parts of them to predict those. It
 // ends early, with an error, when ctx does.
 func (c *Calibration) Run(ctx context.Context, rows []measured.Prepared) (out Validated, err error) {
-	c.say("fitting %d rows", len(rows))
-	f, err := NewFit(ctx, rows, c.Base, c.Iterations, c.Workers)
+	f, err := c.Fit(ctx, rows)
 	if err != nil {
 		return out, err
 	}

@@ -30,9 +30,8 @@ func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Ex
 	at := x.overlay(seen, make([]float64, len(seen.unknowns)), x.base.Groups)
 	var near []linear
 	for i := range c.Iterations {
-		c.say("fitting %d rows, iteration %d", len(rows), i+1)
 		var err error
-		if near, err = linearize(ctx, rows, at, c.Workers); err != nil {
+		if near, err = c.linearize(ctx, rows, at, i); err != nil {
 			return nil, err
 		}
 		at = x.overlay(seen, seen.solve(seen.equations(near), func(int) bool { return true }), x.base.Groups)

@@ -3,9 +3,11 @@ package calibrate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/cholesky"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
@@ -48,10 +50,14 @@ const mostInFlight = 1024
 // slopeStep is wide because a simulation is only piecewise smooth.
 const slopeStep = 0.15
 
-// linearize simulates rows at and around their parameters.
-func linearize(ctx context.Context, rows []measured.Prepared, o *calibration.Overlay, workers int) ([]linear, error) {
+// linearize simulates rows at and around their parameters, in an iteration.
+func (c *Calibration) linearize(ctx context.Context, rows []measured.Prepared, o *calibration.Overlay, iteration int) ([]linear, error) {
+	task := fmt.Sprintf("fitting, iteration %d of %d", iteration+1, c.Iterations)
+	c.tell(task, 0, 0)
+	var done atomic.Int64
 	out := make([]linear, len(rows))
-	err := pool.Each(ctx, len(rows), workers, func(i int) {
+	err := pool.Each(ctx, len(rows), c.Workers, func(i int) {
+		defer func() { c.tell(task, int(done.Add(1)), len(rows)) }()
 		r, l := &rows[i], &out[i]
 		l.at = o.Sum(r.Subject)
 		if r.Row.Concurrency > mostInFlight {
@@ -348,9 +354,10 @@ type Fit struct {
 	near, nearWide []equation
 }
 
-// NewFit fits multipliers to prepared rows by Gauss-Newton: those of every group
+// Fit fits multipliers to prepared rows by Gauss-Newton: those of every group
 // from the prior on, or, given a base, of the rows' cells on top of it.
-func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Overlay, iterations, workers int) (*Fit, error) {
+func (c *Calibration) Fit(ctx context.Context, rows []measured.Prepared) (*Fit, error) {
+	base := c.Base
 	if base != nil {
 		base = without(base, rows)
 	}
@@ -360,8 +367,8 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 	}
 	x := make([]float64, len(f.system.unknowns))
 	f.Overlay = f.system.overlay(f.base, x)
-	for i := range iterations {
-		near, err := linearize(ctx, rows, f.Overlay, workers)
+	for i := range c.Iterations {
+		near, err := c.linearize(ctx, rows, f.Overlay, i)
 		if err != nil {
 			return nil, err
 		}
@@ -377,7 +384,7 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 			const most = 0.5 // beyond, the linearization says little
 			x[i] += math.Max(-most, math.Min(most, next[i]-x[i]))
 		}
-		if base == nil && i == iterations-1 {
+		if base == nil && i == c.Iterations-1 {
 			x = f.prune(near, x)
 		}
 		f.Overlay = f.system.overlay(f.base, x)

@@ -22,7 +22,7 @@ func TestFitRemembers(t *testing.T) {
 			rows[i].TTFT *= 1.25
 		}
 	}
-	f, err := calibrate.NewFit(t.Context(), measuredtest.Clean(t, p, rows), nil, 2, 2)
+	f, err := (&calibrate.Calibration{Iterations: 2, Workers: 2}).Fit(t.Context(), measuredtest.Clean(t, p, rows))
 	if err != nil {
 		t.Fatal(err)
 	}

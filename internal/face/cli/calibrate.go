@@ -166,13 +166,9 @@ func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error 
 			return err
 		}
 	}
-	world := env.world()
-	if env.IsTerminal(env.Stderr) {
-		world.Progress = func(p session.Progress) { env.Note(p.Task) }
-	}
-	res, err := opscalibrate.Run(cmd.Context(), world, f.Request)
+	res, err := watched(cmd.Context(), env, false, opscalibrate.Run, f.Request)
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	for _, u := range res.Results.Unused {
 		env.Note(u.File + " is not used: " + oneLine(u.Err))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,13 +34,15 @@ type lintFlags struct {
 	explain   string
 	each      bool
 	fix, diff bool
+	below     map[string]bool // files that were found in a directory
+	read      map[string]bool // files that others refer to
 }
 
 // newLintCmd makes "plimsoll lint".
 func newLintCmd(env *Env) *cobra.Command {
-	f := &lintFlags{}
+	f := &lintFlags{below: map[string]bool{}, read: map[string]bool{}}
 	cmd := &cobra.Command{
-		Use:     "lint {FILE... | COMMAND | -- COMMAND...}",
+		Use:     "lint {FILE... | DIRECTORY | COMMAND | -- COMMAND...}",
 		Short:   "Check a launch command, Compose file or manifest",
 		GroupID: groupPlan,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
@@ -113,7 +116,7 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	}
 	err := f.subject(cmd, args)
 	if err == nil {
-		err = zeros(cmd.Flags(), "input_length", "output_length", "concurrency")
+		err = errors.Join(zeros(cmd.Flags(), "input_length", "output_length", "concurrency"), f.open(env))
 	}
 	if err == nil && f.each && f.Command != "" {
 		err = usagef("--each needs files, and a command was given")
@@ -131,6 +134,11 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		}
 		return f.print(env, []*lint.Response{r}, nil)
 	}
+	if f.System != "" { // no problem of a file
+		if _, err := env.world().Device(f.System, ""); err != nil {
+			return asked(err)
+		}
+	}
 	all, unread, err := f.checkedEach(cmd.Context(), env)
 	if err != nil || f.diff {
 		return err
@@ -138,14 +146,46 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	return f.print(env, all, unread)
 }
 
-// checkedEach checks the files one by one.
+// open puts the files that may start an engine in place of the directories they are in or below, to be checked one by one.
+func (f *lintFlags) open(env *Env) error {
+	var files []string
+	for _, name := range f.Files {
+		dir := env.DirFS(name)
+		if at, err := fs.Stat(dir, "."); name == "-" || err != nil || !at.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
+				return fs.SkipDir
+			case !d.IsDir() && slices.Contains([]string{".sh", ".bash", ".sbatch", ".slurm", ".yaml", ".yml"}, filepath.Ext(path)):
+				path = filepath.Join(name, path)
+				f.below[path] = true
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		f.each = true
+	}
+	f.Files = files
+	return nil
+}
+
+// checkedEach checks the files one by one. Of those that were found in a directory it passes over what starts no engine, and
+// settings, which are checked with the file that refers to them.
 func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Response, unread []report.Unread, err error) {
 	for _, name := range f.Files {
 		request := f.Request
 		request.Files = []string{name}
 		r, err := f.checked(ctx, env, request)
 		switch {
-		case err == nil && r == nil:
+		case err == nil && r == nil, f.below[name] && errors.Is(err, launch.ErrNoLaunch):
 		case err == nil:
 			all = append(all, r)
 		case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
@@ -153,6 +193,10 @@ func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Resp
 		default:
 			unread = append(unread, report.Unread{File: name, Why: strings.TrimPrefix(err.Error(), name+": ")})
 		}
+	}
+	all = slices.DeleteFunc(all, func(r *lint.Response) bool { return f.below[r.Request.Files[0]] && f.read[r.Request.Files[0]] })
+	if len(all)+len(unread) == 0 && !f.diff {
+		return nil, nil, usagef("no file in the directory starts an engine")
 	}
 	return all, unread, nil
 }
@@ -167,6 +211,7 @@ func (f *lintFlags) checked(ctx context.Context, env *Env, r lint.Request) (*lin
 		if round > 0 {
 			world.ReadFile = overlaid(world.ReadFile, files)
 		}
+		world.ReadFile = f.noting(world.ReadFile, r.Files)
 		out, err := lint.Run(ctx, world, r)
 		if err != nil {
 			return nil, asked(err)
@@ -209,6 +254,16 @@ func overlaid(read func(string) ([]byte, error), files []launch.File) func(strin
 	return func(name string) ([]byte, error) {
 		if i := slices.IndexFunc(files, func(f launch.File) bool { return f.Path == name }); i >= 0 {
 			return files[i].Data, nil
+		}
+		return read(name)
+	}
+}
+
+// noting reads files, and notes those that a request does not name itself.
+func (f *lintFlags) noting(read func(string) ([]byte, error), named []string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if !slices.Contains(named, name) {
+			f.read[name] = true
 		}
 		return read(name)
 	}
@@ -277,12 +332,7 @@ func (f *lintFlags) print(env *Env, all []*lint.Response, unread []report.Unread
 		})
 		err = env.JSON(list)
 	default:
-		for i, r := range all {
-			if f.each {
-				fmt.Fprintf(env.Stdout, "%s%s:\n", strings.Repeat("\n", min(i, 1)), r.Request.Files[0])
-			}
-			env.print(func(w io.Writer) { report.Lint(w, r) })
-		}
+		f.texts(env, all)
 		for _, u := range unread {
 			env.Note(u.File + ": " + u.Why)
 		}
@@ -291,6 +341,29 @@ func (f *lintFlags) print(env *Env, all []*lint.Response, unread []report.Unread
 		return err
 	}
 	return f.verdict(all)
+}
+
+// texts prints the answers. Files with the same answer share it.
+func (f *lintFlags) texts(env *Env, all []*lint.Response) {
+	if !f.each {
+		env.print(func(w io.Writer) { report.Lint(w, all[0]) })
+		return
+	}
+	var texts []string
+	files := map[string][]string{}
+	for _, r := range all {
+		var b strings.Builder
+		report.Lint(&b, r)
+		if files[b.String()] == nil {
+			texts = append(texts, b.String())
+		}
+		files[b.String()] = append(files[b.String()], r.Request.Files[0])
+	}
+	for i, text := range texts {
+		env.print(func(w io.Writer) {
+			fmt.Fprintf(w, "%s%s:\n%s", strings.Repeat("\n", min(i, 1)), strings.Join(files[text], "\n"), text)
+		})
+	}
 }
 
 // verdict is an error if there are findings of the severity that is asked for.

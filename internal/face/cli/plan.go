@@ -35,7 +35,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if f.wizard.answers != "" || f.asksFor(cmd.Flags(), env) {
 		return f.ask(cmd, env)
 	}
-	if err := errors.Join(f.missing(), vacant(env, "out", f.out, f.force)); err != nil {
+	if err := errors.Join(f.missing(env), vacant(env, "out", f.out, f.force)); err != nil {
 		return err
 	}
 	r, err := env.plan(cmd.Context(), f.Request, f.quiet)

@@ -134,7 +134,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 		f.API = &plan.APIPrice{Input: f.apiPrice[0], Output: f.apiPrice[1]}
 	}
 	errs := []error{
-		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "goodput", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
+		zeros(fs, "isl", "osl"), notZero(fs, "gpus", fmt.Sprintf("between 1 and %d", experiment.MaxDevices)), notZero(fs, "confidence", belowOne), notZero(fs, "goodput", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
 		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"), hostFlags(fs, &f.Host),
 	}
 	if f.mode == string(experiment.Aggregated) || f.mode == string(experiment.Disaggregated) {
@@ -162,8 +162,8 @@ func (f *planFlags) lacking() []string {
 	return append(flags, f.lengthless()...)
 }
 
-// missing reports all missing inputs at once.
-func (f *planFlags) missing() error {
+// missing reports all missing inputs at once, after names that are not known.
+func (f *planFlags) missing(env *Env) error {
 	flags := f.lacking()
 	if flags == nil {
 		return nil
@@ -172,7 +172,7 @@ func (f *planFlags) missing() error {
 	if slices.Contains(flags, "--isl") && slices.Contains(flags, "--osl") {
 		hint = "lengths also come from --preset chat, --workload or --trace; " + hint
 	}
-	return withHint(usagef("missing: %s", join(flags)), "%s", hint)
+	return errors.Join(plan.Unknown(env.world(), f.Request), withHint(usagef("missing: %s", join(flags)), "%s", hint))
 }
 
 // readLengths reads the length distributions.

@@ -45,7 +45,7 @@ func watched[Request, Response any](
 func (l *progress) show(p session.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.live || p.Of == 0 || l.env.Now().Sub(l.start) < patience {
+	if !l.live || l.env.Now().Sub(l.start) < patience {
 		return
 	}
 	l.printed = true

@@ -139,7 +139,7 @@ func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 // systemAssumptions lists the defaults that depend on a system.
 func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile) {
 	if given.Engines == nil {
-		if engines := engine.RunsOn(d.Vendor); engines != nil {
+		if engines := engine.RunsOn(d); engines != nil {
 			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "engines that run on it")
 		}
 	}

@@ -98,11 +98,14 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	c := calibrate.Calibration{
 		Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
-		Progress: func(task string) { w.Tell(session.Progress{Task: task}) },
+		Progress: func(task string, done, of int) {
+			w.Tell(session.Progress{Task: task, Done: done, Of: of, What: "rows"})
+		},
 	}
 	if !r.FromScratch {
 		c.Base = base
 	}
+	w.Tell(session.Progress{Task: fmt.Sprintf("predicting %d rows", len(prepared))})
 	if out.Before, err = p.PredictPrepared(ctx, prepared, r.Workers); err != nil {
 		return nil, err
 	}

@@ -267,12 +267,13 @@ func (x *inspection) graphs(p *deployment.Served) {
 			f.Words = x.graphSizes(p, written)
 		}
 	}
+	reached := min(e.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks)
 	switch most := e.Graph.MaxBatch; {
 	case most == 0 && x.given(p, key):
 		report("PL034", SevereWarning, "decode steps run without captured graphs: every step waits for the host")
-	case most < e.MaxSequences && x.given(p, key):
+	case most < reached && x.given(p, key):
 		report("PL035", SevereWarning, "graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences)
-	case most > 0 && most < min(e.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks) && x.given(p, "max_sequences"):
+	case most > 0 && most < reached && x.given(p, "max_sequences"):
 		report("PL035", SevereHint, "by default graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences)
 	case most > e.MaxSequences && e.Graph.EagerPrefill && x.given(p, key):
 		report("PL036", SevereHint, "graphs are captured up to a batch of %d, above the limit of %d sequences: the largest use memory but never run", most, e.MaxSequences)
@@ -335,7 +336,7 @@ func (x *inspection) cache() {
 	switch {
 	case held == 0:
 		x.at(x.add("PL027", "memory_share", fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), ""), p.Role, "memory_share")
-	case held < limit && x.planned(held*all, limit):
+	case held < limit && (p.Engine.Reserve >= 1 || x.planned(held*all, limit)): // what has room to its end alone starts, the others wait
 	case held < limit && x.given(p, key):
 		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit)
 		x.set(x.add("PL032", key, what, ""), p, key, held)

@@ -141,6 +141,30 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestCacheBinds: where the cache holds few requests, TensorRT-LLM, which reserves a request's output when it starts it, has none to
+// preempt, and graphs of larger batches are not missed.
+func TestCacheBinds(t *testing.T) {
+	long := lint.Request{System: "h200_sxm", Input: 30000, Output: 1000, Static: true}
+	for command, want := range map[string][]string{
+		"vllm serve Qwen/Qwen3-8B --max-num-seqs 900":                                                {"PL032"},
+		"vllm serve Qwen/Qwen3-8B --max-num-seqs 900 --cudagraph-capture-sizes 1 8 16":               {"PL035", "PL032"},
+		"vllm serve Qwen/Qwen3-8B --max-num-seqs 900 --cudagraph-capture-sizes 1 8 64":               {"PL032"},
+		"trtllm-serve Qwen/Qwen3-8B --max_batch_size 900 --max_num_tokens 32768 --max_seq_len 32768": {},
+	} {
+		r := long
+		r.Command = command
+		got := []string{}
+		for _, f := range linted(t, r).Findings {
+			if f.Code == "PL032" || f.Code == "PL035" {
+				got = append(got, f.Code)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", command, got, want)
+		}
+	}
+}
+
 // TestMended: what a rule says it can correct is corrected, and then not found again.
 func TestMended(t *testing.T) {
 	all := cases()

@@ -217,7 +217,7 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 		}
 		engines := r.Engines
 		if engines == nil {
-			engines = engine.RunsOn(d.Vendor)
+			engines = engine.RunsOn(d)
 		}
 		if engines == nil {
 			return nil, session.BadInput(errors.New(engine.Foreign(simulate.DefaultEngine, d)))
@@ -324,18 +324,7 @@ func Check(w *session.Session, r Request) (full Request, about []session.PlanWor
 	if err != nil {
 		return r, nil, err
 	}
-	errs := []error{complete(w, &r)}
-	if r.Model != "" {
-		_, err := w.Model(r.Model, "")
-		if err == nil && r.checkDraft() == nil {
-			_, err = drafts(w, &r)
-		}
-		errs = append(errs, err)
-	}
-	for _, name := range r.Engines {
-		_, err := lookup(name)
-		errs = append(errs, session.BadInput(err))
-	}
+	errs := []error{complete(w, &r), known(w, &r)}
 	if len(r.Workloads) > 0 {
 		k, err := w.Kinds(r.Workloads)
 		if errs = append(errs, err); err == nil {
@@ -346,6 +335,28 @@ func Check(w *session.Session, r Request) (full Request, about []session.PlanWor
 		err = r.runs(w)
 	}
 	return r, about, err
+}
+
+// Unknown reports systems, a model and engines that are named and not known, whatever else a request lacks.
+func Unknown(w *session.Session, r Request) error {
+	return errors.Join(session.BadInput(systems(w, &r)), known(w, &r))
+}
+
+// known reports a model, drafts and engines that are not known.
+func known(w *session.Session, r *Request) error {
+	var errs []error
+	if r.Model != "" {
+		_, err := w.Model(r.Model, "")
+		if err == nil && r.checkDraft() == nil {
+			_, err = drafts(w, r)
+		}
+		errs = append(errs, err)
+	}
+	for _, name := range r.Engines {
+		_, err := lookup(name)
+		errs = append(errs, session.BadInput(err))
+	}
+	return errors.Join(errs...)
 }
 
 // runs reports why nothing that is compared runs: the model does not fit, or the engine does not know the system.

@@ -15,7 +15,8 @@ import (
 )
 
 // resolve finds the format of every part of a model.
-func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (graph.Quant, error) {
+func (f *Formats) resolve(at *Parts, p graph.Policy) (graph.Quant, error) {
+	m, d := at.Model, at.Device
 	if f.MXFP4Group < 0 {
 		return graph.Quant{}, field.Errorf("%s must be positive, got %d", field.Name("mxfp4_group_size"), f.MXFP4Group)
 	}
@@ -23,7 +24,7 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 		return graph.Quant{}, field.Errorf("%s %d needs %s or %s MXFP4", field.Name("mxfp4_group_size"), f.MXFP4Group,
 			field.Name("quantize_linear_action"), field.Name("quantize_non_expert_linear_action"))
 	}
-	if err := errors.Join(f.words(), f.runs(d)); err != nil {
+	if err := errors.Join(f.words(), f.runs(at)); err != nil {
 		return graph.Quant{}, err
 	}
 	q := graph.Resolve(m, p, f.actions(d))
@@ -49,7 +50,7 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	case "bf16", "bfloat16":
 		q.KV = q.Base
 	}
-	return q, nil
+	return q, at.reads(&q)
 }
 
 // narrowInputs has the inputs of MXFP4 experts in MXFP8 where a device multiplies 4-bit weights by them, as TensorRT-LLM does by
@@ -175,20 +176,39 @@ func (f *Formats) lacks(d *device.Profile) []narrow {
 	return slices.DeleteFunc(all, func(n narrow) bool { return n.in == dtype.None || d.Matrix[n.in] > 0 })
 }
 
-// bare are generations of devices for which engines have no kernels that widen
-// weights of 8-bit and 4-bit floats either: vLLM's need compute capability 8.0
-// (Fp8Config.get_min_capability), and on AMD FP8 begins with CDNA3.
-func bare() []string { return []string{"pascal", "volta", "turing", "cdna1", "cdna2"} }
+// widens reports whether an engine has kernels that multiply weights in 8-bit and 4-bit floats on a device, widened where it has
+// no arithmetic for them. On Volta and before none has, as on AMD before CDNA 3; on Turing vLLM's Marlin has since 0.13, but in MXFP4, whose
+// inputs it wants in BF16.
+func (p *Parts) widens(mxfp4 bool) bool {
+	switch p.Device.Generation {
+	case "pascal", "volta", "cdna1", "cdna2":
+		return false
+	case "turing":
+		return !mxfp4 && (p.Engine == nil || p.Engine.Server() == "vllm")
+	}
+	return true
+}
 
-// runs reports quantizations that no kernel of the device's generation computes.
-func (f *Formats) runs(d *device.Profile) error {
+// runs reports requested quantizations that no kernel of the device's generation computes.
+func (f *Formats) runs(at *Parts) error {
 	var errs []error
-	for _, n := range f.lacks(d) {
-		if slices.Contains(bare(), d.Generation) && n.in != dtype.INT8 {
-			errs = append(errs, field.Errorf("%s %s: %s has neither arithmetic in %v nor kernels that widen it", n.name, n.asked, d.Name, n.in))
+	for _, n := range f.lacks(at.Device) {
+		if n.in != dtype.INT8 && !at.widens(n.asked == string(dtype.MXFP4Action)) {
+			errs = append(errs, field.Errorf("%s %s: %s has neither arithmetic in %v nor kernels that widen it", n.name, n.asked, at.Device.Name, n.in))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// reads reports weights of a checkpoint that no kernel of the device's generation reads.
+func (p *Parts) reads(q *graph.Quant) error {
+	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared} {
+		narrow := s.Weight == dtype.FP8 || s.Weight == dtype.FP4
+		if narrow && p.Device.Matrix[s.Weight] == 0 && !p.widens(s.Weight == dtype.FP4 && s.Group == graph.DefaultMXFP4Group) {
+			return field.Errorf("%s has weights in %v: %s has neither arithmetic in it nor kernels that widen it", p.Model.Name(), s.Weight, p.Device.Name)
+		}
+	}
+	return nil
 }
 
 // widened are notes on requested quantizations that the device has no arithmetic for.

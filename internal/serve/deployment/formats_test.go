@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -180,6 +181,38 @@ func TestWeightFormats(t *testing.T) {
 		if q.Attention.Name() != c.attention || q.Shared != q.Attention || q.Experts.Name() != c.expertsIn || q.KV != c.kv || q.Head.Quantized() {
 			t.Errorf("%+v: got %s, shared %s, experts %s, KV %s, head %s", c.formats,
 				q.Attention.Name(), q.Shared.Name(), q.Experts.Name(), q.KV, q.Head.Name())
+		}
+	}
+}
+
+// TestOwnFormats: weights that a checkpoint has in 8-bit or 4-bit floats run where a device computes in them, or an engine's kernels widen them.
+func TestOwnFormats(t *testing.T) {
+	for _, c := range []struct{ model, device, engine, err string }{
+		{"Qwen/Qwen3-8B-FP8", "v100_sxm_32gb", "vllm", "Qwen/Qwen3-8B-FP8 has weights in fp8: v100_sxm_32gb has neither arithmetic in it nor kernels that widen it"},
+		{"Qwen/Qwen3-8B-FP8", "mi250x_gcd", "vllm", "weights in fp8"},
+		{"Qwen/Qwen3-8B-FP8", "t4", "vllm", ""},
+		{"Qwen/Qwen3-8B-FP8", "t4", "sglang", "weights in fp8"},
+		{"Qwen/Qwen3-8B-FP8", "a100_sxm", "sglang", ""},
+		{"openai/gpt-oss-20b", "t4", "vllm", "openai/gpt-oss-20b has weights in fp4"},
+		{"openai/gpt-oss-20b", "v100_sxm_32gb", "vllm", "weights in fp4"},
+		{"openai/gpt-oss-20b", "a100_sxm", "vllm", ""},
+		{"Qwen/Qwen3-8B", "v100_sxm_32gb", "vllm", ""},
+	} {
+		m, err := model.Lookup(c.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := device.Lookup(c.device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := engine.LookupVersion(c.engine, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = new(deployment.Deployment).Base(deployment.Parts{Model: m, Device: d, Engine: e})
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

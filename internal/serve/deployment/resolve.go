@@ -152,7 +152,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	quant, err := d.Formats.resolve(p.Model, policy, p.Device)
+	quant, err := d.Formats.resolve(&p, policy)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ type Client interface {
 	check() error
 	load(seed uint64) load
 	endless(seed uint64) load
-	size() (requests, window float64)
 }
 
 // ClosedLoop is a benchmark that keeps a number of requests in flight: each

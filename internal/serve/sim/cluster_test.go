@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -310,5 +311,15 @@ func TestSeries(t *testing.T) {
 	}
 	if p := r.Series[len(r.Series)/2]; p.Waiting < 44 || p.Running < 15 {
 		t.Errorf("in the middle: %+v", p)
+	}
+}
+
+// TestCancelledBefore: a cancelled run does not begin.
+func TestCancelledBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &Config{Client: closed(4), Workers: Pool{Engine: vllm(), Stepper: h100()}}
+	if _, err := Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -24,7 +24,6 @@
 //   - several replicas: route.go, transfer.go
 //   - steady state: steady.go for warm-up, window and end, sampling.go for the
 //     rules, stagger.go for the start of clients
-//   - memory of a run: bytes.go
 //   - results: result.go, summary.go, flight.go, gap.go, series.go, csv.go
 //
 // # Why it is fast

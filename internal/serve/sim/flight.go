@@ -21,6 +21,14 @@ func (l *Levels) longer(by float64) {
 	}
 }
 
+// atMost bounds the numbers by those of a closed loop, whose clients have one request each.
+func (l *Levels) atMost(clients int) {
+	l.Mean = min(l.Mean, float64(clients))
+	for _, x := range []*int{&l.P50, &l.P90, &l.P95, &l.P99, &l.Max} {
+		*x = min(*x, clients)
+	}
+}
+
 // flight follows the number of requests in flight.
 type flight struct {
 	n     int

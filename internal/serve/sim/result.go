@@ -215,6 +215,9 @@ func (s *simulation) lasting() *Result {
 	if n := len(t.tally.latency); n > 0 {
 		res.InFlight.longer(res.RequestRate * (float64(res.Latency.Mean) - float64(t.tally.spent)/float64(n)))
 	}
+	if loop, closed := s.config.Client.(ClosedLoop); closed {
+		res.InFlight.atMost(loop.Concurrency)
+	}
 	s.uses(res, over)
 	return res
 }
