@@ -156,8 +156,8 @@ func (t *tally) compare() {
 	if n < 2*shortGroups {
 		return
 	}
-	ttft := func(v units.Seconds) float64 { return float64(v) }
-	_, least := t.chance(t.ttft, ttft)
+	times := groupsOf(t.ttft, func(v units.Seconds) float64 { return float64(v) })
+	_, least := t.left(times, n)
 	var sums [shortGroups][queues]float64
 	var all [queues]float64
 	size := n / shortGroups
@@ -187,7 +187,7 @@ func (t *tally) compare() {
 			c.groups[i] -= mean
 			c.squares += c.groups[i] * c.groups[i]
 		}
-		if _, e := t.chance(t.ttft, ttft); c.squares > 0 && e < least {
+		if _, e := t.left(times, n); c.squares > 0 && e < least {
 			best, least = *c, e
 		}
 	}

@@ -120,7 +120,11 @@ func (t *tally) errors(percentile float64, out *Sampling) {
 
 // chance is by how much a mean is higher by chance in the arrivals, and the standard error of what that leaves.
 func (t *tally) chance(values []units.Seconds, of func(units.Seconds) float64) (by, e float64) {
-	var groups [shortGroups]float64
+	return t.left(groupsOf(values, of), len(values))
+}
+
+// groupsOf are the means of groups of values.
+func groupsOf(values []units.Seconds, of func(units.Seconds) float64) (groups [shortGroups]float64) {
 	n := len(values) / shortGroups
 	rest := values[len(values)-n*shortGroups:]
 	for i := range groups {
@@ -128,8 +132,13 @@ func (t *tally) chance(values []units.Seconds, of func(units.Seconds) float64) (
 			groups[i] += of(v) / float64(n)
 		}
 	}
+	return groups
+}
+
+// left is chance for the means of groups of so many values.
+func (t *tally) left(groups [shortGroups]float64, values int) (by, e float64) {
 	beyond, more := 0.0, 1.0
-	if c := &t.common; c.values > 0 && c.values == len(values) {
+	if c := &t.common; c.values > 0 && c.values == values {
 		by, beyond, more = c.explained(&groups)
 	}
 	short := standardError(groups[:])
