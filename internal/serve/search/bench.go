@@ -237,7 +237,7 @@ func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
 	sessions := b.Sessions.Turns > 0
 	out := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: of.precision == Carried || sessions, Sessions: sessions && of.precision == Carried}
 	const (
-		enough = 2000      // requests for a verdict
+		enough = 3000      // requests for a verdict
 		more   = 20        // times as many of sessions
 		often  = 8         // that all sessions under way are replaced, a quarter of it before the window: judged, most trials end long before
 		most   = 2_000_000 // requests, however long sessions think: some ten seconds

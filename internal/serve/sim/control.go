@@ -36,18 +36,20 @@ type control struct {
 	deviation float64
 }
 
-// controlled reports whether the mean waits of queues are known: where requests are independent of each other.
-func controlled(c Client) bool {
-	loop, ok := c.(OpenLoop)
-	return ok && loop.Process == Poisson && loop.Mix.turns() == 1 && !loop.Mix.recalls()
+// controlled reports whether queues show how busy a window is. Prompts wait for workers that only compute prompts as they do in a queue; those
+// for workers that generate wait for caches and batches, which fill slowly and all at once. And mean waits are known only where requests are
+// independent of each other.
+func (c *Config) controlled() bool {
+	loop, ok := c.Client.(OpenLoop)
+	return ok && c.Decode != nil && loop.Process == Poisson && loop.Mix.turns() == 1 && !loop.Mix.recalls()
 }
 
-// newControls makes the queues for a client, with so many places for requests; nil where nothing is known of them.
-func newControls(c Client, places int) *controls {
-	if !controlled(c) {
+// newControls makes the queues, with so many places for requests; nil where they show nothing.
+func newControls(c *Config, places int) *controls {
+	if !c.controlled() {
 		return nil
 	}
-	loop, _ := c.(OpenLoop)
+	loop, _ := c.Client.(OpenLoop)
 	mean, square := loop.prompts()
 	varied := square / (mean * mean)
 	out, ok := spareControls.Get().(*controls)

@@ -17,7 +17,8 @@ func prompted(load float64, process Process, seed uint64) (c *Config, ttft float
 	const tokens = 3000
 	service := float64(step.Step(Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: tokens * (tokens + 1) / 2, Sampled: 1}))
 	client := OpenLoop{Rate: load / service, Process: process, Variation: 1, Requests: 1, Input: Lengths{Tokens: tokens}, Output: Lengths{Tokens: 1}}
-	return &Config{Client: client, Workers: Pool{Engine: engine, Stepper: step}, Seed: seed}, service * (1 + load/(1-load)/2)
+	c = &Config{Client: client, Workers: Pool{Engine: engine, Stepper: step}, Decode: &Pool{Engine: vllm(), Stepper: step}, Seed: seed}
+	return c, service * (1 + load/(1-load)/2)
 }
 
 // TestControls: near capacity the mean and a percentile of a window are nearer to those of a load that lasts where queues show how busy the
@@ -53,7 +54,7 @@ func TestKnownWaits(t *testing.T) {
 	t.Parallel()
 	const n = 400_000
 	loop := OpenLoop{Rate: 3, Input: Lengths{Tokens: 1000, Low: 0.2}, Output: Lengths{Tokens: 1}}
-	c := newControls(loop, 1)
+	c := newControls(&Config{Client: loop, Decode: &Pool{}}, 1)
 	gap, input := loop.gaps(stream(7, arrivalStream)), loop.Input.drawer(stream(7, inputStream))
 	var q request
 	now, sums := units.Seconds(0), [queues]float64{}

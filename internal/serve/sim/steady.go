@@ -127,14 +127,14 @@ func (r *Steady) check() error {
 }
 
 // bound is how many requests may end.
-func (r *Steady) bound(c Client) int {
+func (r *Steady) bound(c *Config) int {
 	if r.Requests > 0 {
 		return r.Requests
 	}
-	if controlled(c) {
+	if c.controlled() {
 		return controlledRequests
 	}
-	loop, _ := c.(ClosedLoop)
+	loop, _ := c.Client.(ClosedLoop)
 	each := requestsPerClient
 	if loop.Mix.converses() {
 		each = int(math.Ceil(sessionsPerClient * loop.Mix.meanTurns()))
@@ -150,7 +150,7 @@ func newSteady(c *Config, places int) *steady {
 		s.tally.restart()
 	}
 	s.tally.known = nil
-	if s.controls = newControls(c.Client, places); s.controls != nil {
+	if s.controls = newControls(c, places); s.controls != nil {
 		s.tally.known = &s.controls.known
 	}
 	for i := range s.free { // the first is the last
@@ -159,7 +159,7 @@ func newSteady(c *Config, places int) *steady {
 	if s.rule.Error == 0 {
 		s.rule.Error = DefaultSampling
 	}
-	s.bound = s.rule.bound(c.Client)
+	s.bound = s.rule.bound(c)
 	if loop, ok := c.Client.(OpenLoop); ok && loop.Process == Gamma {
 		s.variation = math.Max(1, loop.Variation)
 	}
@@ -368,10 +368,10 @@ func (s *simulation) closes() {
 }
 
 // turns is how often every request that runs is replaced in a window at least, so that its groups of requests are hardly
-// correlated: half as often where a coarse error will do.
+// correlated: half as often where a coarse error will do, and queues show how busy it was.
 func (t *steady) turns() int {
 	const fine, coarse = 4, 2
-	if t.rule.Error > DefaultSampling {
+	if t.rule.Error > DefaultSampling && t.controls != nil {
 		return coarse
 	}
 	return fine
