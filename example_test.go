@@ -28,7 +28,7 @@ func ExamplePlanner_Plan() {
 	}
 	// Output:
 	// agg: 2 replicas of one GPU, 2 GPUs, $2993 per month
-	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2988 per month
+	// disagg: 1 prefill of one GPU, 1 decode of one GPU, 2 GPUs, $2989 per month
 }
 
 // If nothing meets the limits, a plan names the nearest limits that can be met.

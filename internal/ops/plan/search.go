@@ -47,6 +47,8 @@ type Found struct {
 	// Score is that of the search; Beaten says that another engine or mode of the system has a higher one.
 	Score  float64
 	Beaten bool
+
+	Ranks float64 // the cost that it is ranked by, see [RankedBy.rank]
 }
 
 // Run compares systems, engines and modes by simulation, and says what the best
@@ -230,7 +232,7 @@ func (c *comparison) response() *Response {
 		ranked[i].Apart = ranked[i].Cost.USDPerHour > 0 && ranked[i].Price.Class != class
 	}
 	out.RankedBy = p.order(ranked)
-	slices.SortStableFunc(ranked, func(a, b Found) int { return out.RankedBy.compare(&a, &b) })
+	out.RankedBy.rank(ranked)
 	if many(p.r) {
 		ranked = firsts(ranked)
 		out.Notes = append(out.Notes, fmt.Sprintf("of each of %d systems the best engine and mode is shown; a plan of up to %d systems shows all", len(p.r.Systems), fewSystems))
@@ -330,6 +332,39 @@ func (p *planning) order(found []Found) RankedBy {
 	return ByThroughput
 }
 
+// rank puts contenders in their order. Systems are compared by what they cost. Of one system, what the search found to be better comes
+// first, even if it takes a little more energy: which engine and mode is the best of a system does not depend on the others.
+func (o RankedBy) rank(all []Found) {
+	slices.SortStableFunc(all, func(a, b Found) int { return cmp.Compare(b.Score, a.Score) })
+	most := map[string]float64{}
+	for i := range all {
+		c := &all[i]
+		c.Ranks = o.cost(c)
+		if of := c.Experiment.System; c.Meets && o != ByDayCost { // which a schedule decides
+			c.Ranks = max(c.Ranks, most[of])
+			most[of] = c.Ranks
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Found) int { return o.compare(&a, &b) })
+}
+
+// cost is what contenders are ranked by where it is a cost; those without a price that can be compared come after the others.
+func (o RankedBy) cost(c *Found) float64 {
+	if !c.priced() {
+		return math.Inf(1)
+	}
+	switch o {
+	case ByDayCost:
+		return c.Scaled
+	case ByCost:
+		return c.Cost.PerMonth
+	case ByTokenCost:
+		return c.Cost.PerMillion
+	case ByThroughput, ByDevices, ByHours:
+	}
+	return 0
+}
+
 // compare orders contenders: those that meet the limits first, the best of them first;
 // of the others, those nearest to the limits.
 func (o RankedBy) compare(a, b *Found) int {
@@ -342,34 +377,20 @@ func (o RankedBy) compare(a, b *Found) int {
 	if !a.Meets {
 		return cmp.Compare(a.over(), b.over())
 	}
-	price := func(of func(*money.Cost) float64) int {
-		known := func(c *Found) float64 {
-			if !c.priced() {
-				return math.Inf(1)
-			}
-			return of(&c.Cost)
-		}
-		return cmp.Compare(known(a), known(b))
-	}
+	costs := cmp.Compare(a.Ranks, b.Ranks)
 	devices := func() int { return cmp.Compare(a.Used, b.Used) }
 	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
 	switch o {
 	case ByDayCost:
-		scaled := func(c *Found) float64 {
-			if !c.priced() {
-				return math.Inf(1)
-			}
-			return c.Scaled
-		}
-		return cmp.Or(cmp.Compare(scaled(a), scaled(b)), cmp.Compare(a.Day.Hours, b.Day.Hours), tokens())
+		return cmp.Or(costs, cmp.Compare(a.Day.Hours, b.Day.Hours), tokens())
 	case ByHours:
 		return cmp.Or(cmp.Compare(a.Day.Hours, b.Day.Hours), devices(), tokens())
 	case ByCost:
-		return cmp.Or(price(func(c *money.Cost) float64 { return c.PerMonth }), devices(), tokens())
+		return cmp.Or(costs, devices(), tokens())
 	case ByDevices:
 		return cmp.Or(devices(), tokens())
 	case ByTokenCost:
-		return cmp.Or(price(func(c *money.Cost) float64 { return c.PerMillion }), tokens())
+		return cmp.Or(costs, tokens())
 	case ByThroughput:
 	}
 	return tokens()

@@ -244,6 +244,10 @@ type tally struct {
 	from, to                    units.Seconds
 	spent                       units.Seconds   // by all requests, in the simulation
 	scratch                     []units.Seconds // to find percentiles in
+
+	waits  []waits          // in the queues beside the deployment; nil without any
+	known  *[queues]control // of these
+	common common
 }
 
 // spareTallies are those of steady simulations that have ended.
@@ -258,7 +262,7 @@ func (t *tally) room(n int) {
 
 // restart forgets all but the room.
 func (t *tally) restart() {
-	*t = tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], stretch: t.stretch[:0], scratch: t.scratch}
+	*t = tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], stretch: t.stretch[:0], scratch: t.scratch, waits: t.waits[:0], known: t.known}
 }
 
 func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
@@ -287,10 +291,12 @@ func (t *tally) report(res *Result, times int, percentile float64, over units.Se
 	if res.Counted == 0 {
 		return
 	}
-	res.TTFT, res.TPOT = summarize(t.ttft, times, percentile), summarize(t.tpot, times, percentile)
-	res.Latency = summarize(t.latency, times, percentile)
+	t.compare()
+	res.TTFT, res.TPOT = t.summarize(t.ttft, times, percentile), t.summarize(t.tpot, times, percentile)
+	res.Latency = t.summarize(t.latency, times, percentile)
 	if len(t.stretch) > 0 {
-		res.Stretch = float64(quantile.Repeated(t.stretch, times, percentile/100)[0])
+		share, _ := t.share(t.stretch, percentile/100)
+		res.Stretch = float64(quantile.Repeated(t.stretch, times, share)[0])
 	}
 	res.GoodShare = float64(t.good) / float64(res.Counted)
 	res.CachedShare = float64(t.cached) / float64(t.input)

@@ -72,6 +72,9 @@ func runAll(ctx context.Context, c *Config) (*Result, error) {
 	spare.Put(&requests)
 	if s.steady != nil {
 		spareTallies.Put(new(s.steady.tally))
+		if s.steady.controls != nil {
+			spareControls.Put(s.steady.controls)
+		}
 	}
 	return out, nil
 }
@@ -234,6 +237,9 @@ func (s *simulation) enter(q *request) {
 	s.flight.change(s.now, 1)
 	if s.steady != nil {
 		s.steady.arrived++
+		if c := s.steady.controls; c != nil {
+			c.take(q, s.now)
+		}
 	}
 	if !s.possible(q) {
 		q.state = refused

@@ -57,35 +57,50 @@ const (
 // sampled is a percentile of times in the order in which requests ended, or with 0 their mean, and its relative standard
 // error. That of a percentile follows from the error of the share of times below it.
 func (t *tally) sampled(values []units.Seconds, percentile float64) (value units.Seconds, e float64) {
-	n := float64(len(values))
 	if len(values) < 2*shortGroups {
 		return values[0], math.Inf(1)
 	}
 	if percentile == 0 {
-		sum := units.Seconds(0)
-		for _, v := range values {
-			sum += v
-		}
-		mean := sum / units.Seconds(n)
+		mean, e := t.mean(values)
 		if mean == 0 {
 			return 0, 0
 		}
-		return mean, batchMeans(values, func(v units.Seconds) float64 { return float64(v) }) / float64(mean)
+		return mean, e / float64(mean)
 	}
+	p, off := t.share(values, percentile/100)
 	t.scratch = append(t.scratch[:0], values...)
-	p := percentile / 100
-	at := quantile.Of(t.scratch, p)[0]
-	off := batchMeans(values, func(v units.Seconds) float64 {
+	if p+off >= 1 || p-off <= 0 {
+		return quantile.Of(t.scratch, p)[0], math.Inf(1)
+	}
+	ends := quantile.Of(t.scratch, p-off, p, p+off)
+	if ends[1] == 0 {
+		return 0, math.Inf(1)
+	}
+	return ends[1], float64(ends[2]-ends[0]) / 2 / float64(ends[1])
+}
+
+// mean is the mean of times as it would be with usual arrivals, and its standard error.
+func (t *tally) mean(values []units.Seconds) (units.Seconds, float64) {
+	sum, least := units.Seconds(0), values[0]
+	for _, v := range values {
+		sum += v
+		least = min(least, v)
+	}
+	by, e := t.chance(values, func(v units.Seconds) float64 { return float64(v) })
+	return max(least, sum/units.Seconds(len(values))-units.Seconds(by)), e
+}
+
+// share is the share of times up to what would be a quantile of them with usual arrivals, and its standard error.
+func (t *tally) share(values []units.Seconds, q float64) (share, e float64) {
+	t.scratch = append(t.scratch[:0], values...)
+	at := quantile.Of(t.scratch, q)[0]
+	by, e := t.chance(values, func(v units.Seconds) float64 {
 		if v <= at {
 			return 1
 		}
 		return 0
 	})
-	if at == 0 || p+off >= 1 || p-off <= 0 {
-		return at, math.Inf(1)
-	}
-	ends := quantile.Of(t.scratch, p-off, p+off)
-	return at, float64(ends[1]-ends[0]) / 2 / float64(at)
+	return min(1, max(0, q+by)), e
 }
 
 // errors are the sampling errors of all times; none of too few.
@@ -103,9 +118,13 @@ func (t *tally) errors(percentile float64, out *Sampling) {
 	}
 }
 
-// batchMeans is the standard error of a mean.
-func batchMeans(values []units.Seconds, of func(units.Seconds) float64) float64 {
-	var groups [shortGroups]float64
+// chance is by how much a mean is higher by chance in the arrivals, and the standard error of what that leaves.
+func (t *tally) chance(values []units.Seconds, of func(units.Seconds) float64) (by, e float64) {
+	return t.left(groupsOf(values, of), len(values))
+}
+
+// groupsOf are the means of groups of values.
+func groupsOf(values []units.Seconds, of func(units.Seconds) float64) (groups [shortGroups]float64) {
 	n := len(values) / shortGroups
 	rest := values[len(values)-n*shortGroups:]
 	for i := range groups {
@@ -113,12 +132,21 @@ func batchMeans(values []units.Seconds, of func(units.Seconds) float64) float64 
 			groups[i] += of(v) / float64(n)
 		}
 	}
+	return groups
+}
+
+// left is chance for the means of groups of so many values.
+func (t *tally) left(groups [shortGroups]float64, values int) (by, e float64) {
+	beyond, more := 0.0, 1.0
+	if c := &t.common; c.values > 0 && c.values == values {
+		by, beyond, more = c.explained(&groups)
+	}
 	short := standardError(groups[:])
 	var long [longGroups]float64
 	for i := range groups {
 		long[i*longGroups/shortGroups] += groups[i] * longGroups / shortGroups
 	}
-	return math.Max(short, standardError(long[:]))
+	return by, math.Hypot(beyond, more*math.Max(short, standardError(long[:])))
 }
 
 // standardError is that of the mean of independent values.

@@ -285,7 +285,7 @@ func (s *simulation) generation() int {
 // stretch is the least requests of a window: those of a few turns of all that run, and of whole sessions, of all that are open if
 // they are asked for.
 func (s *simulation) stretch() int {
-	n := max(windowTurns*s.running(), s.around())
+	n := max(s.steady.turns()*s.running(), s.around())
 	if s.talks == nil {
 		return n
 	}
@@ -297,7 +297,7 @@ func (s *simulation) stretch() int {
 		const thoughts = 2500 // whose mean is known to 2 %, as other times are
 		n = max(n, thoughts)
 	}
-	return max(n, int(s.talks.means*float64(max(windowTurns, open))))
+	return max(n, int(s.talks.means*float64(max(s.steady.turns(), open))))
 }
 
 // filling reports whether the caches of sessions, or of prompts that are known, have room that they will not have for long:

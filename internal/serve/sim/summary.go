@@ -37,21 +37,31 @@ func (s *Summary) Percentile(p float64) units.Seconds {
 
 // summarize reorders the values, each of which stands for so many equal ones.
 func summarize(values []units.Seconds, times int, percentile float64) Summary {
+	return new(tally).summarize(values, times, percentile)
+}
+
+// summarize does so as it would be with usual arrivals.
+func (t *tally) summarize(values []units.Seconds, times int, percentile float64) Summary {
 	n := len(values)
 	if n == 0 {
 		return Summary{}
 	}
-	var sum units.Seconds
-	for _, v := range values {
-		sum += v
+	shares := [...]float64{0.50, 0.90, 0.95, 0.99, 1, percentile / 100}
+	if t.common.values == n {
+		for i, q := range shares {
+			if q < 1 {
+				shares[i], _ = t.share(values, q)
+			}
+		}
+		for i := 1; i < 4; i++ {
+			shares[i] = max(shares[i], shares[i-1])
+		}
 	}
-	at := quantile.Repeated(values, times, 0.50, 0.90, 0.95, 0.99, 1)
-	out := Summary{
-		Count: times * n, Mean: sum / units.Seconds(n),
-		P50: at[0], P90: at[1], P95: at[2], P99: at[3], Max: at[4],
-	}
+	mean, _ := t.mean(values)
+	at := quantile.Repeated(values, times, shares[:5]...)
+	out := Summary{Count: times * n, Mean: mean, P50: at[0], P90: at[1], P95: at[2], P99: at[3], Max: at[4]}
 	if !HasPercentile(percentile) {
-		out.At = quantile.Repeated(values, times, percentile/100)[0]
+		out.At = quantile.Repeated(values, times, shares[5])[0]
 	}
 	return out
 }

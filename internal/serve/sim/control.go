@@ -1,0 +1,216 @@
+package sim
+
+import (
+	"math"
+	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// controls are queues that see the arrivals of an open loop beside the deployment. Near its capacity a deployment makes requests wait
+// long in a few busy stretches, so that the mean of a window depends on how many of them it happens to have. Most of that is chance in
+// the arrivals, which a queue with one server shows as well, and its mean wait is known (Pollaczek and Khinchine). What it waited more
+// or less than that in the window is taken out of the times, as far as they go with it: external control variates (Lavenberg and Welch,
+// "A perspective on the use of control variables to increase the efficiency of Monte Carlo simulations", Management Science 27, 1981).
+type controls struct {
+	known [queues]control
+	rate  float64 // of requests
+	mean  float64 // tokens of a prompt
+	at    units.Seconds
+	work  waits   // that each queue has to do, in seconds
+	waits []waits // of requests, by their place
+}
+
+// queues is how many there are: one is about as busy as the deployment.
+const queues = 12
+
+// waits are those of a request in the queues.
+type waits [queues]float32
+
+// control is what is known of a queue.
+type control struct {
+	load float64 // share of the time that its server is busy
+	wait float64 // mean
+	// deviation is the standard error of the mean wait of a window, times the square root of its requests: that of a reflected
+	// Brownian motion (Whitt, "Planning queueing simulations", Management Science 35, 1989).
+	deviation float64
+}
+
+// controlled reports whether queues show how busy a window is. Prompts wait for workers that only compute prompts as they do in a queue; those
+// for workers that generate wait for caches and batches, which fill slowly and all at once. And mean waits are known only where requests are
+// independent of each other.
+func (c *Config) controlled() bool {
+	loop, ok := c.Client.(OpenLoop)
+	return ok && c.Decode != nil && loop.Process == Poisson && loop.Mix.turns() == 1 && !loop.Mix.recalls()
+}
+
+// newControls makes the queues, with so many places for requests; nil where they show nothing.
+func newControls(c *Config, places int) *controls {
+	if !c.controlled() {
+		return nil
+	}
+	loop, _ := c.Client.(OpenLoop)
+	mean, square := loop.prompts()
+	varied := square / (mean * mean)
+	out, ok := spareControls.Get().(*controls)
+	if !ok || cap(out.waits) < places {
+		out = &controls{waits: make([]waits, places)}
+	}
+	*out = controls{rate: loop.Rate, mean: mean, waits: out.waits[:places]}
+	idle := 0.5
+	for i := range out.known {
+		k := &out.known[i]
+		k.load = 1 - idle
+		k.wait = k.load * k.load / loop.Rate / idle / 2 * varied
+		k.deviation = k.wait * k.load / idle * math.Sqrt(2*varied)
+		out.work[i] = float32(k.wait) // not empty, which takes long to wear off
+		idle *= 0.7
+	}
+	return out
+}
+
+// spareControls are those of simulations that have ended.
+//
+//nolint:gochecknoglobals // memory alone
+var spareControls sync.Pool
+
+// take has the queues take a request.
+func (c *controls) take(q *request, now units.Seconds) {
+	gap := float32(now - c.at)
+	c.at = now
+	c.waits[q.id] = c.work
+	part := float64(q.input) / c.mean / c.rate
+	for i := range c.work {
+		wait := max(0, c.work[i]-gap)
+		c.waits[q.id][i] = wait
+		c.work[i] = wait + float32(part*c.known[i].load)
+	}
+}
+
+// prompts are the mean length of prompts and of its square.
+func (o *OpenLoop) prompts() (mean, square float64) {
+	if o.Mix == nil {
+		return o.Input.moments()
+	}
+	shares := 0.0
+	for i := range o.Mix {
+		k := &o.Mix[i]
+		m, s := 0.0, 0.0
+		switch {
+		case k.Session != nil: // of one turn
+			first, system := k.first(), float64(k.Session.System)
+			m, s = first.moments()
+			m, s = system+m, s+system*(2*m+system)
+		case k.Like == nil:
+			m, s = k.Input.moments()
+		}
+		for j := range k.Like {
+			n := float64(k.Like[j].Input)
+			m += n / float64(len(k.Like))
+			s += n * n / float64(len(k.Like))
+		}
+		shares += k.Share
+		mean += k.Share * m
+		square += k.Share * s
+	}
+	return mean / shares, square / shares
+}
+
+// moments are the mean length and that of its square.
+func (l *Lengths) moments() (mean, square float64) {
+	if l.Distribution == nil {
+		return evenly(l.shortest(), l.Tokens)
+	}
+	weights := 0.0
+	for _, b := range l.Distribution.Bins {
+		m, s := evenly(b.Min, b.Max-1)
+		if b.Min == 0 { // drawn as 1
+			m += 1 / float64(b.Max)
+			s += 1 / float64(b.Max)
+		}
+		weights += b.Weight
+		mean += b.Weight * m
+		square += b.Weight * s
+	}
+	return mean / weights, square / weights
+}
+
+// evenly are the moments of a length from low to high, each as likely.
+func evenly(low, high int) (mean, square float64) {
+	n := float64(high-low) + 1
+	mean = (float64(low) + float64(high)) / 2
+	return mean, mean*mean + (n*n-1)/12
+}
+
+// common is what the times of a window have in common with one of the queues.
+type common struct {
+	values    int                  // of which there are waits; 0 for no queue
+	groups    [shortGroups]float64 // mean waits of the groups, less the mean of all groups
+	squares   float64              // sum of theirs
+	longer    float64              // the mean wait, less the one that is known
+	deviation float64              // of the mean wait
+}
+
+// compare finds the queue that leaves the least error of the mean TTFT, or none.
+func (t *tally) compare() {
+	t.common = common{}
+	n := len(t.waits)
+	if n < 2*shortGroups {
+		return
+	}
+	times := groupsOf(t.ttft, func(v units.Seconds) float64 { return float64(v) })
+	_, least := t.left(times, n)
+	var sums [shortGroups][queues]float64
+	var all [queues]float64
+	size := n / shortGroups
+	first := n - size*shortGroups
+	for i := range t.waits {
+		for k, w := range t.waits[i] {
+			all[k] += float64(w)
+		}
+		if i >= first {
+			group := &sums[(i-first)/size]
+			for k, w := range t.waits[i] {
+				group[k] += float64(w)
+			}
+		}
+	}
+	var best common
+	for k := range queues {
+		known := &t.known[k]
+		t.common = common{values: n, longer: all[k]/float64(n) - known.wait, deviation: known.deviation / math.Sqrt(float64(n))}
+		c := &t.common
+		mean := 0.0
+		for i := range c.groups {
+			c.groups[i] = sums[i][k] / float64(size)
+			mean += c.groups[i] / shortGroups
+		}
+		for i := range c.groups {
+			c.groups[i] -= mean
+			c.squares += c.groups[i] * c.groups[i]
+		}
+		if _, e := t.left(times, n); c.squares > 0 && e < least {
+			best, least = *c, e
+		}
+	}
+	t.common = best
+}
+
+// follows is how far times near capacity do not follow a queue, as a part of the error of its mean wait: a window without a busy stretch
+// does not show what they do in one. Chosen so that errors are about right: TestControls has two of the loads.
+const follows = 0.2
+
+// explained takes out of the means of groups what they have in common with the queue. It returns by how much that makes the mean of all
+// higher, and the error that it leaves.
+func (c *common) explained(groups *[shortGroups]float64) (by, e, more float64) {
+	slope := 0.0
+	for i := range groups {
+		slope += groups[i] * c.groups[i] / c.squares
+	}
+	for i := range groups {
+		groups[i] -= slope * c.groups[i]
+	}
+	// The slope has an error of its own.
+	more = math.Sqrt((1 + shortGroups*c.longer*c.longer/c.squares) * (shortGroups - 1) / (shortGroups - 2))
+	return slope * c.longer, follows * slope * c.deviation, more
+}
