@@ -78,7 +78,6 @@ var spareControls sync.Pool
 func (c *controls) take(q *request, now units.Seconds) {
 	gap := float32(now - c.at)
 	c.at = now
-	c.waits[q.id] = c.work
 	part := float64(q.input) / c.mean / c.rate
 	for i := range c.work {
 		wait := max(0, c.work[i]-gap)
@@ -155,7 +154,7 @@ type common struct {
 func (t *tally) compare() {
 	t.common = common{}
 	n := len(t.waits)
-	if n < 2*shortGroups {
+	if n != len(t.ttft) || n < 2*shortGroups {
 		return
 	}
 	times := groupsOf(t.ttft, func(v units.Seconds) float64 { return float64(v) })

@@ -198,6 +198,9 @@ func (s *simulation) lasting() *Result {
 	}
 	res.InFlight = s.flight.levels(s.now)
 	if len(t.tally.ttft) > 0 && over > 0 {
+		if t.tally.common = (common{}); t.out.Warmup > 0 && t.out.Ended != Overloaded { // times of a steady state
+			t.tally.compare()
+		}
 		t.tally.report(res, max(1, s.config.stands), s.config.Percentile, over)
 	}
 	res.Offered = res.RequestRate
@@ -291,7 +294,6 @@ func (t *tally) report(res *Result, times int, percentile float64, over units.Se
 	if res.Counted == 0 {
 		return
 	}
-	t.compare()
 	res.TTFT, res.TPOT = t.summarize(t.ttft, times, percentile), t.summarize(t.tpot, times, percentile)
 	res.Latency = t.summarize(t.latency, times, percentile)
 	if len(t.stretch) > 0 {
