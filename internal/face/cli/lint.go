@@ -134,12 +134,17 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		}
 		return f.print(env, []*lint.Response{r}, nil)
 	}
+	return f.runEach(cmd.Context(), env)
+}
+
+// runEach lints files one by one and prints.
+func (f *lintFlags) runEach(ctx context.Context, env *Env) error {
 	if f.System != "" { // no problem of a file
 		if _, err := env.world().Device(f.System, ""); err != nil {
 			return asked(err)
 		}
 	}
-	all, unread, err := f.checkedEach(cmd.Context(), env)
+	all, unread, err := f.checkedEach(ctx, env)
 	if err != nil || f.diff {
 		return err
 	}

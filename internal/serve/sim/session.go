@@ -240,7 +240,7 @@ func (t *talks) result(over units.Seconds, percentile float64) *Sessions {
 	}
 	out.Turns = float64(t.answered) / float64(out.Count)
 	out.Rate = float64(out.Count) / float64(over)
-	out.Latency, out.Working = summarize(t.latency, 1, percentile), summarize(t.working, 1, percentile)
+	out.Latency, out.Working = summarize(t.latency, percentile), summarize(t.working, percentile)
 	return out
 }
 

@@ -35,12 +35,12 @@ func (s *Summary) Percentile(p float64) units.Seconds {
 	return s.At
 }
 
-// summarize reorders the values, each of which stands for so many equal ones.
-func summarize(values []units.Seconds, times int, percentile float64) Summary {
-	return new(tally).summarize(values, times, percentile)
+// summarize reorders the values.
+func summarize(values []units.Seconds, percentile float64) Summary {
+	return new(tally).summarize(values, 1, percentile)
 }
 
-// summarize does so as it would be with usual arrivals.
+// summarize does so as it would be with usual arrivals; each value stands for so many equal ones.
 func (t *tally) summarize(values []units.Seconds, times int, percentile float64) Summary {
 	n := len(values)
 	if n == 0 {

@@ -17,10 +17,10 @@ func TestSummary(t *testing.T) {
 		values = append(values, units.Seconds((i*37)%101))
 	}
 	want := Summary{Count: 101, Mean: 50, P50: 50, P90: 90, P95: 95, P99: 99, Max: 100}
-	if got := summarize(values, 1, 0); got != want {
+	if got := summarize(values, 0); got != want {
 		t.Errorf("want %+v, got %+v", want, got)
 	}
-	if got := summarize(nil, 1, 0); got != (Summary{}) {
+	if got := summarize(nil, 0); got != (Summary{}) {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -37,7 +37,7 @@ func TestPercentile(t *testing.T) {
 		at := p / 100 * float64(len(sorted)-1)
 		i := int(at)
 		want := sorted[i] + units.Seconds(at-float64(i))*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
-		got := summarize(values, 1, p)
+		got := summarize(values, p)
 		if x := got.Percentile(p); math.Abs(float64(x-want)) > 1e-12 {
 			t.Fatalf("p%g of %v is %v, want %v", p, sorted, x, want)
 		}
