@@ -80,7 +80,7 @@ type Calibration struct {
 	Iterations int
 	Workers    int
 	Validation Validation
-	// Progress, if any, is told what begins, and then how many of its rows are done.
+	// Progress, if not nil, is called when a task begins, and after each of its rows.
 	Progress func(task string, done, of int)
 }
 

@@ -48,7 +48,7 @@ type Found struct {
 	Score  float64
 	Beaten bool
 
-	Ranks float64 // the cost that it is ranked by, see [RankedBy.rank]
+	RankCost float64 // what it is ranked by where that is a cost, see [RankedBy.rank]
 }
 
 // Run compares systems, engines and modes by simulation, and says what the best
@@ -339,10 +339,10 @@ func (o RankedBy) rank(all []Found) {
 	most := map[string]float64{}
 	for i := range all {
 		c := &all[i]
-		c.Ranks = o.cost(c)
+		c.RankCost = o.cost(c)
 		if of := c.Experiment.System; c.Meets && o != ByDayCost { // which a schedule decides
-			c.Ranks = max(c.Ranks, most[of])
-			most[of] = c.Ranks
+			c.RankCost = max(c.RankCost, most[of])
+			most[of] = c.RankCost
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Found) int { return o.compare(&a, &b) })
@@ -377,7 +377,7 @@ func (o RankedBy) compare(a, b *Found) int {
 	if !a.Meets {
 		return cmp.Compare(a.over(), b.over())
 	}
-	costs := cmp.Compare(a.Ranks, b.Ranks)
+	costs := cmp.Compare(a.RankCost, b.RankCost)
 	devices := func() int { return cmp.Compare(a.Used, b.Used) }
 	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
 	switch o {

@@ -162,7 +162,7 @@ func (w *ways) systems(own *device.Profile, all []*device.Profile) {
 			}
 			out = append(out, w.step(d.Name+" instead of "+own.Name, func(r *Request) {
 				r.Systems, r.DeviceFile = []string{d.Name}, ""
-				if engines := launch.Engines(d.Vendor); !slices.Contains(engines, engine.Port(w.base.Engine.Name, d.Vendor)) {
+				if engines := engine.RunsOn(d); !slices.Contains(engines, engine.Port(w.base.Engine.Name, d.Vendor)) {
 					r.Engines = engines[:1]
 				}
 			}))

@@ -57,7 +57,7 @@ func (f *Formats) resolve(at *Parts, p graph.Policy) (graph.Quant, error) {
 // default, vLLM and SGLang with FlashInfer's kernels, and AITER on CDNA 4 for the experts of gpt-oss from 256 tokens on (fused_moe.py);
 // elsewhere weights are widened to 16 bits.
 func narrowInputs(q *graph.Quant, d *device.Profile) {
-	if q.Experts.Weight == dtype.FP4 && q.Experts.Group == graph.DefaultMXFP4Group && q.Experts.WeightOnly() && (strings.HasPrefix(d.Generation, "blackwell") || d.Generation == "cdna4") {
+	if q.Experts.MXFP4() && q.Experts.WeightOnly() && (strings.HasPrefix(d.Generation, "blackwell") || d.Generation == "cdna4") {
 		q.Experts.Activation = dtype.FP8
 	}
 }
@@ -204,7 +204,7 @@ func (f *Formats) runs(at *Parts) error {
 func (p *Parts) reads(q *graph.Quant) error {
 	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared} {
 		narrow := s.Weight == dtype.FP8 || s.Weight == dtype.FP4
-		if narrow && p.Device.Matrix[s.Weight] == 0 && !p.widens(s.Weight == dtype.FP4 && s.Group == graph.DefaultMXFP4Group) {
+		if narrow && p.Device.Matrix[s.Weight] == 0 && !p.widens(s.MXFP4()) {
 			return field.Errorf("%s has weights in %v: %s has neither arithmetic in it nor kernels that widen it", p.Model.Name(), s.Weight, p.Device.Name)
 		}
 	}

@@ -151,10 +151,10 @@ type common struct {
 }
 
 // compare finds the queue that leaves the least error of the mean TTFT, or none.
-func (t *tally) compare() {
+func (t *tally) compare(c *controls) {
 	t.common = common{}
-	n := len(t.waits)
-	if n != len(t.ttft) || n < 2*shortGroups {
+	n := len(t.ttft)
+	if c == nil || n < 2*shortGroups {
 		return
 	}
 	times := groupsOf(t.ttft, func(v units.Seconds) float64 { return float64(v) })
@@ -176,27 +176,27 @@ func (t *tally) compare() {
 	}
 	var best common
 	for k := range queues {
-		known := &t.known[k]
+		known := &c.known[k]
 		t.common = common{values: n, longer: all[k]/float64(n) - known.wait, deviation: known.deviation / math.Sqrt(float64(n))}
-		c := &t.common
+		x := &t.common
 		mean := 0.0
-		for i := range c.groups {
-			c.groups[i] = sums[i][k] / float64(size)
-			mean += c.groups[i] / shortGroups
+		for i := range x.groups {
+			x.groups[i] = sums[i][k] / float64(size)
+			mean += x.groups[i] / shortGroups
 		}
-		for i := range c.groups {
-			c.groups[i] -= mean
-			c.squares += c.groups[i] * c.groups[i]
+		for i := range x.groups {
+			x.groups[i] -= mean
+			x.squares += x.groups[i] * x.groups[i]
 		}
-		if _, e := t.left(times, n); c.squares > 0 && e < least {
-			best, least = *c, e
+		if _, e := t.left(times, n); x.squares > 0 && e < least {
+			best, least = *x, e
 		}
 	}
 	t.common = best
 }
 
 // follows is how far times near capacity do not follow a queue, as a part of the error of its mean wait: a window without a busy stretch
-// does not show what they do in one. Chosen so that errors are about right: TestControls has two of the loads.
+// does not show what they do in one. Chosen so that errors are about right on the loads of docs/lab-notebook.md.
 const follows = 0.2
 
 // explained takes out of the means of groups what they have in common with the queue. It returns by how much that makes the mean of all

@@ -21,7 +21,7 @@ func prompted(load float64, process Process, seed uint64) (c *Config, ttft float
 	return c, service * (1 + load/(1-load)/2)
 }
 
-// TestControls: near capacity the mean and a percentile of a window are nearer to those of a load that lasts where queues show how busy the
+// TestControls: near capacity the mean of a window is nearer to that of a load that lasts where queues show how busy the
 // window was, and the errors are about as large as they are said to be. Gamma arrivals that vary as Poisson's have no such queues.
 func TestControls(t *testing.T) {
 	t.Parallel()

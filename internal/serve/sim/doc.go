@@ -23,7 +23,7 @@
 //   - several batches in flight, one for each pipeline stage: pipeline.go
 //   - several replicas: route.go, transfer.go
 //   - steady state: steady.go for warm-up, window and end, sampling.go for the
-//     rules, stagger.go for the start of clients
+//     rules, control.go for chance in arrivals, stagger.go for the start of clients
 //   - results: result.go, summary.go, flight.go, gap.go, series.go, csv.go
 //
 // # Why it is fast

@@ -199,7 +199,7 @@ func (s *simulation) lasting() *Result {
 	res.InFlight = s.flight.levels(s.now)
 	if len(t.tally.ttft) > 0 && over > 0 {
 		if t.tally.common = (common{}); t.out.Warmup > 0 && t.out.Ended != Overloaded { // times of a steady state
-			t.tally.compare()
+			t.tally.compare(t.controls)
 		}
 		t.tally.report(res, max(1, s.config.stands), s.config.Percentile, over)
 	}
@@ -248,8 +248,7 @@ type tally struct {
 	spent                       units.Seconds   // by all requests, in the simulation
 	scratch                     []units.Seconds // to find percentiles in
 
-	waits  []waits          // in the queues beside the deployment; nil without any
-	known  *[queues]control // of these
+	waits  []waits // in the queues beside the deployment; none without them
 	common common
 }
 
@@ -265,7 +264,7 @@ func (t *tally) room(n int) {
 
 // restart forgets all but the room.
 func (t *tally) restart() {
-	*t = tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], stretch: t.stretch[:0], scratch: t.scratch, waits: t.waits[:0], known: t.known}
+	*t = tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], stretch: t.stretch[:0], scratch: t.scratch, waits: t.waits[:0]}
 }
 
 func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {

@@ -149,10 +149,7 @@ func newSteady(c *Config, places int) *steady {
 		s.tally = *old
 		s.tally.restart()
 	}
-	s.tally.known = nil
-	if s.controls = newControls(c, places); s.controls != nil {
-		s.tally.known = &s.controls.known
-	}
+	s.controls = newControls(c, places)
 	for i := range s.free { // the first is the last
 		s.free[i] = int32(places - 1 - i)
 	}
@@ -492,7 +489,7 @@ func (s *simulation) balanced() bool {
 func (s *simulation) judged() Ending {
 	t := s.steady
 	var low, mean, high Times
-	t.tally.compare()
+	t.tally.compare(t.controls)
 	sample := func(values []units.Seconds, out *float64, low, mean, high *units.Seconds) {
 		if len(values) == 0 {
 			return
