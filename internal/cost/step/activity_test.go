@@ -80,7 +80,8 @@ func TestLargerBatchesWorkMore(t *testing.T) {
 }
 
 // TestWorkAddsUp: steps counted together do what they do one by one, where their requests are
-// about as long.
+// about as long. Sparse attention reads at most so many tokens of a request: counted together,
+// requests shorter than that are taken for their mean.
 func TestWorkAddsUp(t *testing.T) {
 	_, byID := models()
 	for _, id := range []string{"Qwen/Qwen3-32B", "openai/gpt-oss-120b", "deepseek-ai/DeepSeek-V3.2", "Qwen/Qwen3.5-397B-A17B"} {
@@ -99,7 +100,7 @@ func TestWorkAddsUp(t *testing.T) {
 				want.Add(&one, 2)
 			}
 			for k, got := range all.Activity() {
-				if math.Abs(got-want[k]) > 1e-3*want[k] {
+				if math.Abs(got-want[k]) > 2e-3*want[k] {
 					t.Fatalf("%s, kind %d: want %g, got %g", id, k, want[k], got)
 				}
 			}

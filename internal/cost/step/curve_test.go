@@ -168,7 +168,8 @@ func TestOnePrice(t *testing.T) {
 }
 
 // TestAnyCount: curve and evaluator agree about any number of tokens, those where
-// experts fill another tile included.
+// experts fill another tile included, to the height of one such stair: a line
+// between two counts passes through the stairs between them.
 func TestAnyCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := anyModel(t)
@@ -180,7 +181,7 @@ func TestAnyCount(t *testing.T) {
 		for range 5 {
 			n := int(math.Exp2(rapid.Float64Range(0, 17).Draw(t, "octave")))
 			for _, s := range []graph.Segment{chunk(1, n, 0), decode(n, 1, 10)} {
-				if off := apart(c, e, graph.Batch{Segments: []graph.Segment{s}}); !(math.Abs(off) <= 0.005) {
+				if off := apart(c, e, graph.Batch{Segments: []graph.Segment{s}}); !(math.Abs(off) <= 0.01) {
 					t.Errorf("%s, %s, %+v: the curve is %+.2g %% off", m.ID, l.Label(true), s, 100*off)
 				}
 			}
