@@ -28,7 +28,7 @@ func unsized(m experiment.ServingMode) experiment.Experiment {
 // remembers is a session that tests share, so that they simulate a deployment once.
 var remembers = &session.Session{Memo: &session.Memo{Size: 10_000}}
 
-// TestRecommend: a row has as many copies as the target needs by what one copy carries,
+// TestRecommend: a row has as many copies as the target needs by the capacity of one copy,
 // or more; rows are ranked by devices; and the search on one device less than the least
 // finds nothing that carries the target.
 func TestRecommend(t *testing.T) {

@@ -144,7 +144,7 @@ func storage(q *Quantization, p *Parameters, cache dtype.Format) StorageFacts {
 func whole(n float64) int64 { return int64(math.Round(n)) }
 
 // KVElements is the number of cache elements one token adds in a layer; an
-// indexer's keys count with them.
+// indexer's keys are included.
 func (a Attention) KVElements() float64 {
 	if a.SharedKV {
 		return 0

@@ -17,7 +17,7 @@ import (
 
 var errUnknown = errors.New("unknown")
 
-// ordinary is a deployment of a dense model that a fit has seen.
+// ordinary is a deployment of a dense model with rows in the fit.
 func ordinary() calibration.Case {
 	return calibration.Case{
 		Subject: calibration.Subject{Engine: "vllm", Generation: "hopper", System: "h200_sxm", Model: "a/b", Class: engine.Dense},

@@ -26,8 +26,8 @@ type PowerFit struct {
 // PowerErrors is how far predictions lie from measured rows of a system.
 type PowerErrors struct {
 	System string
-	// Fitted are errors of rows the fit has seen. Configurations are of rows whose
-	// configuration it has not seen, Cells of rows whose whole cell it has not.
+	// Fitted are errors of the fitted rows, Configurations of rows whose configuration
+	// was held out, Cells of rows whose cell was held out.
 	Fitted, Configurations, Cells PowerError
 }
 

@@ -215,7 +215,7 @@ func (o *Overlay) guess(s *Case, out *Expected) (why []string) {
 }
 
 // drafted is the standard deviation of TPOT and throughput added where tokens are drafted: 80 % of the 652 rows of InferenceX's
-// database that draft lie inside then, 66 % without; no fit has seen one.
+// database that draft lie inside then, 66 % without; no fit uses these rows.
 const drafted = 0.12
 
 // drafts widens the errors of deployments that draft tokens, and says why.

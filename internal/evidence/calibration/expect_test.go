@@ -26,7 +26,7 @@ func even(rows int, ttft, tpot, throughput float64) calibration.Residuals {
 	return calibration.Residuals{Rows: rows, TTFT: calibration.Error{Low: -ttft, High: ttft}, TPOT: calibration.Error{Low: -tpot, High: tpot}, Throughput: calibration.Error{Low: -throughput, High: throughput}}
 }
 
-// ordinary is a deployment of a dense model that a fit has seen.
+// ordinary is a deployment of a dense model with rows in the fit.
 func ordinary() calibration.Case {
 	return calibration.Case{
 		Subject: calibration.Subject{Engine: "vllm", Generation: "hopper", System: "h200_sxm", Model: "a/b", Class: engine.Dense},
@@ -365,7 +365,7 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// TestElsewhere: without its cells a fit has seen nothing of a prediction, but still is of its engine.
+// TestElsewhere: a fit without the cells of a prediction still has rows of its engine.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	o := fitted(map[string]calibration.Residuals{"seen": even(many, 1, 1, 1), "unseen": even(many, 2, 2, 2), "uncalibrated": even(many, 3, 3, 3)})

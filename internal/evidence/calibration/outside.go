@@ -12,7 +12,7 @@ import (
 )
 
 // Outside is how far deployments of sources err that the fit has no rows of, beyond those it has: standard
-// deviations to add. Their hosts, builds, settings and clients differ in ways that nobody writes down.
+// deviations to add. Their hosts, builds, settings and clients differ in undocumented ways.
 type Outside struct {
 	Rows, Sources          int
 	TTFT, TPOT, Throughput float64

@@ -12,8 +12,8 @@ import (
 // the other.
 const disagg, aggregated = "disagg", "agg"
 
-// Deployment is what a row says was deployed. What it does not say is left to the
-// engine's defaults.
+// Deployment is the deployment of a row. Settings that the row does not state have the
+// defaults of the engine.
 func (r *Row) Deployment() deployment.Deployment {
 	d := deployment.Deployment{
 		Model: r.Model, System: r.System,

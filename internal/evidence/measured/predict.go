@@ -28,7 +28,7 @@ type Prediction struct {
 	Energy    replica.Energy
 	KVTokens  int
 	Preempted int
-	// Assumed lists what the row does not say and was assumed.
+	// Assumed lists the assumptions about unstated values of the row.
 	Assumed []string
 	// Disagrees lists settings of the row that its engine does not have or refuses,
 	// Unused columns that nothing is known about.
@@ -169,7 +169,7 @@ func (p *Predictor) PrepareClean(ctx context.Context, rows []Row) ([]Prepared, e
 	return out, nil
 }
 
-// assume notes an assumption about what the row does not say, once.
+// assume notes an assumption about an unstated value of the row, once.
 func (p *Prepared) assume(what string) {
 	if what != "" && !slices.Contains(p.assumed, what) {
 		p.assumed = append(p.assumed, what)
@@ -234,7 +234,7 @@ func (p *Predictor) made(row *Row, asked deployment.Deployment, parts deployment
 var errNoSplit = errors.New("the row does not say how its devices are divided between prefill and decode workers")
 
 // build resolves a deployment and prepares its replicas. Where the weights leave no room
-// for a cache it ran nevertheless, so what the row does not say was not at its default.
+// for a cache it ran nevertheless, so unstated settings were not at their defaults.
 func (p *Predictor) build(row *Row, asked deployment.Deployment, parts deployment.Parts) (built, error) {
 	resolved, err := asked.Resolve(parts)
 	if err != nil {

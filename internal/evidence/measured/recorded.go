@@ -22,7 +22,7 @@ type rule struct {
 	Reason string `yaml:"reason"`
 }
 
-// cleaning are the rules by which records are put right; cleaning.yaml explains them.
+// cleaning are the rules by which records are corrected; cleaning.yaml explains them.
 type cleaning struct {
 	Version    int `yaml:"version"`
 	StrayLimit struct {

@@ -102,7 +102,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestMissingColumns: what a row does not say takes a default, and is remembered.
+// TestMissingColumns: an unstated value of a row gets a default, which is remembered.
 func TestMissingColumns(t *testing.T) {
 	t.Parallel()
 	got := measuredtest.One(t, measuredtest.Needed("batch_size", "6", "attention_dp_size", "4"))
@@ -235,7 +235,7 @@ func even(rows int, ttft, tpot, throughput float64) calibration.Residuals {
 	return calibration.Residuals{Rows: rows, TTFT: calibration.Error{Low: -ttft, High: ttft}, TPOT: calibration.Error{Low: -tpot, High: tpot}, Throughput: calibration.Error{Low: -throughput, High: throughput}}
 }
 
-// ordinary is a deployment of a dense model that a fit has seen.
+// ordinary is a deployment of a dense model with rows in the fit.
 func ordinary() calibration.Case {
 	return calibration.Case{
 		Subject: calibration.Subject{Engine: "vllm", Generation: "hopper", System: "h200_sxm", Model: "a/b", Class: engine.Dense},

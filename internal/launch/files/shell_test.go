@@ -163,7 +163,7 @@ func TestHostileNames(t *testing.T) {
 	plans, all := spread(t), hostile()
 	for i, plan := range slices.Sorted(maps.Keys(plans)) {
 		p := plans[plan]
-		names := []string{strings.Join(all, " ")} // all of them in every plan, and each by itself in one
+		names := []string{strings.Join(all, " ")} // all of them in every plan, and each separately in one
 		for k := i; k < len(all); k += len(plans) {
 			names = append(names, all[k])
 		}

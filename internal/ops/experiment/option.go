@@ -109,7 +109,7 @@ type Option struct {
 	// Sampled is how many of the copies are simulated to show what all carry.
 	Sampled int `json:"-"`
 	// Load is the share of its capacity that a given load uses, 0 without one. All figures
-	// are then at the load, but for Capacity. Least is the copies by what one carries.
+	// are then at the load, but for Capacity. Least is the copies by the capacity of one.
 	Load     float64  `json:"-"`
 	Least    int      `json:"-"`
 	Capacity Capacity `json:"-"`

@@ -196,7 +196,7 @@ type chosen struct {
 }
 
 // asGood is how much a point of spread counts beside a point of the chance of a wrong choice: the choice comes first, and where it is clear
-// what it carries.
+// its load.
 const asGood = 0.2
 
 // worth is how much a run must better the verdict.

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 )
 
-// TestRank: systems are ranked by what they cost, and those of one system by what they carry: a little energy makes no other engine the best,
+// TestRank: systems are ranked by what they cost, and those of one system by their load: a little energy makes no other engine the best,
 // and a system between the two costs of another comes before neither's best.
 func TestRank(t *testing.T) {
 	t.Parallel()

@@ -65,7 +65,7 @@ func (c *Found) ColdStart(node int) units.Seconds {
 	return units.Seconds(math.Ceil(float64(engineStart) + read))
 }
 
-// day is the replicas that each part of a day needs, by what a copy carries, and their schedule.
+// day is the replicas that each part of a day needs, by the capacity of a copy, and their schedule.
 func (p *planning) day(c *Found, d *device.Profile) *Day {
 	each, needed, margin := c.Used/c.Copies, c.Copies-c.Spare, p.r.margin()
 	carries := c.Capacity.RequestRate / c.Turns / float64(needed)

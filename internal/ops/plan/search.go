@@ -127,7 +127,7 @@ type planning struct {
 	done    counter                                         // of searches: the contenders', then those of the changes
 }
 
-// noRoom is the first failure for want of room; nil if there is none.
+// noRoom is the first failure for lack of memory; nil if there is none.
 func noRoom(failed []error) *experiment.NoRoomError {
 	for _, err := range failed {
 		if x, ok := errors.AsType[*experiment.NoRoomError](err); ok {

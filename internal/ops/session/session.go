@@ -35,7 +35,7 @@ type Session struct {
 	// several goroutines, one call at a time.
 	Progress func(Progress)
 	// Partial, if not nil, is given, once and early, a function that looks at the answer of long work as far as it is known: a
-	// response, nil if there is none yet, and the names of what is left. It may be called at any time, also after the end.
+	// response, nil if there is none yet, and the names of the remaining work. It may be called at any time, also after the end.
 	Partial func(look func() (response any, left []string))
 }
 

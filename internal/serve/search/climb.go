@@ -29,7 +29,7 @@ const (
 // saturate.
 //
 // Which loads are tried depends on the candidate alone. floor only ends a climb early,
-// when the bound of what is left is below it; so a candidate that is not dropped has the
+// when the bound of the remaining loads is below it; so a candidate that is not dropped has the
 // same result whatever else is searched.
 type climb struct {
 	loads []int // to try, rising
@@ -93,7 +93,7 @@ func (t *climb) run() error {
 func (t *climb) reaches() (ok bool, most float64, err error) {
 	const (
 		chance = 1.02 // how much less a load may be found to carry
-		near   = 1.25 // times what a load carries: a climb shows as soon whether that is possible
+		near   = 1.25 // times the throughput of a load: a climb shows as soon whether that is possible
 	)
 	most = math.Nextafter(t.floor, math.Inf(-1))
 	floor := t.floor / chance

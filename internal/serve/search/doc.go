@@ -11,7 +11,7 @@
 // the Ascend guide; packing.go puts workers together to units, workers.go makes
 // deployments of them. Evaluators: formulas.go with the guide's formulas (over steps.go
 // and batch.go), simulated.go with simulated deployments (over bench.go, which runs them,
-// bounds.go, which bounds what they carry, and climb.go, which finds their best load),
+// bounds.go, which bounds their load, and climb.go, which finds their best load),
 // sized.go by the devices that a load needs. judge.go alone decides what meets the
 // limits; frontier.go and pairs.go rank.
 package search

@@ -42,7 +42,7 @@ type Judge struct {
 	Limits workload.Limits
 	// Percentile of the requests whose times the limits apply to; 0 is their mean.
 	Percentile float64
-	// Together says that this share of the requests is to meet all limits at once, not each by itself.
+	// Together says that this share of the requests is to meet all limits at once, not each limit separately.
 	Together bool
 	// Confidence is the probability with which limits are to be met, where errors are
 	// known.

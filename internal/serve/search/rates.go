@@ -49,7 +49,7 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 			return nil
 		}
 		least := in.low + 1
-		if x.Bench.Sessions.mixes() { // what it carries by itself is a beginning only
+		if x.Bench.Sessions.mixes() { // its capacity alone is only a start
 			least = max(least, x.least)
 		}
 		if err := x.takes(ctx, max(k, least), &in); err != nil {

@@ -315,7 +315,7 @@ func (s *Search) evaluate(ctx context.Context, todo []queued) error {
 	return err
 }
 
-// rival is the highest bound of what is left. Where what is near counts, candidates are not evaluated in turns.
+// rival is the highest bound of the remaining candidates. Where what is near counts, candidates are not evaluated in turns.
 func (s *Search) rival() float64 {
 	if s.Near || s.Rows == 0 {
 		return math.Inf(-1)

@@ -23,7 +23,7 @@ type Sessions struct {
 	Routing sim.Routing
 }
 
-// mixes reports whether what a copy carries depends on how many there are. Routers that keep a session where it is and spread new
+// mixes reports whether the capacity of a copy depends on the number of copies. Routers that keep a session where it is and spread new
 // ones evenly have each copy serve its own: one copy with its part of the sessions then shows what all do, but for the
 // sessions that move away from a long queue. Others send turns of a session to several copies, or, because prompts of all
 // sessions begin with the same system prompt, sessions to few copies until these are busy.
@@ -89,8 +89,8 @@ func (s *Simulated) shared(ctx context.Context, c *Candidate, b *bounds, alone *
 // between, a copy is taken to carry as much as one of more copies.
 func mixedSteps() []int { return []int{1, 2, 3, 4, 6, 8, 12, 16, 24, mostMixed} }
 
-// shared finds the copies for a rate where they get requests of each other's sessions, from what one copy carries by itself.
-// Which numbers of copies are tried, and what they carry, does not depend on the rate.
+// shared finds the copies for a rate where they get requests of each other's sessions, from the capacity of one copy alone.
+// The numbers of copies tried, and their capacity, do not depend on the rate.
 func (x *rates) shared(ctx context.Context) error {
 	alone := x.r.Capacity
 	perCopy := func() float64 { return x.r.Capacity.Throughput / x.Bench.scale() / float64(x.Bench.Output) }
@@ -136,7 +136,7 @@ func (x *rates) shared(ctx context.Context) error {
 	return nil
 }
 
-// atSessions finds the copies for a rate of sessions: the rate over what one copy carries, where its requests come at random.
+// atSessions finds the copies for a rate of sessions: the rate over the capacity of one copy, where its requests come at random.
 func (s *Sized) atSessions(ctx context.Context, x *rates, bound float64) error {
 	r := x.r
 	if err := x.capacity(ctx, bound); err != nil || r.Dropped || !r.OK {

@@ -86,7 +86,7 @@ func TestSessionsNeedDevices(t *testing.T) {
 	}
 }
 
-// TestSessionCapacityLasts: what a copy carries of sessions is carried in a long run too, also where caches are nearly too small.
+// TestSessionCapacityLasts: the capacity of a copy for sessions holds in a long run too, also where caches are nearly too small.
 func TestSessionCapacityLasts(t *testing.T) {
 	soak.Few(t, 5, func(t *rapid.T) {
 		x := drawSession(t)

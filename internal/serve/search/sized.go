@@ -135,7 +135,7 @@ func (s *Sized) each(copies int) float64 {
 	return s.Rate / s.share() / s.Bench.scale() / float64(copies)
 }
 
-// Evaluate implements [Evaluator]: it finds what one copy carries, then as many copies as
+// Evaluate implements [Evaluator]: it finds the capacity of one copy, then as many copies as
 // the load needs.
 func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result {
 	unit := c.Unit()
@@ -189,7 +189,7 @@ func (s *Sized) carried(r *Result, o formulas.Outcome, v Verdict, copies int) bo
 	return false
 }
 
-// atRate finds the copies for a rate: the rate over what one copy carries, where requests
+// atRate finds the copies for a rate: the rate over the capacity of one copy, where requests
 // come at random. Copies deal with their own requests and know nothing of each other: one
 // shows what all do. A unit whose score is below the floor is dropped.
 func (s *Sized) atRate(ctx context.Context, r *Result, floor float64) error {

@@ -254,7 +254,7 @@ func (q *question) sized(t *rapid.T, e *search.Sized) []*search.Result {
 }
 
 // TestSized: what is found carries the rate within the limits, and no fewer devices of its
-// unit would by what one copy carries.
+// unit would by the capacity of one copy.
 func TestSized(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -31,7 +31,7 @@ func (e *event) kind() kind { return kind(e.order >> kindShift) }
 func (e *event) before(f *event) bool { return e.at < f.at || e.at == f.at && e.order < f.order }
 
 // agenda is the events to come. What a client sends, what an API server has done and
-// what a link carries is mostly planned in the order in which it happens: such events
+// what a link sends is mostly planned in the order in which it happens: such events
 // stand in lines, of which only the heads need comparing.
 type agenda struct {
 	heap    []event // steps, and the heads of the lines of replicas
