@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 )
 
 // Request asks for the best deployments of several experiments.
@@ -53,7 +54,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	r.Top, r.Fill = cmp.Or(r.Top, experiment.DefaultTop), true
 	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		return experiment.Best(ctx, s, &r.How, e, true)
+		return experiment.Find(ctx, s, &r.How, trial.Load{}, e, true)
 	}); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -34,7 +35,7 @@ func TestLongestPrompt(t *testing.T) {
 			e.Output = 0
 		}
 		e.Complete()
-		out, err := experiment.Best(t.Context(), new(session.Session), &experiment.How{Top: 3}, e, false)
+		out, err := experiment.Find(t.Context(), new(session.Session), &experiment.How{Top: 3}, trial.Load{}, e, false)
 		if err != nil || len(out.Rows) == 0 {
 			t.Fatalf("%+v: %v, no rows", c, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -19,40 +18,19 @@ func Fewer(a, b *Option) int {
 // mostDevices of a unit that a load is sized by: a unit of more is hardly run.
 const mostDevices = 64
 
-// Fewest finds the fewest devices that carry a load, whose rate is of sessions where requests are parts of them: for units of workers of every size, as
-// many copies as the load needs. The rows are at the load, those with the fewest devices
-// first. The result names the experiment even with an error.
-func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment) (*Result, error) {
-	e.Devices = 2 // to begin with: what it names decides
-	x, err := begin(w, how, e)
-	defer x.out.present()
-	x.out.Experiment = *x.e
-	if err == nil {
-		err = x.widen()
-	}
-	x.out.Rejected = nil // those of units too small
-	if err != nil {
-		return &x.out, err
-	}
-	x.out.Experiment.Devices = x.e.Devices
-	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate * x.stage.Kinds.Turns(), Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
-	if err := x.find(ctx, sized); err != nil || x.out.Beaten {
-		return &x.out, err
-	}
-	if len(x.rows) == 0 {
-		return &x.out, x.summarize(ctx)
-	}
-	for i, r := range x.rows[:min(len(x.rows), how.Top)] {
+// atLoad turns what was found for a load into rows, those with the fewest devices first.
+func (x *run) atLoad(ctx context.Context, load trial.Load) error {
+	for i, r := range x.rows[:min(len(x.rows), x.how.Top)] {
 		row, about, err := x.loaded(ctx, load, r)
 		if err != nil {
-			return &x.out, err
+			return err
 		}
 		if i == 0 {
 			x.out.Tier, x.out.Notes = about.tier, about.notes
 		}
 		x.out.Rows = append(x.out.Rows, row)
 	}
-	return &x.out, nil
+	return nil
 }
 
 // widen sets up units of up to as many devices as the model needs.

@@ -35,9 +35,8 @@ type Result struct {
 	Rejected []string `json:"rejected,omitempty"`
 	Notes    []string `json:"notes"`
 	Experts  bool     `json:"-"`
-	// Score is that of the best row; Beaten says that there is none because another experiment has a higher one.
-	Score  float64 `json:"-"`
-	Beaten bool    `json:"-"`
+	// Score is that of the best row.
+	Score float64 `json:"-"`
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency

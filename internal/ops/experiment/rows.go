@@ -19,8 +19,8 @@ func (x *run) summarize(ctx context.Context) error {
 	shown := x.rows[:min(len(x.rows), x.how.Top)]
 	layouts := len(shown)
 	switch {
-	case layouts == 0 && x.near != nil:
-		shown = []*search.Result{x.near}
+	case layouts == 0 && x.nearest != nil:
+		shown = []*search.Result{x.nearest}
 	case layouts > 0 && x.how.Fill:
 		shown = slices.Concat(shown, x.further(shown))
 	}
@@ -44,7 +44,7 @@ func (x *run) summarize(ctx context.Context) error {
 		x.out.Rows = filled(options[:layouts:layouts], options[layouts:])
 	} else if len(options) > 0 {
 		x.out.Near = &options[0]
-		x.out.Nearest = x.eval.Judge.Nearest(&x.near.First, &options[0].Expected)
+		x.out.Nearest = x.eval.Judge.Nearest(&x.nearest.First, &options[0].Expected)
 	}
 	return nil
 }

@@ -36,9 +36,7 @@ type How struct {
 
 	search.Margin `json:"-"` // of a fleet for a load
 
-	// Beat, if not nil, is the score of another experiment on the same devices: one that has less has no rows.
-	Beat *float64 `json:"-"`
-	Top  int      `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	Top int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
 	// Fill adds the next best deployments of the same layouts where fewer layouts are within the limits than rows are asked for.
 	Fill bool `json:"-"`
 	Jobs int  `json:"-"` // workers, which no answer depends on; 0 = 8
@@ -87,10 +85,11 @@ type run struct {
 
 	subject *trial.Subject
 	eval    *search.Simulated
+	scored  search.Scored // of a load or of devices, over eval
 	space   search.Workers
 	results []search.Result
 	rows    []*search.Result // the best of each layout
-	near    *search.Result   // nearest to the limits, where there are no rows
+	nearest *search.Result   // nearest to the limits, where there are no rows
 	closest *search.Rejected // the layout that comes nearest to running, where none does
 }
 
@@ -124,41 +123,111 @@ func begin(w *session.Session, how *How, e Experiment) (*run, error) {
 	return x, x.prepare()
 }
 
-// Runs reports why no deployment of an experiment runs, before any is simulated; with a load of as many devices as it needs.
-func Runs(w *session.Session, how *How, e Experiment, loaded bool) error {
-	if loaded {
-		e.Devices = 2 // as in [Fewest]
+// open prepares an experiment and its space: for a load, if there is one, otherwise for its devices. It returns a run even with an error.
+func open(w *session.Session, how *How, load trial.Load, e Experiment) (*run, error) {
+	if load == (trial.Load{}) {
+		x, err := begin(w, how, e)
+		if err == nil {
+			x.scored = x.eval
+			err = x.fill()
+		}
+		return x, err
 	}
+	e.Devices = 2 // to begin with: the load decides
 	x, err := begin(w, how, e)
-	switch {
-	case err != nil:
-		return err
-	case loaded:
-		return x.widen()
+	x.out.Experiment = *x.e
+	if err == nil {
+		err = x.widen()
 	}
-	return x.workers(x.e.Devices)
+	x.out.Rejected = nil // units that are too small
+	if err != nil {
+		return x, err
+	}
+	x.out.Experiment.Devices = x.e.Devices
+	x.scored = &search.Sized{Simulated: x.eval, Rate: load.Rate * x.stage.Kinds.Turns(), Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
+	return x, nil
 }
 
-// Best finds the deployments with the most throughput within the limits, with the trade-off
-// of all speeds if frontier is set. The result names the experiment even with an error.
-func Best(ctx context.Context, w *session.Session, how *How, e Experiment, frontier bool) (*Result, error) {
-	x, err := begin(w, how, e)
+// Runs reports why no deployment of an experiment runs, before any is simulated.
+func Runs(w *session.Session, how *How, load trial.Load, e Experiment) error {
+	_, err := open(w, how, load, e)
+	return err
+}
+
+// Find finds the best deployments of an experiment: for a load, if there is one, those with the fewest devices, as units of every size of
+// which there are as many copies as the load needs; otherwise those with the most throughput within the limits. With frontier it adds the
+// trade-off of all speeds, but not for a load. The result names the experiment even with an error.
+func Find(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment, frontier bool) (*Result, error) {
+	x, err := open(w, how, load, e)
 	defer x.out.present()
 	if frontier {
 		x.out.Frontier = []Speed{} // also of an experiment that fails
 	}
+	if err == nil {
+		err = x.find(ctx)
+	}
+	if err == nil {
+		err = x.finish(ctx, load, frontier)
+	}
+	return &x.out, err
+}
+
+// First finds the best deployment of several experiments. They are searched as one space, so that only what may be the best of all is
+// simulated precisely. It returns the result of the experiment that has it, with its place; nil if none meets the limits. Experiments that
+// do not run have errors.
+func First(ctx context.Context, w *session.Session, how *How, load trial.Load, all []Experiment, frontier bool) (best *Result, place int, failed []error, err error) {
+	runs := make([]*run, len(all))
+	several := make(search.Several, len(all))
+	var space []search.Branch
+	failed = make([]error, len(all))
+	for i := range all {
+		x, err := open(w, how, load, all[i])
+		if failed[i] = err; err == nil {
+			runs[i], several[i] = x, x.scored
+			space = append(space, several.Branches(i, x.space.Branches(ctx, x.eval, x.scored))...)
+		}
+	}
+	group := func(c *search.Candidate) any { return [2]any{c.Of, search.ByLayout(c)} }
+	s := search.Search{Evaluator: several, Group: group, Near: load == (trial.Load{}), Rows: 1, Workers: cmp.Or(how.Jobs, session.DefaultJobs)}
+	results, err := s.Run(ctx, space)
 	if err != nil {
-		return &x.out, err
+		return nil, 0, failed, err
 	}
-	if err := x.search(ctx); err != nil || x.out.Beaten {
-		return &x.out, err
+	for _, r := range results {
+		x := runs[r.Candidate.Of]
+		r.Candidate.Of = 0
+		x.results = append(x.results, r)
 	}
-	if err := x.summarize(ctx); err != nil || !frontier {
-		return &x.out, err
+	var x *run
+	for i, other := range runs {
+		if other == nil {
+			continue
+		}
+		if other.rank(); len(other.rows) > 0 && (x == nil || other.out.Score > x.out.Score) {
+			x, place = other, i
+		}
 	}
-	swept, err := x.space.Sweep(ctx, x.eval, cmp.Or(how.Jobs, session.DefaultJobs))
+	if x == nil {
+		return nil, 0, failed, nil
+	}
+	defer x.out.present()
+	if frontier {
+		x.out.Frontier = []Speed{}
+	}
+	return &x.out, place, failed, x.finish(ctx, load, frontier)
+}
+
+// finish turns what was found into rows.
+func (x *run) finish(ctx context.Context, load trial.Load, frontier bool) error {
+	if load != (trial.Load{}) && len(x.rows) > 0 {
+		return x.atLoad(ctx, load)
+	}
+	if err := x.summarize(ctx); err != nil || !frontier || load != (trial.Load{}) {
+		return err
+	}
+	swept, err := x.space.Sweep(ctx, x.eval, cmp.Or(x.how.Jobs, session.DefaultJobs))
 	if err == nil {
 		x.frontier(swept)
 	}
-	return &x.out, err
+	return err
 }

@@ -147,9 +147,8 @@ func (x *run) nothingRuns(devices int) error {
 	return fmt.Errorf("no layout of %s has the sizes asked for on up to %d devices", x.stage.Model.Name(), devices)
 }
 
-// search finds the best deployments, one for each layout that generates; if none meets
-// the limits, those that come nearest.
-func (x *run) search(ctx context.Context) error {
+// fill sets up units of up to as many devices as there are.
+func (x *run) fill() error {
 	e := x.e
 	if err := x.workers(e.Devices); err != nil {
 		return err
@@ -158,33 +157,40 @@ func (x *run) search(ctx context.Context) error {
 		Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
 		MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
 	}
-	return x.find(ctx, x.eval)
+	return nil
 }
 
-// find searches the space with an evaluator.
-func (x *run) find(ctx context.Context, e search.Scored) error {
+// waits says that of deployments that carry nearly the same, the one with the shorter TTFT is better: where devices are given.
+func (x *run) waits() bool { return x.scored == search.Scored(x.eval) }
+
+// find finds the best deployments, one for each layout that generates; if none meets the limits, those that come nearest.
+func (x *run) find(ctx context.Context) error {
 	jobs := cmp.Or(x.how.Jobs, session.DefaultJobs)
-	s := search.Search{Evaluator: e, Group: search.ByLayout, Near: e == search.Scored(x.eval), Rows: x.how.Top, Beat: x.how.Beat, Workers: jobs}
+	s := search.Search{Evaluator: x.scored, Group: search.ByLayout, Near: x.waits(), Rows: x.how.Top, Workers: jobs}
 	var err error
-	if x.results, err = s.Run(ctx, x.space.Branches(ctx, x.eval, e)); err != nil {
+	if x.results, err = s.Run(ctx, x.space.Branches(ctx, x.eval, x.scored)); err != nil {
 		return err
 	}
-	rank := search.Earliest[any]
-	if s.Near {
-		rank = search.Waiting[any]
+	if x.rank(); len(x.rows) > 0 {
+		return nil
 	}
-	x.rows = rank(x.results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
+	more, err := x.space.Nearest(ctx, x.eval, jobs)
+	if err != nil {
+		return err
+	}
+	x.results = append(x.results, more...)
+	x.nearest = search.Near(x.results, &x.eval.Judge)
+	return nil
+}
+
+// rank finds the rows among the results.
+func (x *run) rank() {
+	order := search.Earliest[any]
+	if x.waits() {
+		order = search.Waiting[any]
+	}
+	x.rows = order(x.results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
 	if len(x.rows) > 0 {
 		x.out.Score = x.rows[0].Score
 	}
-	x.out.Beaten = len(x.rows) == 0 && x.how.Beat != nil
-	if len(x.rows) == 0 && !x.out.Beaten {
-		more, err := x.space.Nearest(ctx, x.eval, jobs)
-		if err != nil {
-			return err
-		}
-		x.results = append(x.results, more...)
-		x.near = search.Near(x.results, &x.eval.Judge)
-	}
-	return nil
 }

@@ -27,9 +27,10 @@ func Alternatives(ctx context.Context, w *session.Session, r Request, layouts in
 	done := counter{tell: w.Tell, what: "searches"}
 	done.more("comparing", len(all))
 	err = pool.Each(ctx, len(all), experiment.AtATime, func(i int) {
-		how := experiment.How{Sources: r.Sources, Margin: r.margin(), Top: layouts, Jobs: r.Jobs}
+		how := p.how()
+		how.Top = layouts
 		var got *experiment.Result
-		if got, failed[i] = p.search(ctx, &how, all[i], false); failed[i] == nil {
+		if got, failed[i] = experiment.Find(ctx, p.world, how, r.load(), all[i], false); failed[i] == nil {
 			each[i] = alternatives(got)
 		}
 		done.add()

@@ -123,7 +123,7 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	if err != nil {
 		return err
 	}
-	c.Found = &found
+	c.Found = found
 	if found.Meets || best == nil {
 		c.fill(best)
 	}
@@ -143,31 +143,6 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 	}
 	c.WithinError = math.Abs(math.Log(ratio)) < spread
 	return nil
-}
-
-// first is the best of some experiments on the same system; an error if none runs.
-func (p *planning) first(ctx context.Context, all []experiment.Experiment) (Found, error) {
-	var best *Found
-	var failed error
-	slices.SortStableFunc(all, disaggregatedFirst)
-	for _, e := range all {
-		var beat *float64
-		if best != nil && best.Meets {
-			beat = &best.Score
-		}
-		x, err := p.contender(ctx, e, false, beat)
-		switch {
-		case err != nil:
-			failed = cmp.Or(failed, err)
-		case x.Beaten:
-		case best == nil || p.order(nil).compare(&x, best) < 0:
-			best = &x
-		}
-	}
-	if best == nil {
-		return Found{}, failed
-	}
-	return *best, nil
 }
 
 // alternatives are the requests of the changes.

@@ -102,7 +102,7 @@ func TestMarginIsSearched(t *testing.T) {
 	how := experiment.How{Top: 1, Margin: search.Margin{Spare: 2, Utilization: 0.7}}
 	fewest := func(tp []int) int {
 		e.Workers.TP = tp
-		out, err := experiment.Fewest(t.Context(), memo, &how, trial.Load{Rate: r.Rate}, e)
+		out, err := experiment.Find(t.Context(), memo, &how, trial.Load{Rate: r.Rate}, e, false)
 		if err != nil {
 			t.Fatal(err)
 		}

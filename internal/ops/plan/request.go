@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -198,6 +199,9 @@ func (r *Request) peak() float64 {
 	return r.Rate
 }
 
+// load is the load to carry; zero where devices are given.
+func (r *Request) load() trial.Load { return trial.Load{Rate: r.peak()} }
+
 // experiments are the searches that answer a request: one for each system, engine and
 // mode.
 func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error) {
@@ -368,7 +372,7 @@ func (r *Request) runs(w *session.Session) error {
 	failed := make([]error, len(all))
 	for i := range all {
 		how := experiment.How{Sources: r.Sources, Margin: r.margin()}
-		if failed[i] = experiment.Runs(w, &how, all[i], r.peak() > 0); failed[i] == nil {
+		if failed[i] = experiment.Runs(w, &how, r.load(), all[i]); failed[i] == nil {
 			return nil // one that runs is an answer
 		}
 	}

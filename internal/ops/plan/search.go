@@ -17,7 +17,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -44,9 +43,7 @@ type Found struct {
 	Day    *Day
 	Scaled float64
 
-	// Score is that of the search; Beaten says that another engine or mode of the system has a higher one.
-	Score  float64
-	Beaten bool
+	Score float64 // of the search
 
 	RankCost float64 // what it is ranked by where that is a cost, see [RankedBy.rank]
 }
@@ -143,20 +140,17 @@ func (p *planning) compare(ctx context.Context, frontier bool) (*Response, error
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{planning: p, all: all, found: make([]Found, len(all)), failed: make([]error, len(all)), ended: make([]bool, len(all))}
+	c := &comparison{planning: p, all: all, found: make([]*Found, len(all)), failed: make([]error, len(all)), ended: make([]bool, len(all))}
 	if p.show != nil {
 		p.show(c.look)
 	}
 	p.done.more("comparing systems, engines and modes", len(all))
-	parts := p.parts(all)
-	err = pool.Each(ctx, len(parts), experiment.AtATime, func(i int) {
-		var beat *float64
-		for _, k := range parts[i] {
-			x, err := p.contender(ctx, all[k], frontier, beat)
-			if err == nil && x.Meets && (beat == nil || x.Score > *beat) {
-				beat = &x.Score
-			}
-			c.end(k, &x, err)
+	together := p.together(all)
+	err = pool.Each(ctx, len(together), experiment.AtATime, func(i int) {
+		from, to := together[i][0], together[i][1]
+		found, failed := p.contenders(ctx, all[from:to], frontier)
+		for k := range found {
+			c.end(from+k, found[k], failed[k])
 			p.done.add()
 		}
 	})
@@ -178,7 +172,7 @@ type comparison struct {
 	all []experiment.Experiment
 
 	mu     sync.Mutex // guards what follows
-	found  []Found
+	found  []*Found   // nil where another engine or mode of the system is better, and only the best is wanted
 	failed []error
 	ended  []bool
 }
@@ -187,7 +181,7 @@ type comparison struct {
 func (c *comparison) end(i int, x *Found, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.found[i], c.failed[i], c.ended[i] = *x, err, true
+	c.found[i], c.failed[i], c.ended[i] = x, err, true
 }
 
 // look is the answer as far as it is known, and the searches that are left.
@@ -223,8 +217,8 @@ func (c *comparison) response() *Response {
 		case !c.ended[i]:
 		case c.failed[i] != nil:
 			out.NotRun = append(out.NotRun, NotRun{e.System, InRelease(e.Engine.Name, e.Engine.Version), string(e.Mode), c.failed[i].Error()})
-		case !c.found[i].Beaten:
-			ranked = append(ranked, c.found[i])
+		case c.found[i] != nil:
+			ranked = append(ranked, *c.found[i])
 		}
 	}
 	class := classOf(ranked)
@@ -257,24 +251,17 @@ const fewSystems = 8
 // many says that only the best engine and mode of each system is wanted.
 func many(r *Request) bool { return len(r.Systems) > fewSystems }
 
-// parts are the experiments that are run after each other, as each has to beat those before it: of many systems those of one.
-// Those with workers for prefill come first: they are mostly the best.
-func (p *planning) parts(all []experiment.Experiment) [][]int {
-	var out [][]int
+// together are the ranges of experiments that are searched together, as only the best of them is wanted: of many systems those of one.
+func (p *planning) together(all []experiment.Experiment) [][2]int {
+	var out [][2]int
 	for i := range all {
 		if i == 0 || !many(p.r) || all[i].System != all[i-1].System {
-			out = append(out, nil)
+			out = append(out, [2]int{i, i})
 		}
-		out[len(out)-1] = append(out[len(out)-1], i)
-	}
-	for _, part := range out {
-		slices.SortStableFunc(part, func(a, b int) int { return disaggregatedFirst(all[a], all[b]) })
+		out[len(out)-1][1] = i + 1
 	}
 	return out
 }
-
-// disaggregatedFirst orders experiments that have to beat those before them: with workers for prefill they are mostly the best.
-func disaggregatedFirst(a, b experiment.Experiment) int { return cmp.Compare(b.Mode, a.Mode) }
 
 // firsts are the first of each system.
 func firsts(ranked []Found) []Found {
@@ -408,48 +395,74 @@ func (c *Found) perDevice() float64 { return c.Capacity.Throughput / float64(c.D
 // Devices is those that are paid for: all there are, or those that a load needs.
 func (c *Found) Devices() int { return c.Option.Devices(&c.Experiment) }
 
-// contender is the best deployment of an experiment, or the nearest to the limits; with
-// its trade-off if that is wanted. It may be beaten by another one's score.
-func (p *planning) contender(ctx context.Context, e experiment.Experiment, frontier bool, beat *float64) (Found, error) {
-	var out Found
-	d, err := p.world.Device(e.System, p.r.DeviceFile)
+// contenders are the best deployments of some experiments on one system, or only the best of all if it meets the limits: the others are
+// nil. Each may fail instead.
+func (p *planning) contenders(ctx context.Context, some []experiment.Experiment, frontier bool) ([]*Found, []error) {
+	found, failed := make([]*Found, len(some)), make([]error, len(some))
+	if len(some) > 1 {
+		r, best, why, err := experiment.First(ctx, p.world, p.how(), p.r.load(), some, frontier)
+		if r != nil || err != nil {
+			if failed = why; err == nil {
+				found[best], err = p.contender(ctx, some[best].System, r)
+			}
+			failed[best] = cmp.Or(failed[best], err)
+			return found, failed
+		}
+	}
+	for i := range some {
+		r, err := experiment.Find(ctx, p.world, p.how(), p.r.load(), some[i], frontier && p.r.peak() == 0)
+		if err == nil {
+			found[i], err = p.contender(ctx, some[i].System, r)
+		}
+		failed[i] = err
+	}
+	return found, failed
+}
+
+// first is the best of some experiments on the same system; an error if none runs.
+func (p *planning) first(ctx context.Context, all []experiment.Experiment) (*Found, error) {
+	found, failed := p.contenders(ctx, all, false)
+	var best *Found
+	for _, x := range found {
+		if x != nil && (best == nil || p.order(nil).compare(x, best) < 0) {
+			best = x
+		}
+	}
+	if best == nil {
+		return nil, cmp.Or(failed...)
+	}
+	return best, nil
+}
+
+// how says how experiments are run.
+func (p *planning) how() *experiment.How {
+	return &experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Top: 1, Jobs: p.r.Jobs}
+}
+
+// contender is the best deployment of an experiment, or the nearest to the limits; with its trade-off if the experiment has one.
+func (p *planning) contender(ctx context.Context, system string, r *experiment.Result) (*Found, error) {
+	d, err := p.world.Device(system, p.r.DeviceFile)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Beat: beat, Top: 1, Jobs: p.r.Jobs}
-	r, err := p.search(ctx, &how, e, frontier)
-	if err != nil {
-		return out, err
-	}
-	out = Found{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes, Score: r.Score, Beaten: r.Beaten}
-	if out.Beaten {
-		return out, nil
-	}
+	out := &Found{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes, Score: r.Score}
 	switch {
 	case len(r.Rows) > 0:
 		out.Option, out.Meets = r.Rows[0], true
 	case r.Near != nil:
 		out.Option, out.Nearest = *r.Near, r.Nearest
 	default:
-		return out, session.BadInput(fmt.Errorf("no deployment of %s fits on %d devices", e.Model, r.Experiment.Devices))
+		return nil, session.BadInput(fmt.Errorf("no deployment of %s fits on %d devices", r.Experiment.Model, r.Experiment.Devices))
 	}
 	out.Experiment.System, out.NodeGPUs, out.Links = d.Name, d.Node, d.Facts().Links
 	out.chosen()
-	if err := p.meter(ctx, &out); err != nil {
-		return out, err
+	if err := p.meter(ctx, out); err != nil {
+		return nil, err
 	}
-	out.Cost = p.cost(d, &out)
+	out.Cost = p.cost(d, out)
 	if p.r.Daily != nil && out.Meets {
-		out.Day = p.day(&out, d)
+		out.Day = p.day(out, d)
 		out.Scaled = out.Cost.Month(out.Devices(), out.Day.Mean)
 	}
 	return out, nil
-}
-
-// search runs an experiment: the most load of the devices, or the fewest devices for a load.
-func (p *planning) search(ctx context.Context, how *experiment.How, e experiment.Experiment, frontier bool) (*experiment.Result, error) {
-	if peak := p.r.peak(); peak > 0 {
-		return experiment.Fewest(ctx, p.world, how, trial.Load{Rate: peak}, e)
-	}
-	return experiment.Best(ctx, p.world, how, e, frontier)
 }

@@ -54,7 +54,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	}
 	load := trial.Load{Rate: r.Rate, Requests: r.Concurrency}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		return experiment.Fewest(ctx, s, &r.How, load, e)
+		return experiment.Find(ctx, s, &r.How, load, e, false)
 	}); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -41,6 +42,7 @@ type Bench struct {
 	trials  map[trialOf]*Trial
 	runs    map[trialOf][]answered // the same, by what they are without their judge
 	built   map[builtOf]Built
+	running map[trialOf]chan struct{} // closed when the trial has ended
 	workers map[workerOf]*worker
 	refused map[Candidate]error // units that cannot be built, and why
 }
@@ -83,6 +85,7 @@ type Trial struct {
 	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
 	steady              bool // figures are of a steady state, be it for a short time
 	swayed              bool // limits had a say in when the run ended
+	fullest             int  // tokens of a step; 0 where more might have been in one
 	ran                 *Ran // a run at a rate that ended as one that is shown does
 }
 
@@ -105,6 +108,8 @@ const (
 	Carried
 	// Rough is no more than a verdict needs, and in closed loops a comparison of loads.
 	Rough
+	// Sketched is that of the points of a trade-off: as precise as rows, unless that takes very many requests.
+	Sketched
 )
 
 type trialOf struct {
@@ -171,8 +176,80 @@ const maxTrials = 1 << 13
 // Run simulates a candidate under a load, once. Its ranks run at most batch requests at
 // a time.
 func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim) (*Trial, error) {
+	if c.Budget > 0 {
+		if t, err := b.sameSteps(ctx, c, l, batch, aim); t != nil || err != nil {
+			return t, err
+		}
+	}
 	key := trialOf{c, l, batch, aim.Precision, aim.Judge}
-	if t := b.known(&key, aim.Misses); t != nil {
+	for {
+		b.mu.Lock()
+		wait := b.running[key]
+		if wait == nil {
+			if b.running == nil {
+				b.running = map[trialOf]chan struct{}{}
+			}
+			b.running[key] = make(chan struct{})
+		}
+		b.mu.Unlock()
+		if wait == nil {
+			break
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		close(b.running[key])
+		delete(b.running, key)
+	}()
+	return b.once(ctx, &key, aim)
+}
+
+// sameSteps is the trial of a candidate with a token budget of its own where the engine's own budget leads to the same steps: no prompt was cut and
+// none had to wait, all tokens of a step fit into either budget, and caches have room for all requests. It is nil where that is not so.
+func (b *Bench) sameSteps(ctx context.Context, c Candidate, l Load, batch int, aim Aim) (*Trial, error) {
+	if c.X > 0 || l.Requests == 0 || b.Sessions.Turns > 0 || b.Prefix > 0 || b.Varied {
+		return nil, nil
+	}
+	own := c
+	own.Budget = 0
+	mine, err := b.build(c, batch)
+	if err != nil {
+		return nil, err
+	}
+	its, err := b.build(own, batch)
+	if err != nil { // it may need more memory
+		return nil, nil //nolint:nilerr // the candidate itself runs
+	}
+	m, i := mine.Config.Workers.Engine, its.Config.Workers.Engine
+	budget := m.TokenBudget
+	room := func(e *sim.Engine) bool { return e.Blocks/l.Requests >= (b.Input+b.Output)/e.BlockTokens+1 }
+	if !room(&m) || !room(&i) {
+		return nil, nil
+	}
+	blocks := m.Blocks
+	m.TokenBudget, m.Blocks = i.TokenBudget, i.Blocks
+	if m != i || m.Stages > 1 || m.RankFill > 0 || m.BatchWaitRatio > 0 {
+		return nil, nil
+	}
+	t, err := b.Run(ctx, own, l, batch, aim)
+	if err != nil || t.fullest == 0 || t.fullest > budget {
+		return nil, err
+	}
+	out := *t
+	out.ran = nil
+	out.Memory, out.KVPeak = mine.Memory, math.Round(t.KVPeak*float64(i.Blocks))/float64(blocks)
+	return &out, nil
+}
+
+// once runs a trial that is not known.
+func (b *Bench) once(ctx context.Context, key *trialOf, aim Aim) (*Trial, error) {
+	if t := b.known(key, aim.Misses); t != nil {
 		return t, nil
 	}
 	var all []asked
@@ -184,7 +261,7 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim
 			return out
 		}
 	}
-	t, err := b.run(ctx, &key, b.rule(&key, misses))
+	t, err := b.run(ctx, key, b.rule(key, misses))
 	if err != nil {
 		return nil, err
 	}
@@ -193,12 +270,12 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim
 	if b.trials == nil || len(b.trials) >= maxTrials {
 		b.trials, b.runs = map[trialOf]*Trial{}, map[trialOf][]answered{}
 	}
-	b.trials[key] = t
+	b.trials[*key] = t
 	if same := key.unjudged(); misses != nil && len(b.runs[same]) < mostAnswered {
 		b.runs[same] = append(b.runs[same], answered{t, all})
 	}
 	if key.Requests > 0 && b.Sessions.Turns == 0 && !t.swayed { // one that is shown would have ended at the same time
-		b.trials[trialOf{Candidate: c, Load: l, batch: batch}] = t
+		b.trials[trialOf{Candidate: key.Candidate, Load: key.Load, batch: key.batch}] = t
 	}
 	return t, nil
 }
@@ -241,16 +318,16 @@ func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
 		more   = 20        // times as many of sessions
 		often  = 8         // that all sessions under way are replaced, a quarter of it before the window: judged, most trials end long before
 		most   = 2_000_000 // requests, however long sessions think: some ten seconds
-		few    = 10_000    // requests to compare loads of sessions
-		each   = 16        // of a session under way
+		few    = 10_000    // requests to compare loads of sessions, or for a point of a trade-off
+		each   = 16        // of a session under way, or of a client
 		coarse = 2 * sim.DefaultSampling
 	)
 	switch {
 	case of.precision == Carried && of.Rate > 0 && sessions:
 		out.Requests = max(sim.DefaultSteadyRequests, int(min(most, often*b.generation(of))))
-	case of.precision != Rough || of.Requests > 0 && !sessions:
-	case of.Requests > 0:
+	case of.precision == Sketched, of.precision == Rough && of.Requests > 0 && sessions:
 		out.Requests = max(few, max(each, int(b.Sessions.Turns))*of.Requests)
+	case of.precision != Rough || of.Requests > 0:
 	case sessions:
 		out.Error, out.Requests, out.Figures = coarse, max(enough*more, int(min(most, often*b.generation(of)))), false
 	default:
@@ -309,6 +386,9 @@ func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
 		steady: r.Sampling.Warmup > 0 && r.Sampling.Ended != sim.Overloaded, swayed: r.Sampling.Swayed,
+	}
+	if !r.Workers.Limited {
+		out.fullest = r.Workers.Fullest
 	}
 	if r.RequestRate > 0 {
 		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered

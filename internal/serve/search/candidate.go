@@ -25,6 +25,7 @@ type Candidate struct {
 	// Drafter drafts them; "" is the model's own MTP modules.
 	Drafter draft.Method
 	Budget  int // most tokens of a step; 0 is the engine's own
+	Of      int // the place of its evaluator among [Several]
 }
 
 // Draft is a way to draft tokens; the zero value is none.

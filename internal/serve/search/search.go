@@ -95,9 +95,7 @@ type Search struct {
 	Near bool
 	// Rows is how many groups are wanted; 0 is all of them, also those that miss the
 	// limits. It never changes a row.
-	Rows int
-	// Beat, if not nil, is a score that rows must have at least.
-	Beat    *float64
+	Rows    int
 	Workers int // that evaluate at a time; no answer depends on it
 	// Progress, if not nil, reports how many candidates are done.
 	Progress func(done int)
@@ -241,7 +239,7 @@ func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 	s.places = len(space)
 	for {
 		todo := s.next()
-		if len(todo) == 0 && s.Beat == nil && (s.Rows == 0 || len(s.best) == 0) { // those that come nearest to the limits are wanted
+		if len(todo) == 0 && (s.Rows == 0 || len(s.best) == 0) { // those that come nearest to the limits are wanted
 			todo, s.failed = s.failed, nil
 		}
 		if len(todo) == 0 {
@@ -444,9 +442,6 @@ func (s *Search) take(r *Result, place int) {
 // of the best in its group; without a candidate, that of the last row. Where it is hoped for, those count that were explored.
 func (s *Search) floor(c *Candidate, hoped bool) rank {
 	out := none()
-	if s.Beat != nil {
-		out.score = *s.Beat
-	}
 	better := func(r rank) {
 		if r.before(out) < 0 {
 			out = r

@@ -231,15 +231,11 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]Resul
 			todo = append(todo, fast)
 		}
 	}
-	aim := Aim{}
-	if s.Bench.Sessions.Turns > 0 { // precise figures of sessions take long
-		aim.Precision = Rough
-	}
 	out := make([]Result, len(todo))
 	errs := make([]error, len(todo))
 	err := pool.Each(ctx, len(todo), workers, func(i int) {
 		out[i] = Result{Candidate: todo[i].c, Points: make([]formulas.Outcome, 1)}
-		out[i].Points[0], _, _, errs[i] = s.judge(ctx, &todo[i].c, todo[i].load, 1, aim)
+		out[i].Points[0], _, _, errs[i] = s.judge(ctx, &todo[i].c, todo[i].load, 1, Aim{Precision: Sketched})
 	})
 	return out, cmp.Or(err, errors.Join(errs...))
 }

@@ -51,6 +51,9 @@ type replica struct {
 	links       []units.Seconds // when each has carried what it has
 
 	usage usage
+	// As in [PoolUse].
+	fullest int
+	limited bool
 	power power
 }
 
@@ -136,6 +139,7 @@ func (r *replica) fill() bool {
 	default:
 		decodes = r.decodeFirst()
 	}
+	r.fullness()
 	p := plan{start: r.sim.now, steps: 1}
 	if decodes {
 		p.decodes, p.context = r.decode.n, r.reads()
@@ -163,6 +167,19 @@ func (r *replica) fill() bool {
 	r.plan = p
 	r.sim.agenda.step(p.end, r.place, p.version)
 	return true
+}
+
+// fullness notes how full a step is, and whether it could have been fuller.
+func (r *replica) fullness() {
+	tokens := 0
+	for i := range r.chunks {
+		tokens += r.chunks[i].tokens
+	}
+	if r.engine.Policy != PrefillFirst {
+		tokens += r.decode.n * r.engine.VerifiedPerStep
+	}
+	r.fullest = max(r.fullest, tokens)
+	r.limited = r.limited || r.evicted || r.hold || r.partial != nil || r.waiting.n > 0 && (r.engine.PrefillAhead || r.room() > 0)
 }
 
 // reads is the context of the requests that generate, as attention reads it: of what several share, the first reads all and the

@@ -61,6 +61,10 @@ type PoolUse struct {
 	Evictions    int64 `json:",omitempty"` // KV blocks taken out of the prefix cache for others
 	// Loading is the time to load blocks from the host tier, Spared that to compute them.
 	Loading, Spared units.Seconds `json:",omitempty"`
+	// Fullest is the most tokens of a step in the whole run. Limited says that in some step a request waited that there was a place for, or
+	// a prompt was cut: then another token budget or a larger cache might have filled it otherwise.
+	Fullest int  `json:"-"`
+	Limited bool `json:"-"`
 }
 
 // Record is one request.
@@ -329,6 +333,7 @@ func (p *pool) use(over units.Seconds) PoolUse {
 		u.Steps += r.usage.steps
 		u.PrefillSteps += r.usage.prefillSteps
 		u.Preemptions += r.usage.preemptions
+		u.Fullest, u.Limited = max(u.Fullest, r.fullest), u.Limited || r.limited
 		u.Evictions += r.cache.prefix.evicted
 		u.Loading, u.Spared = u.Loading+r.usage.loading, u.Spared+r.usage.spared
 	}
