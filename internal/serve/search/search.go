@@ -155,6 +155,12 @@ func (b *branches) Pop() any {
 	return x
 }
 
+// order is the place of a branch in the enumeration: the spaces of [Several] come one after the other.
+func order(b *Branch, place int) int {
+	const most = 40 // bits of a place in a space
+	return b.Candidate.Of<<most | place
+}
+
 // push puts a branch into the queue.
 func (s *Search) push(x queued) {
 	heap.Push(&s.queue, &x)
@@ -233,7 +239,7 @@ func Candidates(ctx context.Context, e Evaluator, all []Candidate) []Branch {
 func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 	s.best = map[any]rank{}
 	for i := range space {
-		s.queue = append(s.queue, &queued{Branch: space[i], place: i})
+		s.queue = append(s.queue, &queued{Branch: space[i], place: order(&space[i], i)})
 	}
 	heap.Init(&s.queue)
 	s.places = len(space)
@@ -371,7 +377,7 @@ func (s *Search) known(x *queued) bool {
 // expand puts the parts of a branch into the queue.
 func (s *Search) expand(x *queued) {
 	for _, b := range x.Expand() {
-		if part := (queued{Branch: b, place: s.places}); !s.hopeless(&part) {
+		if part := (queued{Branch: b, place: order(&b, s.places)}); !s.hopeless(&part) {
 			s.push(part)
 		}
 		s.places++

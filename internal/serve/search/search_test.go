@@ -178,3 +178,49 @@ func TestLargerSpace(t *testing.T) {
 		}
 	})
 }
+
+// TestSeveral: the best of several spaces that are searched as one is the best that they have alone, of equal ones that of the first.
+func TestSeveral(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var several search.Several
+		var space []search.Branch
+		var want *search.Result
+		of := 0
+		for range 3 {
+			b, all := drawBook(t)
+			part := rapid.IntRange(1, 10).Draw(t, "branches")
+			several = append(several, b)
+			place := len(several) - 1
+			space = append(space, several.Branches(place, branches(b, all, part))...)
+			alone := search.Search{Evaluator: b, Rows: 1, Workers: 1}
+			results, err := alone.Run(t.Context(), branches(b, all, part))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best := search.Earliest(results, func(*search.Result) int { return 0 }); len(best) > 0 && (want == nil || best[0].Score > want.Score) {
+				want, of = best[0], place
+			}
+		}
+		together := search.Search{Evaluator: several, Rows: 1, Workers: rapid.IntRange(1, 3).Draw(t, "workers")}
+		results, err := together.Run(t.Context(), space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := search.Earliest(results, func(*search.Result) int { return 0 })
+		if want == nil {
+			if len(got) > 0 {
+				t.Fatalf("nothing alone, together %+v", got[0].Candidate)
+			}
+			return
+		}
+		if len(got) == 0 {
+			t.Fatalf("alone %+v of %d, nothing together", want.Candidate, of)
+		}
+		c := got[0].Candidate
+		own := c
+		if own.Of = 0; c.Of != of || own != want.Candidate || got[0].Score != want.Score {
+			t.Fatalf("alone %g of %d, %+v; together %g, %+v", want.Score, of, want.Candidate, got[0].Score, c)
+		}
+	})
+}
