@@ -64,21 +64,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 }
 
 // QKV is the columns of a rank's queries, with their gate, keys and values.
-func (k *Kind) QKV() (q, keys, values float64) {
-	a := &k.Layer.Attention
-	d, v := float64(a.HeadDim), float64(a.ValueDim)
-	q, keys, values = k.Queries*d, k.Keys*d, k.Keys*v
-	if a.OutGate {
-		q *= 2
-	}
-	if a.KeyIsVal {
-		values = 0
-	}
-	if a.SharedKV {
-		keys, values = 0, 0
-	}
-	return q, keys, values
-}
+func (k *Kind) QKV() (q, keys, values float64) { return k.Layer.Attention.QKV(k.Queries, k.Keys) }
 
 // projectQKV emits the query, key and value products, joined when compiled.
 func (w *Walk) projectQKV(k *Kind, a *model.Attention) {
