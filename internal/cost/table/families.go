@@ -28,7 +28,6 @@ const (
 	gathers
 	scatters
 	exchanges
-	latentWholes // latent decodes and the products around them, made of their surfaces
 	families
 )
 
@@ -37,7 +36,7 @@ func (f family) apart() float64 {
 	switch f {
 	case products:
 		return 2
-	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions, scans, updates, latentWholes:
+	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions, scans, updates:
 		return 1
 	default:
 		return 0
@@ -209,7 +208,7 @@ func (g *group) readings() [][]reading {
 		return [][]reading{{g.collective("reduce_scatter")}}
 	case exchanges:
 		return [][]reading{{g.collective("alltoall")}}
-	case latentWholes, families:
+	case families:
 	}
 	return nil
 }

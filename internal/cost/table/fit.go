@@ -531,7 +531,7 @@ func thinned1(rows []row) []row {
 func (g *group) title() string {
 	name := [families]string{
 		"gemm", "prefill", "decode", "latent.prefill", "latent.decode", "latent.absorb", "latent.expand", "experts",
-		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange", "latent",
+		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange",
 	}[g.family]
 	short := [formats]string{"", "wide", "fp8", "block", "fp4", "int4", "int8", "mxfp4", "mxfp4-fp8"}
 	if g.in != noFormat {
