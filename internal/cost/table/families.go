@@ -70,24 +70,11 @@ func (f format) String() string { return formatNames[f] }
 
 // scheme is how operators of a format are quantized.
 func (f format) scheme() dtype.Scheme {
-	switch f {
-	case fp8:
-		return dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
-	case fp8Block:
-		return dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8, Group: 128, Rows: 128, Scale: dtype.F32}
-	case nvfp4:
-		return dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
-	case int4Only:
-		return dtype.Scheme{Weight: dtype.INT4, Activation: dtype.BF16, Group: 128, Scale: dtype.BF16}
-	case int8Only:
-		return dtype.Scheme{Weight: dtype.INT8, Activation: dtype.BF16}
-	case mxfp4Wide:
-		return dtype.Scheme{Weight: dtype.FP4, Activation: dtype.BF16, Group: 32, Scale: dtype.FP8}
-	case mxfp4FP8:
-		return dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8}
-	case noFormat, bf16, formats:
+	if f <= bf16 {
+		return dtype.Unquantized(dtype.BF16)
 	}
-	return dtype.Unquantized(dtype.BF16)
+	s, _ := dtype.Weights(f.String(), dtype.BF16)
+	return s
 }
 
 // wide reports 16-bit formats, which kernels treat alike.
