@@ -148,8 +148,8 @@ func (p *Prices) Surfaces(d *device.Profile) (*table.Fitted, []table.LeftOut, er
 // open finds the tables of a device, or its surfaces where no directory was given.
 func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error) {
 	if p.store == nil {
-		if f := surfacesOf(d, trusted); f != nil {
-			return table.NewFitted(f, func(family string) bool { return trusts(trusted, f, d, family) }, d, base), nil
+		if f := surfacesOf(d); f != nil {
+			return table.NewFitted(f, func(family string) bool { return trusts(f, d, family) }, d, base), nil
 		}
 		return nil, nil //nolint:nilnil // none, and that is no error
 	}

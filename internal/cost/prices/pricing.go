@@ -36,7 +36,7 @@ func Best(d *device.Profile) Pricing {
 	switch {
 	case !calibrated.Known(d.Generation):
 		return Roofline
-	case surfacesOf(d, trusted) != nil:
+	case surfacesOf(d) != nil:
 		return Surfaces
 	}
 	return Calibrated
