@@ -368,7 +368,7 @@ func (r *Request) batch(m *model.Model, s *graph.Spec) graph.Batch {
 	case !r.Decode:
 		b.Images = graph.Pictures(m.Vision, max(1, r.ImageBatch)*requests, r.ImageHeight, r.ImageWidth)
 		query += tokens
-	case s.AddsImages():
+	case s.Policy.AddedImages:
 		context += tokens
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
