@@ -18,14 +18,8 @@ func (w *Walk) Attention(k *Kind) {
 		w.gqa(k, a)
 	case model.MLA:
 		w.latent(k, a)
-	case model.GatedDelta:
-		w.gatedDelta(k)
-	case model.Mamba2:
-		w.mamba(k)
-	case model.Mamba1:
-		w.mamba1(k)
-	case model.ShortConv:
-		w.shortConv(k)
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
+		w.recurrent(k)
 	case model.Cross:
 		w.cross(k, a)
 	case model.NoAttention:
@@ -234,8 +228,7 @@ func (w *Walk) outProjection(k *Kind, a *model.Attention, depth float64) {
 		w.grouped(s, t*groups, groups, depth/groups, rank, 0)
 		depth = rank * groups
 	}
-	w.Quantize(s, t, depth)
-	w.Linear(s, t, depth, w.Hidden, 1)
+	w.Product(s, t, depth, w.Hidden)
 	if k.whole { // the weights are cut all the same
 		w.Items[len(w.Items)-1].Op.Bytes -= s.Weight.Bytes(depth * w.Hidden * (1 - 1/w.g.tp))
 	}

@@ -49,8 +49,7 @@ func (w *Walk) prologue(k *Kind, a *model.Attention) {
 	} else {
 		w.Linear(s, t, w.Hidden, ql+kl+r, 2)
 		w.Norm(t, ql)
-		w.Quantize(s, t, ql)
-		w.Linear(s, t, ql, qd, 1)
+		w.Product(s, t, ql, qd)
 	}
 	w.Norm(t, kl)
 	if r > 0 {
@@ -132,8 +131,7 @@ func (w *Walk) indexer(a *model.Attention, depth float64) {
 	}
 	s, t, e := w.g.spec.Quant.Attention, w.Tokens, w.Width()
 	heads, d := float64(ix.Heads), float64(ix.Dim)
-	w.Quantize(s, t, depth)
-	w.Linear(s, t, depth, heads*d, 1)
+	w.Product(s, t, depth, heads*d)
 	keys := d
 	if a.Compress > 1 {
 		keys *= 4 // pooled as the cache is: values and gates, in two halves
