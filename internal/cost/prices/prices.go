@@ -161,11 +161,8 @@ func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 		return nil, field.Errorf("%s: %w", perfData, err)
 	}
 	if e := p.sel.Engine; e != "" && !slices.Contains(s.Engines(), e) {
-		err := field.Errorf("%s: %s has no tables of engine %q; the engines are %s", perfEngine, s.Name, e, strings.Join(s.Engines(), ", "))
-		if near, ok := nearest.Match(e, s.Engines()); ok {
-			err = fmt.Errorf("%w; nearest: %s", err, near)
-		}
-		return nil, err
+		return nil, field.Errorf("%s: %s has no tables of engine %q; the engines are %s%s", perfEngine, s.Name, e,
+			strings.Join(s.Engines(), ", "), nearest.Hint(e, s.Engines()))
 	}
 	if oldest := s.Oldest(p.sel.Engine); p.sel.Version != "" && version.Compare(oldest, p.sel.Version) > 0 {
 		return nil, field.Errorf("%s: %s has no tables of %s up to %s; the oldest are of %s", perfEngine, s.Name, p.sel.Engine, p.sel.Version, oldest)
