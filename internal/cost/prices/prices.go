@@ -73,7 +73,7 @@ func (p *Prices) Systems() []string { return p.store.Systems() }
 // Coster prices operators by measured kernels where there are any, and beyond
 // those requested. TensorCast's prices are never measured ones.
 func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsupported bool) (cost.Coster, error) {
-	base, _ := pricing.Form(d, freeUnsupported)
+	base := pricing.Form(d, freeUnsupported)
 	switch {
 	case p.store == nil && pricing != Surfaces:
 		return base, nil

@@ -392,8 +392,7 @@ func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time uni
 		if err != nil {
 			continue // the artefact is what makes the layout legal
 		}
-		c, _ := d.Pricing.Form(d.Device, other.Policy.FreeUnsupported)
-		without := step.New(g, c).Totals(b).Time
+		without := step.New(g, d.Pricing.Form(d.Device, other.Policy.FreeUnsupported)).Totals(b).Time
 		if share := float64((time - without) / time); math.Abs(share) >= visible {
 			out = append(out, Effect{a.Name, a.Doc, share})
 		}

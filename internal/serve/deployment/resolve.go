@@ -99,9 +99,7 @@ func (d *Deployment) own(base *Base, p *Pool) (*Base, error) {
 		return base, nil
 	}
 	asked, parts := *d, base.Parts
-	if p.Formats != (Formats{}) {
-		asked.Formats = p.Formats
-	}
+	asked.Formats = d.formats(p)
 	if p.System != "" {
 		other, ok := parts.Systems[p.System]
 		if !ok {
@@ -110,6 +108,14 @@ func (d *Deployment) own(base *Base, p *Pool) (*Base, error) {
 		parts.Device = other
 	}
 	return asked.Base(parts)
+}
+
+// formats are those of a pool, its own or the deployment's.
+func (d *Deployment) formats(p *Pool) Formats {
+	if p.Formats != (Formats{}) {
+		return p.Formats
+	}
+	return d.Formats
 }
 
 // checkRoles reports pools that do not make a deployment together.
