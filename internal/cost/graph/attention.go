@@ -35,7 +35,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 	if w.g.spec.joinsIndexer(a) {
 		w.insertJoined(k, a)
 		w.choose(a)
-		w.attend(k, a)
+		w.attend(k, a, true)
 		w.outProjection(k, a, k.Queries*v)
 		return
 	}
@@ -50,7 +50,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 		w.cacheWrite(k.Keys * (d + v))
 	}
 	w.indexer(a, w.Hidden)
-	w.attend(k, a)
+	w.attend(k, a, true)
 	if a.OutGate && !w.rewrites(AtOutGate, k) {
 		w.Elementwise(op.Mul, 3*w.Width()*w.Tokens*k.Queries*v)
 	}
@@ -164,15 +164,25 @@ func (w *Walk) Narrow(n float64) {
 	w.Elementwise(op.Quantize, (w.Width()+1)*n+ScaleBytes)
 }
 
-// attend emits the attention kernel, with context parallelism.
-func (w *Walk) attend(k *Kind, a *model.Attention) {
-	w.gatherQueries(k, a)
-	w.attendHere(k, a)
-	w.mergeOutputs(k, float64(a.ValueDim))
+// attend emits the attention kernel, between the exchanges of context parallelism where these are wanted.
+func (w *Walk) attend(k *Kind, a *model.Attention, exchanges bool) {
+	if exchanges {
+		w.gatherQueries(k, a)
+	}
+	width := a.ValueDim
+	if a.Kind == model.MLA {
+		w.attendLatent(k, a)
+		width = a.KVRank
+	} else {
+		w.attendGrouped(k, a)
+	}
+	if exchanges {
+		w.mergeOutputs(k, float64(width))
+	}
 }
 
-// attendHere emits the attention kernel itself.
-func (w *Walk) attendHere(k *Kind, a *model.Attention) {
+// attendGrouped emits the kernel of grouped-query attention.
+func (w *Walk) attendGrouped(k *Kind, a *model.Attention) {
 	w.Follows = op.Context
 	o := w.Next(op.Attention, op.GQAttention)
 	w.Follows = w.rows

@@ -28,7 +28,7 @@ func (w *Walk) latent(k *Kind, a *model.Attention) {
 		w.Linear(q.Attention, w.Tokens, w.Hidden, 2*a.PoolWidth(), 2)
 		w.Elementwise(op.Sum, w.Width()*w.Tokens*a.PoolWidth()*2)
 	}
-	w.attendLatent(k, a)
+	w.attend(k, a, true)
 	v := k.Queries * float64(a.ValueDim)
 	if a.OutGate {
 		w.Linear(q.Attention, w.Tokens, w.Hidden, v, 1)
@@ -59,17 +59,10 @@ func (w *Walk) prologue(k *Kind, a *model.Attention) {
 	}
 }
 
-// attendLatent emits the attention kernel, with context parallelism.
-func (w *Walk) attendLatent(k *Kind, a *model.Attention) {
-	w.gatherQueries(k, a)
-	w.attendLatentHere(k, a)
-	w.mergeOutputs(k, float64(a.KVRank))
-}
-
-// attendLatentHere emits the attention kernel itself. Context parallelism gives it
+// attendLatent emits the kernel of latent attention. Context parallelism gives it
 // the queries of the group, a part of the cache and the up-projections of its own
 // heads.
-func (w *Walk) attendLatentHere(k *Kind, a *model.Attention) {
+func (w *Walk) attendLatent(k *Kind, a *model.Attention) {
 	spec, cut := &w.g.spec, w.ContextRanks
 	w.Follows = op.Context
 	o := w.Next(op.Latent, op.LatentAttention)

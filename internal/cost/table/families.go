@@ -82,10 +82,9 @@ func wide(f dtype.Format) bool { return f == dtype.BF16 || f == dtype.F16 }
 
 // formatOf is the format of a product.
 func formatOf(o *op.Op) format {
-	if wide(o.In) {
-		return wideInputs(o.Weight)
-	}
 	switch w := o.Weight; {
+	case wide(o.In):
+		return wideInputs(w)
 	case o.In == dtype.FP8 && o.BlockScaled():
 		return fp8Block
 	case w == dtype.FP8 && o.In == dtype.FP8:
