@@ -190,7 +190,7 @@ func (r *reader) price(p *Profile) func(string, *yaml.Node) {
 func (r *reader) name(dst *string) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		s, ok := r.text(path, n)
-		if ok && !validName(s) {
+		if ok && !deviceName.MatchString(s) {
 			r.Add(n.Line, path, "must be 1 to 64 letters, digits, '.', '_' or '-', got %s", show(s))
 			return
 		}
