@@ -24,6 +24,14 @@ func Match(word string, among []string) (string, bool) {
 	return best[0], true
 }
 
+// Hint is how a message goes on that names the match, "" without one.
+func Hint(word string, among []string) string {
+	if near, ok := Match(word, among); ok {
+		return "; nearest: " + near
+	}
+	return ""
+}
+
 // Matches returns those of among that are nearest to word: one, several that are equally near, or none that is near enough
 // to suggest. Those that begin like word come first, since few slips are in the first letters; of equals the order of
 // among is kept.

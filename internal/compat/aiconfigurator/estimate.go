@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -120,7 +121,7 @@ func (f *EstimateFlags) checkModes() []error {
 		}
 	}
 	bad(!slices.Contains(EstimateModes(), f.Mode), "%s must be one of %s, got %q%s", field.Name("estimate_mode"),
-		strings.Join(EstimateModes(), ", "), f.Mode, suggestion(f.Mode, EstimateModes()))
+		strings.Join(EstimateModes(), ", "), f.Mode, nearest.Hint(f.Mode, EstimateModes()))
 	roles := []struct {
 		prefix string
 		w      *WorkerFlags

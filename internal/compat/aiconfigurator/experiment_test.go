@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -125,7 +126,7 @@ func workers(t *rapid.T, kv string) experiment.WorkerSpace {
 	list := func(name string) []int {
 		return rapid.SampledFrom([][]int{nil, {1}, {1, 2, 4}, {8, 3}}).Draw(t, name)
 	}
-	word := rapid.SampledFrom(append([]string{""}, deployment.WeightFormats()...))
+	word := rapid.SampledFrom(append([]string{""}, dtype.WeightFormats()...))
 	return experiment.WorkerSpace{
 		Formats:  deployment.Formats{GEMM: word.Draw(t, "gemm"), MoE: word.Draw(t, "moe"), KV: kv},
 		Sizes:    search.Sizes{Devices: list("num_gpu"), TP: list("tp"), PP: list("pp"), DP: list("dp"), MoETP: list("moe_tp"), EP: list("moe_ep")},

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -127,7 +128,7 @@ func (b *blockReader) patching() {
 			p, ok := known[n.Value]
 			if n.Kind != yaml.ScalarNode || !ok {
 				words := slices.Sorted(maps.Keys(known))
-				b.Add(n.Line, g.at, "must be among %s, got %s%s", strings.Join(words, ", "), b.KindOf(n), suggestion(n.Value, words))
+				b.Add(n.Line, g.at, "must be among %s, got %s%s", strings.Join(words, ", "), b.KindOf(n), nearest.Hint(n.Value, words))
 			}
 			if !b.replaced {
 				b.presets = p.over(b.presets)
@@ -309,7 +310,7 @@ func (b *blockReader) word(key string, allowed []string) string {
 		return word
 	}
 	g := b.given[key]
-	b.Add(g.node.Line, g.at, "must be one of %s, got %s%s", strings.Join(allowed, ", "), strictyaml.Show(word, ""), suggestion(word, allowed))
+	b.Add(g.node.Line, g.at, "must be one of %s, got %s%s", strings.Join(allowed, ", "), strictyaml.Show(word, ""), nearest.Hint(word, allowed))
 	return ""
 }
 

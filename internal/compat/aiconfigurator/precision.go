@@ -66,7 +66,7 @@ func wide() []string { return []string{"bfloat16", "float16", "bf16", "fp16", "h
 
 // weightWords are the words for formats of weights.
 func weightWords() []string {
-	return slices.Concat(wide(), deployment.WeightFormats()[1:], []string{"int4", "int8", checkpoint})
+	return slices.Concat(wide(), dtype.WeightFormats()[1:], []string{"int4", "int8", checkpoint})
 }
 
 // cacheWords are those for formats of the KV cache.

@@ -96,7 +96,7 @@ func (r *reader) chosen(exps *yaml.Node, blocks map[string]named) []string {
 		case n.Kind != yaml.ScalarNode || isNull(n):
 			r.Add(n.Line, "exps", "must name experiments, got %s", r.KindOf(n))
 		case !ok:
-			r.Add(n.Line, "exps", "%s has no block in this file%s", strictyaml.Show(n.Value, ""), suggestion(n.Value, names))
+			r.Add(n.Line, "exps", "%s has no block in this file%s", strictyaml.Show(n.Value, ""), nearest.Hint(n.Value, names))
 		case slices.Contains(out, n.Value):
 			r.Add(n.Line, "exps", "%s is there twice", strictyaml.Show(n.Value, ""))
 		default:
@@ -104,14 +104,6 @@ func (r *reader) chosen(exps *yaml.Node, blocks map[string]named) []string {
 		}
 	}
 	return out
-}
-
-// suggestion is what follows an unknown word.
-func suggestion(word string, among []string) string {
-	if near, ok := nearest.Match(word, among); ok {
-		return "; nearest: " + near
-	}
-	return ""
 }
 
 // validName reports whether a name can be that of a directory, which results of an
@@ -213,7 +205,7 @@ func (b *blockReader) keys(block *yaml.Node) {
 		case slices.Contains(sections(), name):
 			b.section(at, name, value, ofExperiment)
 		case !slices.Contains(known, name):
-			b.Add(key.Line, at, "unknown key%s", suggestion(name, known))
+			b.Add(key.Line, at, "unknown key%s", nearest.Hint(name, known))
 		default:
 			b.put(flatName(name), &given{node: value, at: at, key: name})
 		}
@@ -236,7 +228,7 @@ func (b *blockReader) config(path string, config *yaml.Node) {
 		case slices.Contains(sections(), name):
 			b.section(at, name, value, ofConfig)
 		case !slices.Contains(known, name):
-			b.Add(key.Line, at, "unknown key%s", suggestion(name, known))
+			b.Add(key.Line, at, "unknown key%s", nearest.Hint(name, known))
 		default:
 			b.put(flatName(name), &given{node: value, at: at, key: name, level: ofConfig})
 		}
@@ -252,7 +244,7 @@ func (b *blockReader) section(path, name string, section *yaml.Node, level int) 
 	b.Keys(path, section, func(at string, key, value *yaml.Node) {
 		to, ok := flat[key.Value]
 		if !ok {
-			b.Add(key.Line, at, "unknown key%s", suggestion(key.Value, slices.Sorted(maps.Keys(flat))))
+			b.Add(key.Line, at, "unknown key%s", nearest.Hint(key.Value, slices.Sorted(maps.Keys(flat))))
 			return
 		}
 		b.put(to, &given{node: value, at: at, key: name + "." + key.Value, level: level})

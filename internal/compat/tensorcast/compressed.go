@@ -16,8 +16,7 @@ import (
 func (w cast) tracedLatent(k *graph.Kind, a *model.Attention) {
 	s, t := w.Spec().Quant.Attention, w.Tokens
 	d, rank := float64(a.HeadDim), float64(a.QRank)
-	w.Quantize(s, t, w.Hidden)
-	w.Linear(s, t, w.Hidden, rank, 1)
+	w.Product(s, t, w.Hidden, rank)
 	if a.Indexer.Own() || !w.Spec().NormQuantizes(s) {
 		w.Norm(t, rank) // the selector takes it too
 		w.Quantize(s, t, rank)
@@ -69,8 +68,7 @@ func (w cast) tracedEntry(a *model.Attention) {
 	d, plain := float64(a.HeadDim), float64(a.HeadDim-a.RopeDim)
 	w.Elementwise(op.Mul, 2*e*t)
 	w.anchor(w.Hidden)
-	w.Quantize(s, t, w.Hidden)
-	w.Linear(s, t, w.Hidden, d, 1)
+	w.Product(s, t, w.Hidden, d)
 	w.Norm(t, d)
 	w.rotateTail(a, 1, false)
 	w.Elementwise(op.DynamicQuantize, (e+fp8)*t*plain+f32*t)
@@ -133,12 +131,10 @@ func (w cast) tracedSelector(a *model.Attention) {
 	w.Elementwise(op.Mul, 2*e*t)
 	w.anchor(w.Hidden)
 	w.anchor(rank)
-	w.Quantize(s, t, rank)
-	w.Linear(s, t, rank, heads*d, 1)
+	w.Product(s, t, rank, heads*d)
 	w.rotateTail(a, heads, false)
 	w.compress(a, d, true)
-	w.Quantize(s, t, w.Hidden)
-	w.Linear(s, t, w.Hidden, heads, 1)
+	w.Product(s, t, w.Hidden, heads)
 	w.Elementwise(op.Mul, 2*e*t*heads)
 	w.score(a, heads)
 	entries := t * (w.windowEntries(a) + w.compressedEntries(a))
@@ -286,8 +282,7 @@ func (w cast) tracedOutput(k *graph.Kind, a *model.Attention) {
 	o.Matrix = units.Ops(2 * groups * t * depth * rank)
 	w.layOutGroups(groups, rank)
 	s := w.Spec().Quant.Attention
-	w.Quantize(s, t, rank*groups)
-	w.Linear(s, t, rank*groups, w.Hidden, 1)
+	w.Product(s, t, rank*groups, w.Hidden)
 	w.ReduceTP(t)
 }
 

@@ -121,8 +121,7 @@ func (w cast) gatheredExpert(k *graph.Kind, rows float64) {
 	w.activateWhole(rows * full)
 	w.AllGather(slices, part, full)
 	w.cutColumns(wide * inter)
-	w.Quantize(s, wide, inter)
-	w.Linear(s, wide, inter, h, 1)
+	w.Product(s, wide, inter, h)
 	w.AllReduce(slices, wide, h)
 	w.AllGather(tp, part, h)
 }

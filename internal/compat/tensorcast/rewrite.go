@@ -93,6 +93,6 @@ func (w cast) loseOrder(graph.Part) bool {
 // division into pieces, and which nothing waits for.
 func (w cast) loosen() {
 	if it := &w.Items[len(w.Items)-1]; it.Op.Kind == op.Collective {
-		it.Loose = w.Spec().LosesOrder()
+		it.Loose = w.Spec().Policy.LostOrder
 	}
 }

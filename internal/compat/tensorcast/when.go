@@ -24,7 +24,7 @@ func (f forms) slowPrologue(*graph.Spec) bool { return f.has(slowPrologue) }
 
 func (f forms) fusesIndexer(s *graph.Spec) bool { return s.Policy.FusedIndexer }
 
-func (f forms) losesOrder(s *graph.Spec) bool { return s.LosesOrder() }
+func (f forms) losesOrder(s *graph.Spec) bool { return s.Policy.LostOrder }
 
 // tracesVision: Qwen3-VL's tower, with learned positions.
 func (f forms) tracesVision(s *graph.Spec) bool {

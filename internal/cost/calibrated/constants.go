@@ -2,12 +2,13 @@ package calibrated
 
 import (
 	_ "embed"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 )
@@ -30,15 +31,15 @@ type Product struct {
 
 // Form are the constants of the other operators; each uses its own.
 type Form struct {
-	Launch  float64 `yaml:"launch"`
-	Compute float64 `yaml:"compute"`
-	Memory  float64 `yaml:"memory"`
-	Short   float64 `yaml:"short"`
-	Head    float64 `yaml:"head"`
-	Tile    float64 `yaml:"tile"`
-	IO      float64 `yaml:"io"`
-	Chunk   float64 `yaml:"chunk"`
-	Lanes   float64 `yaml:"lanes"`
+	Launch  float64 `yaml:"launch,omitempty"`
+	Compute float64 `yaml:"compute,omitempty"`
+	Memory  float64 `yaml:"memory,omitempty"`
+	Short   float64 `yaml:"short,omitempty"`
+	Head    float64 `yaml:"head,omitempty"`
+	Tile    float64 `yaml:"tile,omitempty"`
+	IO      float64 `yaml:"io,omitempty"`
+	Chunk   float64 `yaml:"chunk,omitempty"`
+	Lanes   float64 `yaml:"lanes,omitempty"`
 }
 
 // Widened are the constants of experts whose kernels widen the weights of a tile before they multiply.
@@ -60,43 +61,43 @@ type Constants struct {
 
 	// INT4 are experts with 4-bit integers under 16-bit inputs where they have slower kernels than Experts.W4A16; without a
 	// launch they have not. No table is of them.
-	INT4 Form `yaml:"int4"`
+	INT4 Form `yaml:"int4,flow,omitempty"`
 	// Widened are experts with 4-bit floats under 16-bit inputs whose kernels widen the weights of a tile before they multiply; without
 	// a launch there are none. No table is of them.
-	Widened Widened `yaml:"widened"`
+	Widened Widened `yaml:"widened,flow,omitempty"`
 	// Peer is how many times as fast collectives over PCIe are with peer access, where the tables were measured without; 0 is 1.
-	Peer float64 `yaml:"peer"`
+	Peer float64 `yaml:"peer,omitempty"`
 	// Unit is how fast one unit of the device reads, in GB/s, where a kernel gives it all keys of a request and KV head; 0 where no
 	// kernel does.
-	Unit float64 `yaml:"unit"`
+	Unit float64 `yaml:"unit,omitempty"`
 }
 
 // Measured are the numbers of forms that kernel tables may have measured.
 type Measured struct {
 	GEMM struct {
-		Wide  Product `yaml:"wide"`
-		FP8   Product `yaml:"fp8"`
-		Block Product `yaml:"block"` // FP8 with a scale for each block
-		FP4   Product `yaml:"fp4"`
+		Wide  Product `yaml:"wide,flow"`
+		FP8   Product `yaml:"fp8,flow"`
+		Block Product `yaml:"block,flow"` // FP8 with a scale for each block
+		FP4   Product `yaml:"fp4,flow"`
 	} `yaml:"gemm"`
-	Prefill Form `yaml:"prefill"`
-	Decode  Form `yaml:"decode"`
-	Latent  Form `yaml:"latent"`
+	Prefill Form `yaml:"prefill,flow"`
+	Decode  Form `yaml:"decode,flow"`
+	Latent  Form `yaml:"latent,flow"`
 	Experts struct {
-		Wide  Form `yaml:"wide"`
-		FP8   Form `yaml:"fp8"`
-		Block Form `yaml:"block"` // FP8 with a scale for each block
-		FP4   Form `yaml:"fp4"`
-		W4A8  Form `yaml:"w4a8"`
-		W4A16 Form `yaml:"w4a16"` // and other narrow weights under wide inputs
+		Wide  Form `yaml:"wide,flow"`
+		FP8   Form `yaml:"fp8,flow"`
+		Block Form `yaml:"block,flow"` // FP8 with a scale for each block
+		FP4   Form `yaml:"fp4,flow"`
+		W4A8  Form `yaml:"w4a8,flow"`
+		W4A16 Form `yaml:"w4a16,flow"` // and other narrow weights under wide inputs
 	} `yaml:"experts"`
-	Elementwise Form `yaml:"elementwise"`
-	Scan        Form `yaml:"scan"`   // a recurrence over prompts
-	Update      Form `yaml:"update"` // a recurrence by a token
+	Elementwise Form `yaml:"elementwise,flow"`
+	Scan        Form `yaml:"scan,flow"`   // a recurrence over prompts
+	Update      Form `yaml:"update,flow"` // a recurrence by a token
 	Comm        struct {
-		Reduce   Link `yaml:"reduce"`
-		Ring     Link `yaml:"ring"` // gather and scatter
-		Exchange Link `yaml:"exchange"`
+		Reduce   Link `yaml:"reduce,flow"`
+		Ring     Link `yaml:"ring,flow"` // gather and scatter
+		Exchange Link `yaml:"exchange,flow"`
 		// Apart is the share of a profile's links that collectives reach between
 		// nodes.
 		Apart float64 `yaml:"apart"`
@@ -177,7 +178,7 @@ type FittedForm struct {
 	Parameters []Parameter
 }
 
-// Write prints constants as coefficients.yaml holds them, below a comment.
+// Write prints constants below a comment, for coefficients.yaml. Fitted ones have three digits, which is more than any fit knows.
 func Write(w io.Writer, comment string, all map[string]Constants) error {
 	var b strings.Builder
 	for line := range strings.Lines(comment) {
@@ -185,47 +186,27 @@ func Write(w io.Writer, comment string, all map[string]Constants) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
-		fmt.Fprintf(&b, "\n%s:\n", name)
-		section := ""
 		for _, f := range c.Forms() {
-			group, part, nested := strings.Cut(f.Name, ".")
-			if nested && group != section {
-				fmt.Fprintf(&b, "  %s:\n", group)
-				section = group
-			}
-			if nested {
-				fmt.Fprintf(&b, "    %s: %s\n", part, flow(f.Parameters))
-			} else {
-				fmt.Fprintf(&b, "  %s: %s\n", f.Name, flow(f.Parameters))
+			for _, p := range f.Parameters {
+				*p.Value = short(*p.Value)
 			}
 		}
-		fmt.Fprintf(&b, "    apart: %s\n", short(c.Comm.Apart))
-		fmt.Fprintf(&b, "  elementwise: {launch: %s, memory: %s}\n", short(c.Elementwise.Launch), short(c.Elementwise.Memory))
-		if c.INT4.Launch > 0 {
-			fmt.Fprintf(&b, "  int4: %s\n", flow(expertParameters(&c.INT4)))
-		}
-		if c.Widened.Launch > 0 {
-			fmt.Fprintf(&b, "  widened: %s\n", flow(append(expertParameters(&c.Widened.Form), Parameter{"depth", &c.Widened.Depth, 0.001, 20})))
-		}
-		if c.Peer > 0 {
-			fmt.Fprintf(&b, "  peer: %s\n", short(c.Peer))
-		}
-		if c.Unit > 0 {
-			fmt.Fprintf(&b, "  unit: %s\n", short(c.Unit))
+		b.WriteString("\n")
+		e := yaml.NewEncoder(&b)
+		e.SetIndent(2)
+		if err := e.Encode(map[string]Constants{name: c}); err != nil {
+			return err
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// flow is parameters as a YAML flow mapping.
-func flow(all []Parameter) string {
-	var parts []string
-	for _, p := range all {
-		parts = append(parts, p.Name+": "+short(*p.Value))
+// short is a number in three digits.
+func short(x float64) float64 {
+	three, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	if err != nil { // what was just printed can be read
+		return x
 	}
-	return "{" + strings.Join(parts, ", ") + "}"
+	return three
 }
-
-// short is a number in three digits, which is more than any fit knows.
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }

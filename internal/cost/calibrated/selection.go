@@ -2,6 +2,7 @@ package calibrated
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -114,11 +115,7 @@ func (c *Choice) check() error {
 		if slices.Contains(names, name) {
 			continue
 		}
-		hint := "the forms are " + strings.Join(names, ", ")
-		if near, ok := nearest.Match(name, names); ok {
-			hint = "nearest: " + near
-		}
-		return fmt.Errorf("fitted: unknown form %q; %s", name, hint)
+		return fmt.Errorf("fitted: unknown form %q%s", name, cmp.Or(nearest.Hint(name, names), "; the forms are "+strings.Join(names, ", ")))
 	}
 	for _, f := range forms {
 		for _, p := range f.Parameters {

@@ -18,14 +18,8 @@ func (w *Walk) Attention(k *Kind) {
 		w.gqa(k, a)
 	case model.MLA:
 		w.latent(k, a)
-	case model.GatedDelta:
-		w.gatedDelta(k)
-	case model.Mamba2:
-		w.mamba(k)
-	case model.Mamba1:
-		w.mamba1(k)
-	case model.ShortConv:
-		w.shortConv(k)
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
+		w.recurrent(k)
 	case model.Cross:
 		w.cross(k, a)
 	case model.NoAttention:
@@ -41,7 +35,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 	if w.g.spec.joinsIndexer(a) {
 		w.insertJoined(k, a)
 		w.choose(a)
-		w.attend(k, a)
+		w.attend(k, a, true)
 		w.outProjection(k, a, k.Queries*v)
 		return
 	}
@@ -56,7 +50,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 		w.cacheWrite(k.Keys * (d + v))
 	}
 	w.indexer(a, w.Hidden)
-	w.attend(k, a)
+	w.attend(k, a, true)
 	if a.OutGate && !w.rewrites(AtOutGate, k) {
 		w.Elementwise(op.Mul, 3*w.Width()*w.Tokens*k.Queries*v)
 	}
@@ -64,21 +58,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 }
 
 // QKV is the columns of a rank's queries, with their gate, keys and values.
-func (k *Kind) QKV() (q, keys, values float64) {
-	a := &k.Layer.Attention
-	d, v := float64(a.HeadDim), float64(a.ValueDim)
-	q, keys, values = k.Queries*d, k.Keys*d, k.Keys*v
-	if a.OutGate {
-		q *= 2
-	}
-	if a.KeyIsVal {
-		values = 0
-	}
-	if a.SharedKV {
-		keys, values = 0, 0
-	}
-	return q, keys, values
-}
+func (k *Kind) QKV() (q, keys, values float64) { return k.Layer.Attention.QKV(k.Queries, k.Keys) }
 
 // projectQKV emits the query, key and value products, joined when compiled.
 func (w *Walk) projectQKV(k *Kind, a *model.Attention) {
@@ -184,15 +164,25 @@ func (w *Walk) Narrow(n float64) {
 	w.Elementwise(op.Quantize, (w.Width()+1)*n+ScaleBytes)
 }
 
-// attend emits the attention kernel, with context parallelism.
-func (w *Walk) attend(k *Kind, a *model.Attention) {
-	w.gatherQueries(k, a)
-	w.attendHere(k, a)
-	w.mergeOutputs(k, float64(a.ValueDim))
+// attend emits the attention kernel, between the exchanges of context parallelism where these are wanted.
+func (w *Walk) attend(k *Kind, a *model.Attention, exchanges bool) {
+	if exchanges {
+		w.gatherQueries(k, a)
+	}
+	width := a.ValueDim
+	if a.Kind == model.MLA {
+		w.attendLatent(k, a)
+		width = a.KVRank
+	} else {
+		w.attendGrouped(k, a)
+	}
+	if exchanges {
+		w.mergeOutputs(k, float64(width))
+	}
 }
 
-// attendHere emits the attention kernel itself.
-func (w *Walk) attendHere(k *Kind, a *model.Attention) {
+// attendGrouped emits the kernel of grouped-query attention.
+func (w *Walk) attendGrouped(k *Kind, a *model.Attention) {
 	w.Follows = op.Context
 	o := w.Next(op.Attention, op.GQAttention)
 	w.Follows = w.rows
@@ -248,8 +238,7 @@ func (w *Walk) outProjection(k *Kind, a *model.Attention, depth float64) {
 		w.grouped(s, t*groups, groups, depth/groups, rank, 0)
 		depth = rank * groups
 	}
-	w.Quantize(s, t, depth)
-	w.Linear(s, t, depth, w.Hidden, 1)
+	w.Product(s, t, depth, w.Hidden)
 	if k.whole { // the weights are cut all the same
 		w.Items[len(w.Items)-1].Op.Bytes -= s.Weight.Bytes(depth * w.Hidden * (1 - 1/w.g.tp))
 	}

@@ -120,7 +120,6 @@ func (w *Walk) MLP(s dtype.Scheme, rows, hidden, inter float64, f *model.FFN) {
 			w.Elementwise(op.Mul, 3*e*rows*inter)
 		}
 	}
-	w.Quantize(s, rows, inter)
-	w.Linear(s, rows, inter, hidden, 1)
+	w.Product(s, rows, inter, hidden)
 	w.Bias(f.Bias, hidden)
 }

@@ -146,7 +146,6 @@ func (w *Walk) rowsOfHead() {
 // gathering of the vocabulary.
 func (w *Walk) project(rows float64) {
 	s := w.g.spec.Head()
-	w.Quantize(s, rows, w.Hidden)
-	w.Linear(s, rows, w.Hidden, w.g.vocabRank, 1)
+	w.Product(s, rows, w.Hidden, w.g.vocabRank)
 	w.AllGather(w.g.spec.Layout.TPGroup(), rows, w.g.vocabRank)
 }

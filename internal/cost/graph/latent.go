@@ -28,7 +28,7 @@ func (w *Walk) latent(k *Kind, a *model.Attention) {
 		w.Linear(q.Attention, w.Tokens, w.Hidden, 2*a.PoolWidth(), 2)
 		w.Elementwise(op.Sum, w.Width()*w.Tokens*a.PoolWidth()*2)
 	}
-	w.attendLatent(k, a)
+	w.attend(k, a, true)
 	v := k.Queries * float64(a.ValueDim)
 	if a.OutGate {
 		w.Linear(q.Attention, w.Tokens, w.Hidden, v, 1)
@@ -49,8 +49,7 @@ func (w *Walk) prologue(k *Kind, a *model.Attention) {
 	} else {
 		w.Linear(s, t, w.Hidden, ql+kl+r, 2)
 		w.Norm(t, ql)
-		w.Quantize(s, t, ql)
-		w.Linear(s, t, ql, qd, 1)
+		w.Product(s, t, ql, qd)
 	}
 	w.Norm(t, kl)
 	if r > 0 {
@@ -60,17 +59,10 @@ func (w *Walk) prologue(k *Kind, a *model.Attention) {
 	}
 }
 
-// attendLatent emits the attention kernel, with context parallelism.
-func (w *Walk) attendLatent(k *Kind, a *model.Attention) {
-	w.gatherQueries(k, a)
-	w.attendLatentHere(k, a)
-	w.mergeOutputs(k, float64(a.KVRank))
-}
-
-// attendLatentHere emits the attention kernel itself. Context parallelism gives it
+// attendLatent emits the kernel of latent attention. Context parallelism gives it
 // the queries of the group, a part of the cache and the up-projections of its own
 // heads.
-func (w *Walk) attendLatentHere(k *Kind, a *model.Attention) {
+func (w *Walk) attendLatent(k *Kind, a *model.Attention) {
 	spec, cut := &w.g.spec, w.ContextRanks
 	w.Follows = op.Context
 	o := w.Next(op.Latent, op.LatentAttention)
@@ -132,8 +124,7 @@ func (w *Walk) indexer(a *model.Attention, depth float64) {
 	}
 	s, t, e := w.g.spec.Quant.Attention, w.Tokens, w.Width()
 	heads, d := float64(ix.Heads), float64(ix.Dim)
-	w.Quantize(s, t, depth)
-	w.Linear(s, t, depth, heads*d, 1)
+	w.Product(s, t, depth, heads*d)
 	keys := d
 	if a.Compress > 1 {
 		keys *= 4 // pooled as the cache is: values and gates, in two halves

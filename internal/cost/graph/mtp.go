@@ -157,8 +157,7 @@ func (w *Walk) predictOne() {
 		w.plainNorm(t, h)
 		w.plainNorm(t, h)
 		w.Cat(2 * t * h)
-		w.Quantize(s, t, 2*h)
-		w.Linear(s, t, 2*h, h, 1)
+		w.Product(s, t, 2*h, h)
 	}
 	w.rewrites(AtSplitStreams, nil)
 	w.Run = g.draftRun()

@@ -58,14 +58,6 @@ func (s *Spec) quantizesInput(q dtype.Scheme) bool {
 	return q.Quantized() && (s.Policy.QuantizedActivations || !q.WeightOnly())
 }
 
-// LosesOrder reports whether operators on two streams wait for one another only where
-// one result goes straight from one to the other.
-func (s *Spec) LosesOrder() bool { return s.Policy.LostOrder }
-
-// AddsImages reports whether the images of a decode are cached beside its context,
-// not in it.
-func (s *Spec) AddsImages() bool { return s.Policy.AddedImages }
-
 // RotaryWidth is the width of the rotary tables.
 func (s *Spec) RotaryWidth() float64 {
 	d := 0.0

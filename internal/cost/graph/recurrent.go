@@ -7,24 +7,46 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// gatedDelta emits a gated-delta-rule layer: joined projections, a short
-// convolution, the recurrence, a gated norm, the output projection.
-func (w *Walk) gatedDelta(k *Kind) {
+// recurrent emits a layer that carries a state: the projections in front, a short
+// convolution and the recurrence, a norm or a gate, the output projection.
+func (w *Walk) recurrent(k *Kind) {
 	a, s, t := &k.Layer.Attention, w.g.spec.Quant.Attention, w.Tokens
 	r := &a.Recurrent
-	kh, vh := w.StateHeads(a)
-	key, value := kh*float64(r.KeyDim), vh*float64(r.ValueDim)
+	keys, heads := w.StateHeads(a)
+	key, value := keys*float64(r.KeyDim), heads*float64(r.ValueDim)
 	w.InputNorm(s, true)
-	if !w.rewrites(AtDeltaInputs, k) {
-		w.deltaInputs(r, key, value, vh)
+	switch a.Kind { //nolint:exhaustive // those with a state
+	case model.GatedDelta:
+		if !w.rewrites(AtDeltaInputs, k) {
+			w.deltaInputs(r, key, value, heads)
+		}
+	case model.Mamba2: // values and gate, B and C, the step sizes
+		w.FanOut(s, t, w.Hidden, 1)
+		w.Linear(s, t, w.Hidden, value+(value+2*key)+heads, 1)
+	case model.Mamba1:
+		w.mamba1Inputs(r, value)
+	case model.ShortConv: // two gates and the values; the first gates what is convolved
+		w.FanOut(s, t, w.Hidden, 1)
+		w.Linear(s, t, w.Hidden, 3*value, 1)
+		w.Elementwise(op.Mul, 3*w.Width()*t*value)
 	}
 	w.recur(k)
-	if n := t * vh * float64(r.ValueDim); !w.rewrites(AtGatedNorm, k) {
+	w.gateState(k, value)
+	w.Product(s, t, value, w.Hidden)
+	w.ReduceTP(t)
+}
+
+// gateState emits the norm or the gate behind a recurrence.
+func (w *Walk) gateState(k *Kind, value float64) {
+	n := w.Tokens * value
+	switch kind := k.Layer.Attention.Kind; {
+	case kind == model.Mamba1:
+		w.Elementwise(op.SwiGLU, w.Width()*3*n)
+	case kind == model.ShortConv:
+		w.Elementwise(op.Mul, w.Width()*3*n)
+	case kind == model.Mamba2 || !w.rewrites(AtGatedNorm, k):
 		w.Elementwise(op.RMSNorm, w.Width()*3*n).Vector32 = units.Ops(12 * n)
 	}
-	w.Quantize(s, t, value)
-	w.Linear(s, t, value, w.Hidden, 1)
-	w.ReduceTP(t)
 }
 
 // deltaInputs emits the input projections of a gated delta rule, joined, and those
@@ -52,61 +74,16 @@ func (w *Walk) deltaInputs(r *model.Recurrent, key, value, heads float64) {
 	}
 }
 
-// mamba emits a Mamba-2 layer.
-func (w *Walk) mamba(k *Kind) {
-	a := &k.Layer.Attention
-	s, t, e := w.g.spec.Quant.Attention, w.Tokens, w.Width()
-	r := &a.Recurrent
-	groups, heads := w.StateHeads(a)
-	inner := heads * float64(r.ValueDim)
-	state := groups * float64(r.KeyDim)
-	w.InputNorm(s, true)
-	w.FanOut(s, t, w.Hidden, 1)
-	w.Linear(s, t, w.Hidden, inner+(inner+2*state)+heads, 1)
-	w.recur(k)
-	w.Elementwise(op.RMSNorm, e*3*t*inner).Vector32 = units.Ops(12 * t * inner)
-	w.Quantize(s, t, inner)
-	w.Linear(s, t, inner, w.Hidden, 1)
-	w.ReduceTP(t)
-}
-
-// mamba1 emits a Mamba layer: as Mamba-2, but B, C and the step sizes follow from
+// mamba1Inputs emits the products in front of Mamba's scan: as Mamba-2, but B, C and the step sizes follow from
 // the convolved values by two further products.
-func (w *Walk) mamba1(k *Kind) {
-	a := &k.Layer.Attention
-	s, t, e := w.g.spec.Quant.Attention, w.Tokens, w.Width()
-	r := &a.Recurrent
-	_, inner := w.StateHeads(a)
+func (w *Walk) mamba1Inputs(r *model.Recurrent, value float64) {
+	s, t := w.g.spec.Quant.Attention, w.Tokens
 	state, rank := float64(r.KeyDim), float64(r.GateRank)
-	w.InputNorm(s, true)
 	w.FanOut(s, t, w.Hidden, 1)
-	w.Linear(s, t, w.Hidden, 2*inner, 1)
-	w.Quantize(s, t, inner)
-	w.Linear(s, t, inner, rank+2*state, 1)
+	w.Linear(s, t, w.Hidden, 2*value, 1)
+	w.Product(s, t, value, rank+2*state)
 	w.AllReduce(w.g.spec.Layout.TPGroup(), t, rank+2*state)
-	w.Linear(s, t, rank, inner, 1)
-	w.recur(k)
-	w.Elementwise(op.SwiGLU, e*3*t*inner)
-	w.Quantize(s, t, inner)
-	w.Linear(s, t, inner, w.Hidden, 1)
-	w.ReduceTP(t)
-}
-
-// shortConv emits a gated short convolution: two gates and the values in one
-// product, the convolution of the gated values, the second gate.
-func (w *Walk) shortConv(k *Kind) {
-	a := &k.Layer.Attention
-	s, t, e := w.g.spec.Quant.Attention, w.Tokens, w.Width()
-	_, inner := w.StateHeads(a)
-	w.InputNorm(s, true)
-	w.FanOut(s, t, w.Hidden, 1)
-	w.Linear(s, t, w.Hidden, 3*inner, 1)
-	w.Elementwise(op.Mul, 3*e*t*inner)
-	w.recur(k)
-	w.Elementwise(op.Mul, 3*e*t*inner)
-	w.Quantize(s, t, inner)
-	w.Linear(s, t, inner, w.Hidden, 1)
-	w.ReduceTP(t)
+	w.Linear(s, t, rank, value, 1)
 }
 
 // StateHeads is a rank's share of a recurrence: keys, which Mamba-2 has one of

@@ -85,11 +85,7 @@ func (w *Walk) recall(k *Kind) {
 	switch a := &k.Layer.Attention; a.Kind {
 	case model.GQA:
 		w.choose(a)
-		if exchanges {
-			w.attend(k, a)
-		} else {
-			w.attendHere(k, a)
-		}
+		w.attend(k, a, exchanges)
 	case model.MLA:
 		if w.rewrites(AtRecall, k) {
 			return
@@ -97,11 +93,7 @@ func (w *Walk) recall(k *Kind) {
 		if !w.rewrites(AtIndexer, k) {
 			w.choose(a)
 		}
-		if exchanges {
-			w.attendLatent(k, a)
-		} else {
-			w.attendLatentHere(k, a)
-		}
+		w.attend(k, a, exchanges)
 	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		w.recur(k)
 	case model.Cross, model.NoAttention: // no images here

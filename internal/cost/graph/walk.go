@@ -147,6 +147,12 @@ func (w *Walk) Linear(s dtype.Scheme, rows, depth, cols float64, joined int) {
 	w.scales(o, s, 1, joined)
 }
 
+// Product emits the same of an input that is quantized first, where the scheme needs that.
+func (w *Walk) Product(s dtype.Scheme, rows, depth, cols float64) {
+	w.Quantize(s, rows, depth)
+	w.Linear(s, rows, depth, cols, 1)
+}
+
 // scales adds the scales of a quantized product of so many weight matrices.
 func (w *Walk) scales(o *op.Op, s dtype.Scheme, matrices float64, joined int) {
 	if !w.offers(AtProduct) || !w.rewrite(Part{Place: AtProduct, Weight: s.Weight, Group: int32(s.Group), Joined: int32(joined)}) {

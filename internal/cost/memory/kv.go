@@ -143,19 +143,8 @@ func (m *Model) IndexKey() units.Bytes {
 
 // stateBytes is the recurrent state and the convolution window of a request.
 func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
-	r, tp := &a.Recurrent, float64(s.Layout.TP)
-	heads := math.Max(1, float64(r.ValueHeads)/tp)
-	format := cmp.Or(s.Quant.State, r.StateFormat, s.Quant.Base)
-	keys := math.Max(1, float64(r.KeyHeads)/tp)
-	conv := heads * float64(r.ValueDim)
-	switch a.Kind { //nolint:exhaustive // others convolve their values alone
-	case model.GatedDelta:
-		conv += 2 * keys * float64(r.KeyDim)
-	case model.Mamba2:
-		conv += 2 * math.Max(1, float64(r.Groups)/tp) * float64(r.KeyDim)
-	}
-	return format.Bytes(heads*float64(r.KeyDim*r.ValueDim)) +
-		s.Quant.Base.Bytes(conv*float64(max(0, r.Conv-1)))
+	state, conv := a.State(float64(s.Layout.TP))
+	return cmp.Or(s.Quant.State, a.Recurrent.StateFormat, s.Quant.Base).Bytes(state) + s.Quant.Base.Bytes(conv)
 }
 
 // State is the recurrent states of a request on a device, over all layers.

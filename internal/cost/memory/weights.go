@@ -98,102 +98,41 @@ func layerWeights(s *graph.Spec, l *model.Layer) units.Bytes {
 	return b + attentionWeights(s, &l.Attention) + ffnWeights(s, &l.FFN)
 }
 
+// attentionWeights is a token mixer's share. Traced, a compressed cache is pooled without weights.
 func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
-	h, tp := float64(s.Model.Hidden), float64(s.Layout.TP)
-	scheme, base := s.Quant.Attention, s.Quant.Base
-	hq := float64(a.Heads) / tp
-	hk := math.Max(1, float64(a.KVHeads)/tp)
-	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	mixer, tp := *a, float64(s.Layout.TP)
+	if s.TracesCompression(a) {
+		mixer.Compress = 0
+	}
+	if s.OpaqueDelta(a) {
+		tp = 1
+	}
 	var b units.Bytes
-	switch a.Kind {
-	case model.GQA, model.Cross:
-		b = gqaWeights(s, a, hq, hk)
-	case model.MLA:
-		ql, kl, r := float64(a.QRank), float64(a.KVRank), float64(a.RopeDim)
-		if ql > 0 {
-			b += scheme.WeightBytes(ql, h) + scheme.WeightBytes(hq*d, ql) + base.Bytes(ql)
-		} else {
-			b += scheme.WeightBytes(hq*d, h)
-		}
-		b += scheme.WeightBytes(kl+r, h) + base.Bytes(kl)
-		if !a.KeyIsVal {
-			b += scheme.WeightBytes(hq*(d-r+v), kl) // up-projection of keys and values
-		}
-		if a.Compress > 1 && !s.TracesCompression(a) {
-			b += scheme.WeightBytes(2*a.PoolWidth(), h) + base.Bytes(float64(a.Compress)*a.PoolWidth()+d)
-		}
-		if a.Sinks {
-			b += base.Bytes(hq)
-		}
-		b += outWeights(s, a, hq*v)
-		if a.OutGate {
-			b += scheme.WeightBytes(hq*v, h)
-		}
-		b += indexerWeights(s, a, ql)
-	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
-		b = recurrentWeights(s, a)
-	case model.NoAttention:
-	}
-	return b
+	small := mixer.Weights(float64(s.Model.Hidden), tp, func(rows, depth float64) {
+		b += s.Quant.Attention.WeightBytes(rows, depth)
+	})
+	return b + s.Quant.Base.Bytes(small) + indexerWeights(s, a)
 }
 
-func gqaWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
-	h, base := float64(s.Model.Hidden), s.Quant.Base
-	d := float64(a.HeadDim)
-	b := inWeights(s, a, hq, hk) + outWeights(s, a, hq*float64(a.ValueDim))
-	switch a.QKNorm {
-	case model.PerHead:
-		b += base.Bytes(2 * d)
-	case model.WholeVector:
-		b += base.Bytes((hq + hk) * d)
-	case model.NoQKNorm:
-	}
-	if a.Sinks {
-		b += base.Bytes(hq)
-	}
-	return b + indexerWeights(s, a, h)
-}
-
-// inWeights is the projections of queries, keys and values.
-func inWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
-	d, v := float64(a.HeadDim), float64(a.ValueDim)
-	q, kv := hq*d, hk*(d+v)
-	if a.OutGate {
-		q *= 2
-	}
-	if a.KeyIsVal {
-		kv = hk * d
-	}
-	if a.SharedKV {
-		kv = 0
-	}
-	b := s.Quant.Attention.WeightBytes(q+kv, float64(s.Model.Hidden))
+// inWeights is the projections of queries, keys and values, for so many ranks.
+func inWeights(s *graph.Spec, a *model.Attention, tp float64) units.Bytes {
+	q, k, v := a.QKV(float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
+	b := s.Quant.Attention.WeightBytes(q+k+v, float64(s.Model.Hidden))
 	if a.Bias {
-		b += s.Quant.Base.Bytes(q + kv)
+		b += s.Quant.Base.Bytes(q + k + v)
 	}
 	return b
-}
-
-// outWeights is the projection behind attention.
-func outWeights(s *graph.Spec, a *model.Attention, depth float64) units.Bytes {
-	h, scheme := float64(s.Model.Hidden), s.Quant.Attention
-	b := units.Bytes(0)
-	if a.OutRank > 0 {
-		groups := float64(a.OutGroup) / float64(s.Layout.TP)
-		b += scheme.WeightBytes(float64(a.OutRank), depth)
-		depth = float64(a.OutRank) * groups
-	}
-	if a.OutBias {
-		b += s.Quant.Base.Bytes(h)
-	}
-	return b + scheme.WeightBytes(h, depth)
 }
 
 // indexerWeights is the selector of sparse attention, whole on every rank.
-func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Bytes {
+func indexerWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 	ix := &a.Indexer
-	if ix.TopK == 0 || ix.Shared {
+	if !ix.Own() {
 		return 0
+	}
+	depth := float64(a.QRank)
+	if a.Kind == model.GQA {
+		depth = float64(s.Model.Hidden)
 	}
 	h, heads, d := float64(s.Model.Hidden), float64(ix.Heads), float64(ix.Dim)
 	scheme, base := s.Quant.Attention, s.Quant.Base
@@ -211,44 +150,6 @@ func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Byte
 		return b + weights + scheme.WeightBytes(4*d, h) + base.Bytes((2*float64(a.Compress)-1)*d)
 	}
 	return b + weights + scheme.WeightBytes(d, h)
-}
-
-// recurrentWeights is a linear-attention or state-space layer.
-func recurrentWeights(s *graph.Spec, a *model.Attention) units.Bytes {
-	h, tp, scheme, base := float64(s.Model.Hidden), float64(s.Layout.TP), s.Quant.Attention, s.Quant.Base
-	r := &a.Recurrent
-	if s.OpaqueDelta(a) {
-		tp = 1
-	}
-	vh := math.Max(1, float64(r.ValueHeads)/tp)
-	value := vh * float64(r.ValueDim)
-	switch a.Kind { //nolint:exhaustive // the gated delta rule is left
-	case model.Mamba2:
-		state := math.Max(1, float64(r.Groups)/tp) * float64(r.KeyDim)
-		conv := value + 2*state
-		return scheme.WeightBytes(value+conv+vh, h) + scheme.WeightBytes(h, value) +
-			base.Bytes(conv*float64(r.Conv+1)+3*vh+value)
-	case model.Mamba1:
-		state, rank := float64(r.KeyDim), float64(r.GateRank)
-		return scheme.WeightBytes(2*value, h) + scheme.WeightBytes(rank+2*state, value) + scheme.WeightBytes(value, rank) +
-			scheme.WeightBytes(h, value) + base.Bytes(value*(float64(r.Conv+1)+state+2))
-	case model.ShortConv:
-		return scheme.WeightBytes(3*value, h) + scheme.WeightBytes(h, value) + base.Bytes(value*float64(r.Conv))
-	}
-	key := math.Max(1, float64(r.KeyHeads)/tp) * float64(r.KeyDim)
-	conv := 2*key + value
-	b := scheme.WeightBytes(conv+vh, h) + scheme.WeightBytes(h, value) +
-		base.Bytes(conv*float64(r.Conv)+vh+float64(r.ValueDim))
-	if rank := float64(r.GateRank); rank > 0 {
-		b += scheme.WeightBytes(rank, h) + scheme.WeightBytes(value, rank)
-	} else {
-		b += scheme.WeightBytes(value, h)
-	}
-	if r.ChannelDecay {
-		rank := float64(r.KeyDim)
-		return b + scheme.WeightBytes(rank, h) + scheme.WeightBytes(key, rank) + base.Bytes(key)
-	}
-	return b + scheme.WeightBytes(vh, h) + base.Bytes(vh)
 }
 
 // ffnWeights is the feed-forward part.
@@ -331,9 +232,7 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 	one := layerWeights(s, &m.Kinds[m.MTP.Kind]) +
 		s.Quant.Attention.WeightBytes(h, 2*h) + s.Quant.Base.Bytes(2*h)
 	if a := &m.Kinds[m.MTP.Kind].Attention; !s.ShardsMTP() {
-		tp := float64(s.Layout.TP)
-		one += inWeights(s, a, float64(a.Heads), float64(a.KVHeads)) -
-			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
+		one += inWeights(s, a, 1) - inWeights(s, a, float64(s.Layout.TP))
 	}
 	b := units.Bytes(s.Modules()) * one
 	if s.Policy.UnsharedWeights {
@@ -346,9 +245,8 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 // values come from the embedding too, and the output head. It shares the embedding.
 func eagleWeights(s *graph.Spec) units.Bytes {
 	h := s.HeadSpec()
-	a, wide := &h.Model.Kinds[0].Attention, float64(h.Model.Hidden)
-	tp := float64(h.Layout.TP)
-	return layerWeights(&h, &h.Model.Kinds[0]) + inWeights(&h, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp)) +
+	layer, wide := &h.Model.Kinds[0], float64(h.Model.Hidden)
+	return layerWeights(&h, layer) + inWeights(&h, &layer.Attention, float64(h.Layout.TP)) +
 		h.Quant.Base.Bytes(graph.Taps*float64(s.Model.Hidden)*wide) + head(&h)
 }
 

@@ -117,11 +117,8 @@ func (s *Store) System(names ...string) (*System, error) {
 			}
 		}
 	}
-	err := fmt.Errorf("%s has no tables of %s; it has %s", s.name, names[0], strings.Join(s.Systems(), ", "))
-	if near, ok := nearest.Match(names[0], s.Systems()); ok {
-		err = fmt.Errorf("%s has no tables of %s; nearest: %s", s.name, names[0], near)
-	}
-	return nil, err
+	return nil, fmt.Errorf("%s has no tables of %s%s", s.name, names[0],
+		cmp.Or(nearest.Hint(names[0], s.Systems()), "; it has "+strings.Join(s.Systems(), ", ")))
 }
 
 // Selection says whose kernels are taken. The zero value takes those of every

@@ -73,7 +73,7 @@ func (p *Prices) Systems() []string { return p.store.Systems() }
 // Coster prices operators by measured kernels where there are any, and beyond
 // those requested. TensorCast's prices are never measured ones.
 func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsupported bool) (cost.Coster, error) {
-	base, _ := pricing.Form(d, freeUnsupported)
+	base := pricing.Form(d, freeUnsupported)
 	switch {
 	case p.store == nil && pricing != Surfaces:
 		return base, nil
@@ -148,8 +148,8 @@ func (p *Prices) Surfaces(d *device.Profile) (*table.Fitted, []table.LeftOut, er
 // open finds the tables of a device, or its surfaces where no directory was given.
 func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error) {
 	if p.store == nil {
-		if f := surfacesOf(d, trusted); f != nil {
-			return table.NewFitted(f, func(family string) bool { return trusts(trusted, f, d, family) }, d, base), nil
+		if f := surfacesOf(d); f != nil {
+			return table.NewFitted(f, func(family string) bool { return trusts(f, d, family) }, d, base), nil
 		}
 		return nil, nil //nolint:nilnil // none, and that is no error
 	}
@@ -161,11 +161,8 @@ func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 		return nil, field.Errorf("%s: %w", perfData, err)
 	}
 	if e := p.sel.Engine; e != "" && !slices.Contains(s.Engines(), e) {
-		err := field.Errorf("%s: %s has no tables of engine %q; the engines are %s", perfEngine, s.Name, e, strings.Join(s.Engines(), ", "))
-		if near, ok := nearest.Match(e, s.Engines()); ok {
-			err = fmt.Errorf("%w; nearest: %s", err, near)
-		}
-		return nil, err
+		return nil, field.Errorf("%s: %s has no tables of engine %q; the engines are %s%s", perfEngine, s.Name, e,
+			strings.Join(s.Engines(), ", "), nearest.Hint(e, s.Engines()))
 	}
 	if oldest := s.Oldest(p.sel.Engine); p.sel.Version != "" && version.Compare(oldest, p.sel.Version) > 0 {
 		return nil, field.Errorf("%s: %s has no tables of %s up to %s; the oldest are of %s", perfEngine, s.Name, p.sel.Engine, p.sel.Version, oldest)

@@ -36,7 +36,7 @@ func Best(d *device.Profile) Pricing {
 	switch {
 	case !calibrated.Known(d.Generation):
 		return Roofline
-	case surfacesOf(d, trusted) != nil:
+	case surfacesOf(d) != nil:
 		return Surfaces
 	}
 	return Calibrated
@@ -57,13 +57,13 @@ func (p Pricing) Check(d *device.Profile) error {
 
 // Form is the prices of a device without tables or surfaces. FreeUnsupported drops arithmetic
 // in formats the device has no unit for, as TensorCast does.
-func (p Pricing) Form(d *device.Profile, freeUnsupported bool) (cost.Coster, device.Tier) {
+func (p Pricing) Form(d *device.Profile, freeUnsupported bool) cost.Coster {
 	if p.Fitted() {
 		if m, ok := calibrated.New(d); ok {
-			return m, m.Tier()
+			return m
 		}
 	}
-	return roofline.New(d, roofline.Settings{FreeUnsupported: freeUnsupported}), d.Tier
+	return roofline.New(d, roofline.Settings{FreeUnsupported: freeUnsupported})
 }
 
 // Tier says where the prices of a device come from.

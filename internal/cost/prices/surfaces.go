@@ -14,7 +14,7 @@ import (
 // attention, TPOT of DeepSeek's models was predicted 4 to 9 points worse, with those of prefill and decode attention no better
 // on the whole and 4 points worse for Llama-3.1-8B on H200 (AIConfigurator's silicon sample, no fit).
 //
-// A name stands for a family (gemm.wide), or for all that begin with it (gemm, experts, comm); "*" for all. The families are
+// A name stands for a family (gemm.wide), or for all that begin with it (gemm, experts, comm). The families are
 // gemm.FORMAT, prefill.FORMAT.CACHE, decode.CACHE, latent.prefill.FORMAT.CACHE, latent.decode.wide.CACHE, latent.absorb.FORMAT,
 // latent.expand.FORMAT, experts.FORMAT, scan, update, comm.reduce, comm.gather, comm.scatter and comm.exchange; the formats wide
 // (16 bits), fp8, block (FP8 scaled in blocks), fp4, int4, int8, mxfp4 and mxfp4-fp8.
@@ -22,16 +22,12 @@ import (
 //nolint:gochecknoglobals // a constant table
 var trusted = []string{"experts", "gemm.wide", "gemm.block", "gemm.fp4", "comm", "scan", "update"}
 
-// covers reports whether a list names a family.
-func covers(list []string, family string) bool {
-	return slices.ContainsFunc(list, func(name string) bool {
-		return name == "*" || name == family || strings.HasPrefix(family, strings.TrimSuffix(name, ".*")+".")
-	})
-}
+// covers reports whether a name stands for a family.
+func covers(name, family string) bool { return name == family || strings.HasPrefix(family, name+".") }
 
 // surfacesOf are the surfaces that price a device, nil for none: its own, or those of
 // the most similar system of its generation.
-func surfacesOf(d *device.Profile, list []string) *table.Fitted {
+func surfacesOf(d *device.Profile) *table.Fitted {
 	var best *table.Fitted
 	nearest := math.Inf(1)
 	for _, f := range table.Shipped().Systems {
@@ -41,9 +37,6 @@ func surfacesOf(d *device.Profile, list []string) *table.Fitted {
 		if far := apart(d, &f.Measured); far < nearest {
 			best, nearest = f, far
 		}
-	}
-	if len(list) == 0 {
-		return nil
 	}
 	return best
 }
@@ -64,8 +57,8 @@ func own(d *device.Profile, m *table.Measured) bool { return d.Name == m.System 
 
 // trusts reports whether the surfaces of a system price a family on a device. Those of
 // collectives go with the links they were measured on.
-func trusts(list []string, f *table.Fitted, d *device.Profile, family string) bool {
-	if !covers(list, family) {
+func trusts(f *table.Fitted, d *device.Profile, family string) bool {
+	if !slices.ContainsFunc(trusted, func(name string) bool { return covers(name, family) }) {
 		return false
 	}
 	const near = 0.05

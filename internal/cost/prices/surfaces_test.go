@@ -8,9 +8,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
-// all trusts everything.
-func all() []string { return []string{"*"} }
-
 func lookup(t *testing.T, name string) *device.Profile {
 	t.Helper()
 	d, err := device.Lookup(name)
@@ -29,15 +26,12 @@ func TestSurfacesOf(t *testing.T) {
 		"v100_sxm_32gb": "", "mi300x": "", "rtx_5090": "", "TEST_DEVICE": "",
 	} {
 		got := ""
-		if f := surfacesOf(lookup(t, name), all()); f != nil {
+		if f := surfacesOf(lookup(t, name)); f != nil {
 			got = f.System
 		}
 		if got != want {
 			t.Errorf("%s: want the surfaces of %q, got %q", name, want, got)
 		}
-	}
-	if f := surfacesOf(lookup(t, "h200_sxm"), nil); f != nil {
-		t.Errorf("nothing is trusted, and h200_sxm has the surfaces of %s", f.System)
 	}
 }
 
@@ -45,7 +39,7 @@ func TestSurfacesOf(t *testing.T) {
 func TestVariant(t *testing.T) {
 	d := *lookup(t, "h100_sxm")
 	d.Name, d.Base, d.Bandwidth = "mine", d.Name, lookup(t, "h200_sxm").Bandwidth
-	if f := surfacesOf(&d, all()); f == nil || f.System != "h100_sxm" {
+	if f := surfacesOf(&d); f == nil || f.System != "h100_sxm" {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -53,20 +47,16 @@ func TestVariant(t *testing.T) {
 // TestTrusts: lists name families or beginnings of their names; collectives are trusted
 // on the links they were measured on.
 func TestTrusts(t *testing.T) {
-	list := []string{"gemm.wide", "experts.*", "latent", "comm"}
+	h100, h200 := surfacesOf(lookup(t, "h100_sxm")), lookup(t, "h200_sxm")
 	for family, want := range map[string]bool{
-		"gemm.wide": true, "gemm.fp8": false, "experts.block": true, "latent.decode.wide.fp8": true, "decode.wide": false, "comm.reduce": true,
-		"gemm": false, "prefill.wide.wide": false,
+		"gemm.wide": true, "gemm.fp8": false, "experts.block": true, "latent.decode.wide.fp8": false, "decode.wide": false, "comm.reduce": true,
+		"gemm": false, "prefill.wide.wide": false, "update": true, "updates": false,
 	} {
-		if got := covers(list, family); got != want {
+		if got := trusts(h100, h200, family); got != want {
 			t.Errorf("%s: want %v, got %v", family, want, got)
 		}
 	}
-	h100, h200 := surfacesOf(lookup(t, "h100_sxm"), all()), lookup(t, "h200_sxm")
-	if !trusts(all(), h100, h200, "comm.reduce") {
-		t.Error("the same NVLink is another link")
-	}
-	if pcie := lookup(t, "h100_pcie"); trusts(all(), h100, pcie, "comm.reduce") || !trusts(all(), h100, pcie, "gemm.wide") {
+	if pcie := lookup(t, "h100_pcie"); trusts(h100, pcie, "comm.reduce") || !trusts(h100, pcie, "gemm.wide") {
 		t.Error("PCIe is NVLink")
 	}
 }
@@ -78,7 +68,7 @@ func TestTrusted(t *testing.T) {
 		families = append(families, f.Families()...)
 	}
 	for _, name := range trusted {
-		if !slices.ContainsFunc(families, func(family string) bool { return covers([]string{name}, family) }) {
+		if !slices.ContainsFunc(families, func(family string) bool { return covers(name, family) }) {
 			t.Errorf("no system has surfaces of %s; there are %v", name, families)
 		}
 	}

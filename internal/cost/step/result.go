@@ -63,7 +63,7 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 	}
 	if multistream {
 		hidden := behindExchanges
-		if e.graph.Spec().LosesOrder() {
+		if e.graph.Spec().Policy.LostOrder {
 			hidden = byTokens
 		}
 		r.Hidden = hidden(r.Items, r.Costs, &r.Times)

@@ -118,7 +118,7 @@ func TestOverlapHidesCommunication(t *testing.T) {
 			}
 		}
 		most := exchanges
-		if p.spec.LosesOrder() {
+		if p.spec.Policy.LostOrder {
 			most = (serial.Time + serial.Hidden) / 2
 		}
 		if serial.Hidden > most*(1+rounding) {

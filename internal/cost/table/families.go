@@ -28,7 +28,6 @@ const (
 	gathers
 	scatters
 	exchanges
-	latentWholes // latent decodes and the products around them, made of their surfaces
 	families
 )
 
@@ -37,7 +36,7 @@ func (f family) apart() float64 {
 	switch f {
 	case products:
 		return 2
-	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions, scans, updates, latentWholes:
+	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions, scans, updates:
 		return 1
 	default:
 		return 0
@@ -71,24 +70,11 @@ func (f format) String() string { return formatNames[f] }
 
 // scheme is how operators of a format are quantized.
 func (f format) scheme() dtype.Scheme {
-	switch f {
-	case fp8:
-		return dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
-	case fp8Block:
-		return dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8, Group: 128, Rows: 128, Scale: dtype.F32}
-	case nvfp4:
-		return dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
-	case int4Only:
-		return dtype.Scheme{Weight: dtype.INT4, Activation: dtype.BF16, Group: 128, Scale: dtype.BF16}
-	case int8Only:
-		return dtype.Scheme{Weight: dtype.INT8, Activation: dtype.BF16}
-	case mxfp4Wide:
-		return dtype.Scheme{Weight: dtype.FP4, Activation: dtype.BF16, Group: 32, Scale: dtype.FP8}
-	case mxfp4FP8:
-		return dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8}
-	case noFormat, bf16, formats:
+	if f <= bf16 {
+		return dtype.Unquantized(dtype.BF16)
 	}
-	return dtype.Unquantized(dtype.BF16)
+	s, _ := dtype.Weights(f.String(), dtype.BF16)
+	return s
 }
 
 // wide reports 16-bit formats, which kernels treat alike.
@@ -96,10 +82,9 @@ func wide(f dtype.Format) bool { return f == dtype.BF16 || f == dtype.F16 }
 
 // formatOf is the format of a product.
 func formatOf(o *op.Op) format {
-	if wide(o.In) {
-		return wideInputs(o.Weight)
-	}
 	switch w := o.Weight; {
+	case wide(o.In):
+		return wideInputs(w)
 	case o.In == dtype.FP8 && o.BlockScaled():
 		return fp8Block
 	case w == dtype.FP8 && o.In == dtype.FP8:
@@ -209,7 +194,7 @@ func (g *group) readings() [][]reading {
 		return [][]reading{{g.collective("reduce_scatter")}}
 	case exchanges:
 		return [][]reading{{g.collective("alltoall")}}
-	case latentWholes, families:
+	case families:
 	}
 	return nil
 }

@@ -115,19 +115,14 @@ func (t *Tables) gather(kind group) ([]shelf, error) {
 			}
 		}
 	}
-	dropSlow(found)
+	for _, from := range tooSlow(ratios(found)) {
+		leaveOut(found, from)
+	}
 	var out []shelf
 	for _, exactly := range slices.SortedFunc(maps.Keys(found), func(a, b [2]float64) int { return slices.Compare(a[:], b[:]) }) {
 		out = append(out, shelf{exactly, found[exactly]})
 	}
 	return out, nil
-}
-
-// dropSlow leaves out engines whose kernels are slower at the shapes they share with others.
-func dropSlow(found map[[2]float64][]fileRows) {
-	for _, from := range tooSlow(ratios(found)) {
-		leaveOut(found, from)
-	}
 }
 
 // ratios are those of each engine's fastest kernels, by shape.
@@ -531,7 +526,7 @@ func thinned1(rows []row) []row {
 func (g *group) title() string {
 	name := [families]string{
 		"gemm", "prefill", "decode", "latent.prefill", "latent.decode", "latent.absorb", "latent.expand", "experts",
-		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange", "latent",
+		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange",
 	}[g.family]
 	short := [formats]string{"", "wide", "fp8", "block", "fp4", "int4", "int8", "mxfp4", "mxfp4-fp8"}
 	if g.in != noFormat {

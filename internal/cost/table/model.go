@@ -234,21 +234,11 @@ func (m *Model) latent(o *op.Op, e *cost.Estimate) string {
 	if in == noFormat || kv == noFormat || f == noFormat || !known || !decode && !causal(o) {
 		return m.modelled(o, e)
 	}
-	if m.tables.fitted != nil && decode && o.Decode.Tokens == o.Decode.Requests {
-		g := group{family: latentWholes, in: f, kv: kv}
-		return m.measured(o, g.at(o.Heads, 1), at, e)
-	}
-	return m.latentParts(o, group{in: in, kv: kv}, f, at, decode, e)
-}
-
-// latentParts prices latent attention by its parts; formats are those of attention and
-// its cache, f that of the projections.
-func (m *Model) latentParts(o *op.Op, g group, f format, at point, decode bool, e *cost.Estimate) string {
 	p := m.scratch.Get().(*op.Op)
 	defer m.scratch.Put(p)
 	*p = latentAttention(decode, o.Heads, o.In, o.KV)
 	p.Prefill, p.Decode, p.Out = o.Prefill, o.Decode, o.Out
-	g.family = latentPrefills
+	g := group{family: latentPrefills, in: in, kv: kv}
 	if decode {
 		g.family, g.in = latentDecodes, bf16
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -21,10 +22,7 @@ func (g *group) products() reading {
 		}),
 		row: func(v []float64) (measurement, bool) {
 			m, n, k := v[1], v[2], v[3]
-			return measurement{
-				place: [2]float64{math.Log2(n), math.Log2(k)}, x: math.Log2(m), seconds: v[0] / 1e3,
-				ops: []op.Op{product(op.GEMM, g.in, m, n, k, 1)},
-			}, true
+			return measured(v[0], [2]float64{n, k}, 1, m, product(op.GEMM, g.in, m, n, k, 1)), true
 		},
 	}
 }
@@ -41,13 +39,7 @@ func (g *group) attention() reading {
 	if g.exactly[0] == 0 { // any
 		delete(q.Number, "head_dim")
 	}
-	table := "generation_attention"
-	if g.family == prefills {
-		table = "context_attention"
-		q.Text["attn_dtype"] = g.in.String()
-		q.Number["step"] = 0
-	}
-	return reading{table: table, query: common(q), row: func(v []float64) (measurement, bool) {
+	return reading{table: g.ofPhase("attention", "attn_dtype", &q), query: common(q), row: func(v []float64) (measurement, bool) {
 		b, s, heads, kv, d := v[1], v[2], v[3], v[4], v[6]
 		if kv == 0 { // as many as query heads
 			kv = heads
@@ -60,8 +52,29 @@ func (g *group) attention() reading {
 			o.In = dtype.BF16
 			s += v[5]
 		}
-		return g.phase(&o, b, s, [2]float64{math.Log2(heads), math.Log2(kv)}, v[0]), true
+		return g.phase(&o, b, s, [2]float64{heads, kv}, v[0]), true
 	}}
+}
+
+// ofPhase is the table of a kind of attention for the phase of the group, and adds to its query what tables of prompts
+// have beside: the format of inputs under the given name, and cached tokens in front, of which there are none.
+func (g *group) ofPhase(kind, format string, q *perfdata.Query) string {
+	if g.generates() {
+		return "generation_" + kind
+	}
+	q.Text[format] = g.in.String()
+	q.Number["step"] = 0
+	return "context_" + kind
+}
+
+// generates reports a group of attention over a cache, token by token.
+func (g *group) generates() bool { return g.family == decodes || g.family == latentDecodes }
+
+// measured is an operator that took so many milliseconds, with sizes as tables have them.
+func measured(ms float64, place [2]float64, line, x float64, o op.Op) measurement {
+	return measurement{
+		place: [2]float64{math.Log2(place[0]), math.Log2(place[1])}, line: math.Log2(line), x: math.Log2(x), seconds: ms / 1e3, ops: []op.Op{o},
+	}
 }
 
 // phase completes a measurement of attention.
@@ -70,13 +83,13 @@ func (g *group) phase(o *op.Op, b, s float64, place [2]float64, ms float64) meas
 	if o.Window > 0 {
 		seen = math.Min(s, o.Window)
 	}
-	if g.family == decodes || g.family == latentDecodes {
+	if g.generates() {
 		o.Decode = op.Span{Requests: b, Tokens: b, Pairs: b * seen, Context: b * seen}
 		s = seen
 	} else {
 		o.Prefill = op.Span{Requests: b, Tokens: b * s, Pairs: b * seen * (s - (seen-1)/2), Context: b * s}
 	}
-	return measurement{place: place, line: math.Log2(b), x: math.Log2(s), seconds: ms / 1e3, ops: []op.Op{*o}}
+	return measured(ms, place, b, s, *o)
 }
 
 // Widths of DeepSeek's latent attention, the only ones measured.
@@ -104,24 +117,17 @@ func latentAttention(decode bool, heads float64, in, kv dtype.Format) op.Op {
 // latent reads the attention inside latent attention: a site is a number of
 // heads.
 func (g *group) latent() reading {
-	decode := g.family == latentDecodes
 	q := perfdata.Query{
-		Text:   map[string]string{"kv_cache_dtype": g.kv.String()},
+		Text: map[string]string{"kv_cache_dtype": g.kv.String()}, Number: map[string]float64{},
 		Values: []string{"batch_size", "isl", "num_heads", "step"}, Optional: []string{"step"},
 	}
-	table := "generation_mla"
-	if !decode {
-		table = "context_mla"
-		q.Text["mla_dtype"] = g.in.String()
-		q.Number = map[string]float64{"step": 0}
-	}
-	return reading{table: table, query: common(q), row: func(v []float64) (measurement, bool) {
+	return reading{table: g.ofPhase("mla", "mla_dtype", &q), query: common(q), row: func(v []float64) (measurement, bool) {
 		b, s, heads := v[1], v[2], v[3]
-		if decode {
+		if g.generates() {
 			s += v[4]
 		}
-		o := latentAttention(decode, heads, g.in.element(), g.kv.element())
-		return g.phase(&o, b, s, [2]float64{math.Log2(heads), 0}, v[0]), true
+		o := latentAttention(g.generates(), heads, g.in.element(), g.kv.element())
+		return g.phase(&o, b, s, [2]float64{heads, 1}, v[0]), true
 	}}
 }
 
@@ -139,10 +145,7 @@ func (g *group) projection() reading {
 		}),
 		row: func(v []float64) (measurement, bool) {
 			tokens, heads := v[1], v[2]
-			return measurement{
-				place: [2]float64{math.Log2(heads), 0}, x: math.Log2(tokens), seconds: v[0] / 1e3,
-				ops: []op.Op{absorbed(g.family == expansions, tokens, heads, g.in)},
-			}, true
+			return measured(v[0], [2]float64{heads, 1}, 1, tokens, absorbed(g.family == expansions, tokens, heads, g.in)), true
 		},
 	}
 }
@@ -180,15 +183,13 @@ func (g *group) delta() reading {
 			Name: op.DeltaRule, Kind: op.Recurrent, In: dtype.BF16, KV: dtype.F32, VectorIn: dtype.BF16,
 			Heads: values, KVHeads: keys, HeadDim: v[5], ValueDim: v[6],
 		}
-		out := measurement{place: [2]float64{math.Log2(values), math.Log2(keys)}, seconds: v[0] / 1e3}
-		span := op.Span{Requests: b, Tokens: b * s}
+		place, span := [2]float64{values, keys}, op.Span{Requests: b, Tokens: b * s}
 		if g.family == updates {
-			o.Decode, out.x = span, math.Log2(b)
-		} else {
-			o.Prefill, out.line, out.x = span, math.Log2(b), math.Log2(s)
+			o.Decode = span
+			return measured(v[0], place, 1, b, o), true
 		}
-		out.ops = []op.Op{o}
-		return out, true
+		o.Prefill = span
+		return measured(v[0], place, b, s, o), true
 	}}
 }
 
@@ -230,17 +231,10 @@ func (g *group) message(v []float64) (measurement, bool) {
 	default:
 		o.Comm = op.AllReduce
 	}
-	return measurement{
-		place: [2]float64{math.Log2(n), 0}, x: math.Log2(float64(o.Payload)), seconds: v[0] / 1e3, ops: []op.Op{o},
-	}, true
+	return measured(v[0], [2]float64{n, 1}, 1, float64(o.Payload), o), true
 }
 
 // skipped reports whether a kernel source is to be left out.
 func (r *reading) skipped(kernel string) bool {
-	for _, s := range r.skip {
-		if strings.Contains(kernel, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.skip, func(part string) bool { return strings.Contains(kernel, part) })
 }

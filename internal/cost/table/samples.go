@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -53,8 +54,11 @@ func (all shapes) keep(m *measurement) {
 // Samples returns every believable measured shape, in a fixed order.
 func (t *Tables) Samples() ([]Sample, error) {
 	var out []Sample
-	for _, of := range sampled() {
-		s, err := t.samples(of.form, of.group)
+	for _, g := range kinds() {
+		if g.family.form() == "" {
+			continue
+		}
+		s, err := t.samples(g)
 		if err != nil {
 			return nil, err
 		}
@@ -63,33 +67,12 @@ func (t *Tables) Samples() ([]Sample, error) {
 	return out, nil
 }
 
-// sampledGroup is a group of measurements and the form that prices them.
-type sampledGroup struct {
-	form  string
-	group group
-}
-
-// sampled are all groups of measurements.
-func sampled() []sampledGroup {
-	var out []sampledGroup
-	for f := bf16; f < formats; f++ {
-		out = append(out,
-			sampledGroup{FormProduct, group{family: products, in: f}},
-			sampledGroup{FormExperts, group{family: expertLayers, in: f}})
-	}
-	for _, kv := range []format{bf16, fp8} {
-		out = append(out,
-			sampledGroup{FormPrefill, group{family: prefills, in: bf16, kv: kv}},
-			sampledGroup{FormPrefill, group{family: prefills, in: fp8, kv: kv}},
-			sampledGroup{FormDecode, group{family: decodes, kv: kv}},
-			sampledGroup{FormLatent, group{family: latentDecodes, in: bf16, kv: kv}})
-	}
-	out = append(out,
-		sampledGroup{FormScan, group{family: scans, in: bf16}}, sampledGroup{FormUpdate, group{family: updates, in: bf16}})
-	for _, f := range []family{reduces, gathers, scatters, exchanges} {
-		out = append(out, sampledGroup{FormComm, group{family: f}})
-	}
-	return out
+// form is the one that prices the samples of a family, "" for a family without samples.
+func (f family) form() string {
+	return [families]string{
+		products: FormProduct, prefills: FormPrefill, decodes: FormDecode, latentDecodes: FormLatent, expertLayers: FormExperts,
+		scans: FormScan, updates: FormUpdate, reduces: FormComm, gathers: FormComm, scatters: FormComm, exchanges: FormComm,
+	}[f]
 }
 
 // slower is how much slower than the fastest at the shapes they share, in the median, a
@@ -98,7 +81,7 @@ func sampled() []sampledGroup {
 const slower = 1.3
 
 // samples reads a group, of each shape the fastest.
-func (t *Tables) samples(form string, g group) ([]Sample, error) {
+func (t *Tables) samples(g group) ([]Sample, error) {
 	kernels := map[string]shapes{}
 	for _, tries := range g.readings() {
 		for _, f := range t.system.Choose(tries[0].table, t.sel) {
@@ -116,9 +99,9 @@ func (t *Tables) samples(form string, g group) ([]Sample, error) {
 	}
 	best := fastest(kernels)
 	var out []Sample
-	for _, s := range sortedShapes(best) {
+	for _, s := range slices.SortedFunc(maps.Keys(best), compareShapes) {
 		m := best[s]
-		sample := Sample{Form: form, Format: g.name(), Ops: m.ops, Seconds: units.Seconds(m.seconds - t.sum(m.beside))}
+		sample := Sample{Form: g.family.form(), Format: g.name(), Ops: m.ops, Seconds: units.Seconds(m.seconds - t.sum(m.beside))}
 		if g.family == latentDecodes && !t.whole(&sample) || sample.Seconds <= 0 {
 			continue
 		}
@@ -199,18 +182,11 @@ func tooSlow[K comparable](times map[string]map[K]float64) []string {
 	return out
 }
 
-func sortedShapes(best shapes) []shape {
-	out := make([]shape, 0, len(best))
-	for s := range best {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b shape) int {
-		return cmp.Or(
-			slices.Compare(a.place[:], b.place[:]), slices.Compare(a.exact[:], b.exact[:]),
-			compareDeals(a.deal, b.deal), cmp.Compare(a.line, b.line), cmp.Compare(a.x, b.x),
-		)
-	})
-	return out
+func compareShapes(a, b shape) int {
+	return cmp.Or(
+		slices.Compare(a.place[:], b.place[:]), slices.Compare(a.exact[:], b.exact[:]),
+		compareDeals(a.deal, b.deal), cmp.Compare(a.line, b.line), cmp.Compare(a.x, b.x),
+	)
 }
 
 // whole makes a sample of attention over latents one of a whole latent decode,
@@ -247,6 +223,8 @@ func (g *group) name() string {
 		return "reduce_scatter"
 	case exchanges:
 		return "all_to_all"
+	case scans, updates:
+		return bf16.String()
 	default:
 		return g.in.String()
 	}

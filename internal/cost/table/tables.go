@@ -72,14 +72,9 @@ func NewFitted(f *Fitted, trusted func(family string) bool, p *device.Profile, b
 	for _, part := range f.Parts {
 		k := part.kind()
 		t.trusted[k.family][k.in][k.kv] = trusted(k.title())
-		if k.family == latentDecodes {
-			for f := range formats {
-				t.trusted[latentWholes][f][k.kv] = t.trusted[k.family][k.in][k.kv]
-			}
-		}
 	}
 	t.noAttention = !t.trusts(prefills, decodes)
-	t.noLatent = !t.trusts(latentPrefills, latentDecodes, latentWholes)
+	t.noLatent = !t.trusts(latentPrefills, latentDecodes)
 	return t
 }
 
@@ -199,11 +194,7 @@ func (t *Tables) recall(k key) []blend {
 		return r.blends
 	}
 	r, known := (*t.known.Load())[k]
-	switch {
-	case known:
-	case k.family() == latentWholes:
-		r = t.keep(k, t.sumOfParts(k))
-	default:
+	if !known {
 		r = t.resolve(k)
 	}
 	slot.Store(r)
@@ -274,20 +265,8 @@ func (t *Tables) resolve(k key) *resolved {
 	if t.fitted != nil {
 		out = combine(out, "surfaces of "+t.fitted.System)
 	}
-	return t.remember(k, out)
-}
-
-// keep remembers what was found without the lock.
-func (t *Tables) keep(k key, blends []blend) *resolved {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.remember(k, blends)
-}
-
-// remember adds to what is known. The caller holds the lock.
-func (t *Tables) remember(k key, blends []blend) *resolved {
 	grown := maps.Clone(*t.known.Load())
-	grown[k] = &resolved{k, blends}
+	grown[k] = &resolved{k, out}
 	t.known.Store(&grown)
 	return grown[k]
 }

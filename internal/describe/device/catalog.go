@@ -107,7 +107,7 @@ func (e entry) read() ([]byte, error) {
 
 // find resolves a name, or returns an error that helps to correct it.
 func find(name string) (entry, error) {
-	if e := (entry{Name: name}); validName(name) {
+	if e := (entry{Name: name}); deviceName.MatchString(name) {
 		if _, err := fs.Stat(profiles, e.file()); err == nil { // most names; the others need the catalog
 			return e, nil
 		}

@@ -45,8 +45,15 @@ func (r *reader) profile(root *yaml.Node) *Profile {
 		field("tier", word(r, &p.Tier, Measured, Calibrated, Transferred, Datasheet)),
 		field("peak_tflops", r.peaks(p, derived)),
 		field("memory", r.memory(p, derived)),
-		field("efficiency", r.efficiency(p)),
-		field("fixed_us", r.fixed(p)),
+		field("efficiency", r.mapping(
+			field("compute", scaledTo(r, &p.ComputeEfficiency, 0, strictyaml.Share())),
+			field("memory", scaledTo(r, &p.MemoryEfficiency, 0, strictyaml.Share())),
+		)),
+		field("fixed_us", r.mapping(
+			field("matrix", scaledTo(r, &p.Fixed.Matrix, -6, atLeast0(maxMicroseconds))),
+			field("vector", scaledTo(r, &p.Fixed.Vector, -6, atLeast0(maxMicroseconds))),
+			field("communication", scaledTo(r, &p.Fixed.Communication, -6, atLeast0(maxMicroseconds))),
+		)),
 		field("links", r.links(&p.Links)),
 		field("node", r.whole(&p.Node, span{Low: 1, High: maxDevices})),
 		field("rack", r.whole(&p.Rack, atLeast0(maxDevices))),
@@ -156,23 +163,9 @@ func (r *reader) reported(p *Profile, path string, seen map[string]int) {
 	}
 }
 
-func (r *reader) efficiency(p *Profile) func(string, *yaml.Node) {
-	return func(path string, n *yaml.Node) {
-		r.Mapping(path, n,
-			field("compute", scaledTo(r, &p.ComputeEfficiency, 0, strictyaml.Share())),
-			field("memory", scaledTo(r, &p.MemoryEfficiency, 0, strictyaml.Share())),
-		)
-	}
-}
-
-func (r *reader) fixed(p *Profile) func(string, *yaml.Node) {
-	return func(path string, n *yaml.Node) {
-		r.Mapping(path, n,
-			field("matrix", scaledTo(r, &p.Fixed.Matrix, -6, atLeast0(maxMicroseconds))),
-			field("vector", scaledTo(r, &p.Fixed.Vector, -6, atLeast0(maxMicroseconds))),
-			field("communication", scaledTo(r, &p.Fixed.Communication, -6, atLeast0(maxMicroseconds))),
-		)
-	}
+// mapping reads a mapping, none of whose fields must be there.
+func (r *reader) mapping(fields ...strictyaml.Field) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) { r.Mapping(path, n, fields...) }
 }
 
 // price reads the list price. A new price without a source does not keep the
@@ -197,7 +190,7 @@ func (r *reader) price(p *Profile) func(string, *yaml.Node) {
 func (r *reader) name(dst *string) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		s, ok := r.text(path, n)
-		if ok && !validName(s) {
+		if ok && !deviceName.MatchString(s) {
 			r.Add(n.Line, path, "must be 1 to 64 letters, digits, '.', '_' or '-', got %s", show(s))
 			return
 		}

@@ -1,6 +1,9 @@
 package device
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // normal is the form in which names are compared. Only letters and digits count,
 // in any case, and who makes or sells a device does not: "NVIDIA GeForce RTX
@@ -34,15 +37,6 @@ var makers = [...]string{
 	"nvidia", "geforce", "tesla", "amd", "instinct", "intel", "google", "cloud", "aws", "apple", "huawei", "ascend",
 }
 
-// validName reports whether s can name a device: a letter or digit first, then
+// deviceName is what can name a device: a letter or digit first, then
 // also ".", "_" and "-", 64 in all.
-func validName(s string) bool {
-	for i := range len(s) {
-		c := s[i] | 0x20 // letters in lower case, digits as they are
-		word := c >= 'a' && c <= 'z' || s[i] >= '0' && s[i] <= '9'
-		if !word && (i == 0 || !strings.ContainsRune("._-", rune(s[i]))) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 64
-}
+var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

@@ -119,11 +119,7 @@ func (p *Profile) Preset(name string) (*Preset, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("unknown preset %q: the engine %s has none", name, p.Name)
 	}
-	hint := ""
-	if near, ok := nearest.Match(name, names); ok {
-		hint = "; nearest: " + near
-	}
-	return nil, fmt.Errorf("unknown preset %q of the engine %s%s (presets: %s)", name, p.Name, hint, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown preset %q of the engine %s%s (presets: %s)", name, p.Name, nearest.Hint(name, names), strings.Join(names, ", "))
 }
 
 // The modes whose measured rows take settings from a preset.

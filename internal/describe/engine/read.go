@@ -91,26 +91,19 @@ func (p *Profile) clone() *Profile {
 	q := *p
 	q.Tiers, q.Slow, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), slices.Clone(p.Slow), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
 	for generation, t := range p.Hosts {
-		t := *t
-		q.Hosts[generation] = &t
+		q.Hosts[generation] = copied(t)
 	}
-	if p.ShareRule != nil {
-		rule := *p.ShareRule
-		q.ShareRule = &rule
-	}
-	if p.LatentRule != nil {
-		rule := *p.LatentRule
-		q.LatentRule = &rule
-	}
-	if p.SparseRule != nil {
-		rule := *p.SparseRule
-		q.SparseRule = &rule
-	}
-	if p.ReduceRule != nil {
-		rule := *p.ReduceRule
-		q.ReduceRule = &rule
-	}
+	q.ShareRule, q.LatentRule = copied(p.ShareRule), copied(p.LatentRule)
+	q.SparseRule, q.ReduceRule = copied(p.SparseRule), copied(p.ReduceRule)
 	return &q
+}
+
+// copied is a copy of a rule, nil of none.
+func copied[T any](rule *T) *T {
+	if rule == nil {
+		return nil
+	}
+	return new(*rule)
 }
 
 // check reports missing values; invalid ones were reported by reading.

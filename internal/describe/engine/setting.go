@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -167,8 +168,5 @@ func byKey(all []setting, key string) (*setting, error) {
 	for _, s := range all {
 		keys = append(keys, s.key)
 	}
-	if near, ok := nearest.Match(key, keys); ok {
-		return nil, fmt.Errorf("unknown key; nearest: %s", near)
-	}
-	return nil, fmt.Errorf("unknown key; keys: %s", strings.Join(keys, ", "))
+	return nil, errors.New("unknown key" + cmp.Or(nearest.Hint(key, keys), "; keys: "+strings.Join(keys, ", ")))
 }

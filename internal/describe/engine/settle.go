@@ -160,9 +160,8 @@ func (t *Tier) apply(p *Profile, devices int) {
 		set(&p.Graph.MaxBatch, t.WideGraphBatch)
 	}
 	if t.SetAside > 0 && p.ShareRule != nil {
-		rule := *p.ShareRule
-		rule.Fixed = t.SetAside
-		p.ShareRule = &rule
+		p.ShareRule = copied(p.ShareRule)
+		p.ShareRule.Fixed = t.SetAside
 	}
 }
 

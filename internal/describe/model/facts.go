@@ -178,28 +178,28 @@ func (m *Model) KVBytesPerToken(f dtype.Format) units.Bytes {
 func (m *Model) StateBytes() units.Bytes {
 	var b units.Bytes
 	for i, count := range m.Counts() {
-		state, conv := m.Kinds[i].Attention.state()
+		state, conv := m.Kinds[i].Attention.State(1)
 		s := m.Kinds[i].Attention.Recurrent.StateFormat
 		b += units.Bytes(count) * (s.Bytes(state) + m.DType.Bytes(conv))
 	}
 	return b
 }
 
-// state counts a layer's recurrent elements.
-func (a Attention) state() (matrix, conv float64) {
-	c := a.Recurrent
-	width := 0
+// State counts the elements of a recurrent layer's state, and of the last inputs of its convolution, on one of tp ranks.
+func (a *Attention) State(tp float64) (matrix, conv float64) {
+	c := &a.Recurrent
+	heads := perRank(c.ValueHeads, tp)
+	conv = heads * float64(c.ValueDim)
 	switch a.Kind {
 	case GatedDelta:
-		width = 2*c.KeyHeads*c.KeyDim + c.ValueHeads*c.ValueDim
+		conv += 2 * perRank(c.KeyHeads, tp) * float64(c.KeyDim)
 	case Mamba2:
-		width = c.ValueHeads*c.ValueDim + 2*c.Groups*c.KeyDim
-	case Mamba1, ShortConv:
-		width = c.channels()
+		conv += 2 * perRank(c.Groups, tp) * float64(c.KeyDim)
+	case Mamba1, ShortConv: // their values alone
 	case GQA, MLA, Cross, NoAttention:
 		return 0, 0
 	}
-	return float64(c.ValueHeads) * float64(c.KeyDim*c.ValueDim), float64(width * (c.Conv - 1))
+	return heads * float64(c.KeyDim*c.ValueDim), conv * float64(max(0, c.Conv-1))
 }
 
 // WeightBytes is the storage of the model's weights, MTP modules left

@@ -4,51 +4,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// plainJSON replaces the literals NaN, Infinity and -Infinity, which Python
-// writes and JSON does not know, by null. Text inside strings stays as it is.
-// The input is not changed; without such literals it is returned itself.
+// strange is a string of JSON, cut off or not, or a literal that Python writes and JSON does not know.
+var strange = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*\\?(?:"|\z)|-?(?:NaN|Infinity)`)
+
+// plainJSON replaces the literals NaN, Infinity and -Infinity by null. Text inside
+// strings stays as it is. The input is not changed; without such literals it is returned itself.
 func plainJSON(b []byte) []byte {
 	if !bytes.Contains(b, []byte("NaN")) && !bytes.Contains(b, []byte("Infinity")) {
 		return b
 	}
-	out := make([]byte, 0, len(b))
-	inString := false
-	for i := 0; i < len(b); {
-		switch {
-		case inString:
-			if b[i] == '\\' && i+1 < len(b) {
-				out = append(out, b[i])
-				i++
-			} else if b[i] == '"' {
-				inString = false
-			}
-		case b[i] == '"':
-			inString = true
-		default:
-			if n := literal(b[i:]); n > 0 {
-				out = append(out, "null"...)
-				i += n
-				continue
-			}
+	return strange.ReplaceAllFunc(b, func(found []byte) []byte {
+		if found[0] == '"' {
+			return found
 		}
-		out = append(out, b[i])
-		i++
-	}
-	return out
-}
-
-// literal is the length of the non-finite number b begins with, 0 if none.
-func literal(b []byte) int {
-	for _, s := range []string{"NaN", "Infinity", "-Infinity", "-NaN"} {
-		if bytes.HasPrefix(b, []byte(s)) {
-			return len(s)
-		}
-	}
-	return 0
+		return []byte("null")
+	})
 }
 
 // frequency is a field written as one number or as a list with a number for

@@ -173,12 +173,7 @@ func spelled(repo string) string {
 }
 
 // publishersOwn are quantized uploads by an organisation with a rule of its own.
-func (a *asked) publishersOwn() []taken {
-	if a.org == "" {
-		return nil
-	}
-	return a.quantized(func(q *quantRule, _ string) bool { return q.of(a.org) })
-}
+func (a *asked) publishersOwn() []taken { return a.quantized(func(string) string { return a.org }) }
 
 // spelledAlike are ids spelled otherwise, or copied to another organisation.
 func (a *asked) spelledAlike() []taken {
@@ -194,13 +189,11 @@ func (a *asked) originalsOwn() []taken {
 	if !a.free {
 		return nil
 	}
-	return a.quantized(func(q *quantRule, publisher string) bool { return q.of(publisher) })
+	return a.quantized(func(publisher string) string { return publisher })
 }
 
 // anyones are quantized uploads by the usual tools.
-func (a *asked) anyones() []taken {
-	return a.quantized(func(q *quantRule, _ string) bool { return q.of("*") })
-}
+func (a *asked) anyones() []taken { return a.quantized(func(string) string { return "*" }) }
 
 // lengthened are ids that the name leaves the last words of.
 func (a *asked) lengthened() []taken {
@@ -219,9 +212,9 @@ func (a *asked) ids(will func(id string) bool) []taken {
 	return out
 }
 
-// quantized are the models that the first fitting rule gives, of those that
-// apply to a model of some publisher.
-func (a *asked) quantized(applies func(q *quantRule, publisher string) bool) []taken {
+// quantized are the models that the first fitting rule gives, of those of an organisation
+// that follows from the model's publisher.
+func (a *asked) quantized(of func(publisher string) string) []taken {
 	for i := range a.quants {
 		q := &a.quants[i]
 		for _, suffix := range q.suffixes {
@@ -232,7 +225,7 @@ func (a *asked) quantized(applies func(q *quantRule, publisher string) bool) []t
 			var out []taken
 			for _, t := range a.originals(stem) {
 				publisher, _, _ := strings.Cut(t.row.id, "/")
-				if applies(q, publisher) && q.fits(t.row.family) {
+				if q.of(of(publisher)) && q.fits(t.row.family) {
 					t.row.quant, t.rule = q.quant, q
 					out = append(out, t)
 				}

@@ -148,86 +148,110 @@ func (l *Layer) vectors(h float64) (norms, streams float64) {
 }
 
 // parameters counts the matrices of a token mixer and its small vectors.
-func (a Attention) parameters(h float64) (matrices, small float64) {
-	switch a.Kind {
-	case GQA, Cross:
-		matrices, small = a.grouped(h)
-	case MLA:
-		matrices, small = a.latent(h)
-	case GatedDelta:
-		matrices, small = a.Recurrent.delta(h)
-	case Mamba2:
-		matrices, small = a.Recurrent.mamba(h)
-	case Mamba1:
-		matrices, small = a.Recurrent.mamba1(h)
-	case ShortConv:
-		c := float64(a.Recurrent.channels())
-		matrices, small = 3*h*c+c*h, c*float64(a.Recurrent.Conv)
-	case NoAttention:
-	}
-	if a.Sinks {
-		small += float64(a.Heads)
-	}
+func (a *Attention) parameters(h float64) (matrices, small float64) {
+	small = a.Weights(h, 1, func(rows, depth float64) { matrices += rows * depth })
 	im, is := a.indexer(h)
 	return matrices + im, small + is
 }
 
-func (a Attention) grouped(h float64) (matrices, small float64) {
-	q := float64(a.Heads * a.HeadDim)
-	k, v := float64(a.KVHeads*a.HeadDim), float64(a.KVHeads*a.ValueDim)
-	out := float64(a.Heads * a.ValueDim)
+// Weights visits the matrices of a token mixer as one of tp ranks has them, and counts the elements of its small
+// vectors. A rank has at least one key/value head. The selector of sparse attention is not among them.
+func (a *Attention) Weights(h, tp float64, matrix func(rows, depth float64)) (small float64) {
+	heads := float64(a.Heads) / tp
+	switch a.Kind {
+	case GQA, Cross:
+		small = a.grouped(h, heads, perRank(a.KVHeads, tp), matrix) + a.output(h, heads, tp, matrix)
+	case MLA:
+		small = a.latent(h, heads, matrix) + a.output(h, heads, tp, matrix)
+	case GatedDelta:
+		small = a.Recurrent.delta(h, tp, matrix)
+	case Mamba2:
+		small = a.Recurrent.mamba2(h, tp, matrix)
+	case Mamba1:
+		small = a.Recurrent.mamba1(h, tp, matrix)
+	case ShortConv:
+		small = a.Recurrent.convolution(h, tp, matrix)
+	case NoAttention:
+	}
+	if a.Sinks {
+		small += heads
+	}
+	return small
+}
+
+// perRank is one rank's share of heads, at least one.
+func perRank(heads int, tp float64) float64 { return max(1, float64(heads)/tp) }
+
+// QKV are the columns of queries, with their gate, keys and values, of so many query and key/value heads.
+func (a *Attention) QKV(heads, kvHeads float64) (q, k, v float64) {
+	d := float64(a.HeadDim)
+	q, k, v = heads*d, kvHeads*d, kvHeads*float64(a.ValueDim)
+	if a.OutGate {
+		q *= 2
+	}
 	if a.KeyIsVal {
 		v = 0
 	}
 	if a.SharedKV {
 		k, v = 0, 0
 	}
-	matrices = h * (q + k + v + out)
-	if a.OutGate {
-		matrices += h * out
-	}
+	return q, k, v
+}
+
+// grouped counts the projections in front of grouped-query attention, and its norms.
+func (a *Attention) grouped(h, heads, kvHeads float64, matrix func(rows, depth float64)) (small float64) {
+	q, k, v := a.QKV(heads, kvHeads)
+	matrix(q+k+v, h)
 	if a.Bias {
 		small += q + k + v
 	}
-	if a.OutBias {
-		small += h
-	}
-	switch a.QKNorm {
+	switch d := float64(a.HeadDim); a.QKNorm {
 	case PerHead:
-		small += 2 * float64(a.HeadDim)
+		small += 2 * d
 	case WholeVector:
-		small += q + k
+		small += (heads + kvHeads) * d
 	case NoQKNorm:
 	}
-	return matrices, small
+	return small
 }
 
-func (a Attention) latent(h float64) (matrices, small float64) {
-	heads, rank := float64(a.Heads), float64(a.KVRank)
-	q, out := heads*float64(a.HeadDim), heads*float64(a.ValueDim)
+// latent counts the projections in front of latent attention, and their norms.
+func (a *Attention) latent(h, heads float64, matrix func(rows, depth float64)) (small float64) {
+	rank, rope, d, v := float64(a.KVRank), float64(a.RopeDim), float64(a.HeadDim), float64(a.ValueDim)
 	if r := float64(a.QRank); r > 0 {
-		matrices, small = h*r+r*q, r
+		matrix(r, h)
+		matrix(heads*d, r)
+		small = r
 	} else {
-		matrices = h * q
+		matrix(heads*d, h)
 	}
-	matrices += h * (rank + float64(a.RopeDim))
+	matrix(rank+rope, h)
 	small += rank
 	if !a.KeyIsVal {
-		matrices += rank * heads * float64(a.HeadDim-a.RopeDim+a.ValueDim)
-	}
-	if r := float64(a.OutRank); r > 0 { // each group projects its own heads
-		matrices += out*r + float64(a.OutGroup)*r*h
-	} else {
-		matrices += out * h
-	}
-	if a.OutGate {
-		matrices += h * out
+		matrix(heads*(d-rope+v), rank)
 	}
 	if a.Compress > 1 {
-		matrices += 2 * h * a.PoolWidth() // values and gates of the pooling
-		small += float64(a.Compress)*a.PoolWidth() + float64(a.HeadDim)
+		matrix(2*a.PoolWidth(), h) // values and gates of the pooling
+		small += float64(a.Compress)*a.PoolWidth() + d
 	}
-	return matrices, small
+	if a.OutGate {
+		matrix(heads*v, h)
+	}
+	return small
+}
+
+// output counts the projection behind attention.
+func (a *Attention) output(h, heads, tp float64, matrix func(rows, depth float64)) (small float64) {
+	depth := heads * float64(a.ValueDim)
+	if rank := float64(a.OutRank); rank > 0 { // each group projects its own heads
+		matrix(rank, depth)
+		depth = rank * (float64(a.OutGroup) / tp)
+	}
+	matrix(h, depth)
+	if a.OutBias {
+		small = h
+	}
+	return small
 }
 
 // PoolWidth is the width of DeepSeek-V4's compressor: windows that feed an indexer
@@ -241,7 +265,7 @@ func (a Attention) PoolWidth() float64 {
 
 // indexer counts the token selector: queries from the low rank or the hidden
 // state, one key, and a weight for each head.
-func (a Attention) indexer(h float64) (matrices, small float64) {
+func (a *Attention) indexer(h float64) (matrices, small float64) {
 	x := a.Indexer
 	if x.TopK == 0 || x.Shared {
 		return 0, 0

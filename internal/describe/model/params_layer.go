@@ -2,43 +2,62 @@ package model
 
 // delta counts the gated delta rule: queries, keys, values and output gate, a
 // decay and a step size for each value head, a convolution over q, k and v.
-func (c Recurrent) delta(h float64) (matrices, small float64) {
-	k, v := float64(c.KeyHeads*c.KeyDim), float64(c.ValueHeads*c.ValueDim)
-	heads := float64(c.ValueHeads)
-	matrices = h*(2*k+v) + v*h // q, k, v, out
-	if r := float64(c.GateRank); r > 0 {
-		matrices += h*r + r*v
+func (c *Recurrent) delta(h, tp float64, matrix func(rows, depth float64)) (small float64) {
+	heads := perRank(c.ValueHeads, tp)
+	key, value := perRank(c.KeyHeads, tp)*float64(c.KeyDim), heads*float64(c.ValueDim)
+	conv := 2*key + value
+	matrix(conv+heads, h) // and one of decay and step size
+	matrix(h, value)
+	small = conv*float64(c.Conv) + heads + float64(c.ValueDim)
+	if rank := float64(c.GateRank); rank > 0 {
+		matrix(rank, h)
+		matrix(value, rank)
 	} else {
-		matrices += h * v
+		matrix(value, h)
 	}
-	small = (2*k+v)*float64(c.Conv) + heads + float64(c.ValueDim)
 	if c.ChannelDecay { // low rank of a head's width, and a bias for each channel
-		r := float64(c.KeyDim)
-		return matrices + h*r + r*k + h*heads, small + k
+		rank := float64(c.KeyDim)
+		matrix(rank, h)
+		matrix(key, rank)
+		return small + key
 	}
-	return matrices + h*2*heads, small + heads
+	matrix(heads, h)
+	return small + heads
 }
 
-// mamba counts a Mamba-2 mixer: one matrix in for gate, values, B, C and step,
+// mamba2 counts a Mamba-2 mixer: one matrix in for gate, values, B, C and step,
 // a convolution over values, B and C, one matrix out.
-func (c Recurrent) mamba(h float64) (matrices, small float64) {
-	inner := float64(c.ValueHeads * c.ValueDim)
-	bc := 2 * float64(c.Groups*c.KeyDim)
-	heads := float64(c.ValueHeads)
-	matrices = h*(2*inner+bc+heads) + inner*h
-	return matrices, (inner+bc)*float64(c.Conv+1) + 3*heads + inner
+func (c *Recurrent) mamba2(h, tp float64, matrix func(rows, depth float64)) (small float64) {
+	heads := perRank(c.ValueHeads, tp)
+	value := heads * float64(c.ValueDim)
+	conv := value + 2*perRank(c.Groups, tp)*float64(c.KeyDim)
+	matrix(value+conv+heads, h)
+	matrix(h, value)
+	return conv*float64(c.Conv+1) + 3*heads + value
+}
+
+// mamba1 counts a Mamba mixer: values and gate, a convolution, B, C and a step
+// size of low rank from the values, the state's decay, one matrix out.
+func (c *Recurrent) mamba1(h, tp float64, matrix func(rows, depth float64)) (small float64) {
+	value, state, rank := perRank(c.ValueHeads, tp)*float64(c.ValueDim), float64(c.KeyDim), float64(c.GateRank)
+	matrix(2*value, h)
+	matrix(rank+2*state, value)
+	matrix(value, rank)
+	matrix(h, value)
+	return value * (float64(c.Conv+1) + state + 2)
+}
+
+// convolution counts a gated short convolution: two gates and the values in one
+// matrix, one matrix out.
+func (c *Recurrent) convolution(h, tp float64, matrix func(rows, depth float64)) (small float64) {
+	value := perRank(c.ValueHeads, tp) * float64(c.ValueDim)
+	matrix(3*value, h)
+	matrix(h, value)
+	return value * float64(c.Conv)
 }
 
 // channels is the width of a recurrence.
 func (c *Recurrent) channels() int { return c.ValueHeads * c.ValueDim }
-
-// mamba1 counts a Mamba mixer: values and gate, a convolution, B, C and a step
-// size of low rank from the values, the state's decay, one matrix out.
-func (c Recurrent) mamba1(h float64) (matrices, small float64) {
-	inner, state, rank := float64(c.channels()), float64(c.KeyDim), float64(c.GateRank)
-	matrices = h*2*inner + inner*(rank+2*state) + rank*inner + inner*h
-	return matrices, inner*float64(c.Conv+1) + inner*state + 2*inner
-}
 
 // parameters counts a feed-forward part.
 func (f FFN) parameters(h float64) Parameters {

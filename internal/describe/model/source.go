@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,22 +64,15 @@ func (s Source) Open(name string) (*Model, error) {
 	return m, errors.Join(err, s.refuse(m))
 }
 
+// hubAddress is the address of a model at Hugging Face, or of what is shown of it, and the id in it.
+var hubAddress = regexp.MustCompile(`^(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([^/]+/[^/?#]+)`)
+
 // atHub is the id in an address of a model at Hugging Face; other names stay.
 func atHub(name string) string {
-	rest, found := name, false
-	for _, site := range []string{"https://", "http://", "www.", "huggingface.co/", "hf.co/"} {
-		var ok bool
-		rest, ok = strings.CutPrefix(rest, site)
-		found = found || ok && strings.HasSuffix(site, "/") && strings.Contains(site, ".co")
+	if m := hubAddress.FindStringSubmatch(name); m != nil {
+		return m[1]
 	}
-	const parts = 3 // owner, model, and what of it is shown
-	words := strings.SplitN(strings.TrimSuffix(rest, "/"), "/", parts)
-	if !found || len(words) < parts-1 {
-		return name
-	}
-	id, _, _ := strings.Cut(words[1], "?")
-	id, _, _ = strings.Cut(id, "#")
-	return words[0] + "/" + id
+	return name
 }
 
 // refuse reports a model of the catalog that is to be read as another family than

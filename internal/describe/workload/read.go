@@ -66,7 +66,8 @@ func readDistribution(r io.Reader, name string, limit int64) (*Distribution, err
 // readFile detects the format of a file and reads it; the error of read is an I/O error.
 func readFile(r io.Reader, name string, limit int64, read func(*problems, format, io.Reader) error) error {
 	ps := newProblems(name)
-	b := bufio.NewReaderSize(&limited{r: r, left: limit}, headSize)
+	whole := &io.LimitedReader{R: r, N: limit + 1}
+	b := bufio.NewReaderSize(whole, headSize)
 	head, err := b.Peek(headSize)
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -80,7 +81,7 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 			err = read(ps, formatOf(head, name), b)
 		}
 	}
-	if errors.Is(err, errTooLarge) {
+	if whole.N == 0 {
 		ps.List = nil // the last line is cut off
 		ps.Add(1, "", "the file is larger than %d MiB; use a part of it", limit>>20)
 	} else if err != nil {
@@ -168,23 +169,4 @@ func formatIn(head []byte) format {
 		return yamlBins
 	}
 	return csvLengths
-}
-
-var errTooLarge = errors.New("file too large")
-
-// limited fails after more than left bytes.
-type limited struct {
-	r    io.Reader
-	left int64
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left < 0 {
-		return 0, errTooLarge
-	}
-	n, err := l.r.Read(p[:min(int64(len(p)), l.left+1)])
-	if l.left -= int64(n); l.left < 0 {
-		return 0, errTooLarge
-	}
-	return n, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -113,7 +114,7 @@ func TestWeightFormatsHaveAPrice(t *testing.T) {
 	var w session.Session
 	for _, model := range []string{"Qwen/Qwen3-32B", "Qwen/Qwen3-30B-A3B"} {
 		tpot := map[string]float64{}
-		for _, word := range deployment.WeightFormats() {
+		for _, word := range dtype.WeightFormats() {
 			d := on(model, "b200_sxm", parallel.Layout{TP: 2})
 			d.Engine.Name, d.Formats = "trtllm", deployment.Formats{GEMM: word, MoE: word, KV: "fp8"}
 			r, err := simulate.Run(t.Context(), &w, simulate.Request{
@@ -125,7 +126,7 @@ func TestWeightFormatsHaveAPrice(t *testing.T) {
 			}
 			tpot[word] = r.Result.TPOT.Mean.Ms()
 		}
-		for _, word := range deployment.WeightFormats()[1:] {
+		for _, word := range dtype.WeightFormats()[1:] {
 			if tpot[word] > 1.2*tpot["bf16"] || tpot[word] <= 0 {
 				t.Errorf("%s: %.3f ms in %s, %.3f in bf16", model, tpot[word], word, tpot["bf16"])
 			}

@@ -368,7 +368,7 @@ func (r *Request) batch(m *model.Model, s *graph.Spec) graph.Batch {
 	case !r.Decode:
 		b.Images = graph.Pictures(m.Vision, max(1, r.ImageBatch)*requests, r.ImageHeight, r.ImageWidth)
 		query += tokens
-	case s.AddsImages():
+	case s.Policy.AddedImages:
 		context += tokens
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
@@ -392,8 +392,7 @@ func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time uni
 		if err != nil {
 			continue // the artefact is what makes the layout legal
 		}
-		c, _ := d.Pricing.Form(d.Device, other.Policy.FreeUnsupported)
-		without := step.New(g, c).Totals(b).Time
+		without := step.New(g, d.Pricing.Form(d.Device, other.Policy.FreeUnsupported)).Totals(b).Time
 		if share := float64((time - without) / time); math.Abs(share) >= visible {
 			out = append(out, Effect{a.Name, a.Doc, share})
 		}

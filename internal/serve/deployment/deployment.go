@@ -107,7 +107,7 @@ type Formats struct {
 	// MXFP4Group is the number of elements that share an MXFP4 scale.
 	MXFP4Group int `json:"mxfp4_group,omitempty"`
 	// GEMM is the format of linear layers other than routed experts, MoE that of routed
-	// experts, as in [WeightFormats]; they override the fields above.
+	// experts, as in WeightFormats; they override the fields above.
 	GEMM string `json:"gemm,omitempty"`
 	MoE  string `json:"moe,omitempty"`
 	// KV is the format of the cache: fp8, int8, or bf16 for the model's own.

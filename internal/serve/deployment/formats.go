@@ -35,10 +35,10 @@ func (f *Formats) resolve(at *Parts, p graph.Policy) (graph.Quant, error) {
 		// vLLM (mxfp4_round_up_hidden_size_and_intermediate_size) pad them.
 		q.ExpertTile = 256
 	}
-	if s, ok := weights(f.GEMM, q.Base); ok {
+	if s, ok := dtype.Weights(f.GEMM, q.Base); ok {
 		q.Attention, q.Dense, q.Shared = s, s, s
 	}
-	if s, ok := weights(f.MoE, q.Base); ok {
+	if s, ok := dtype.Weights(f.MoE, q.Base); ok {
 		q.Experts = s
 	}
 	widenInputs(&q, d)
@@ -78,49 +78,9 @@ func widenInputs(q *graph.Quant, d *device.Profile) {
 	}
 }
 
-// WeightFormats are the names of weight formats: bf16 for unquantized weights, fp8 for whole
-// tensors or blocks of 128×128, and 4 bits with the activations in the name; "wo" is weights
-// only. sq is the INT8 of SmoothQuant.
-func WeightFormats() []string {
-	return []string{
-		"bf16", "fp8", "fp8_static", "fp8_block", "nvfp4", "w4afp8", "w4a16_mxfp4", "w4a8_mxfp4_mxfp8", "int8_wo", "int4_wo", "sq",
-	}
-}
-
-// weights is the scheme that a word of [WeightFormats] means.
-func weights(word string, base dtype.Format) (s dtype.Scheme, ok bool) {
-	s = dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
-	switch word {
-	case "bf16":
-		s = dtype.Unquantized(base)
-	case "fp8":
-	case "fp8_static":
-		s.Static = true
-	case "fp8_block":
-		s.Group, s.Rows, s.Scale = 128, 128, dtype.F32
-	case "nvfp4":
-		s = dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
-	case "w4afp8":
-		s = dtype.Scheme{Weight: dtype.INT4, Activation: dtype.FP8, Group: 128, Scale: dtype.BF16}
-	case "w4a16_mxfp4":
-		s = dtype.Scheme{Weight: dtype.FP4, Activation: base, Group: 32, Scale: dtype.FP8}
-	case "w4a8_mxfp4_mxfp8":
-		s = dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8}
-	case "int8_wo":
-		s = dtype.Scheme{Weight: dtype.INT8, Activation: base}
-	case "int4_wo":
-		s = dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: 128, Scale: dtype.BF16}
-	case "sq":
-		s = dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8, Static: true}
-	default:
-		return dtype.Scheme{}, false
-	}
-	return s, true
-}
-
 // words reports unknown weight formats.
 func (f *Formats) words() error {
-	return errors.Join(optional("gemm_quant_mode", f.GEMM, WeightFormats()), optional("moe_quant_mode", f.MoE, WeightFormats()))
+	return errors.Join(optional("gemm_quant_mode", f.GEMM, dtype.WeightFormats()), optional("moe_quant_mode", f.MoE, dtype.WeightFormats()))
 }
 
 // CheckFormats reports unknown formats. Rows of measured runs have other names and are not checked here.
@@ -162,8 +122,8 @@ type narrow struct {
 // lacks are the requested quantizations that a device has no arithmetic for.
 func (f *Formats) lacks(d *device.Profile) []narrow {
 	conversions := map[string]dtype.Format{"fp8": dtype.FP8, "fp4": dtype.FP4}
-	gemm, _ := weights(f.GEMM, dtype.None)
-	moe, _ := weights(f.MoE, dtype.None)
+	gemm, _ := dtype.Weights(f.GEMM, dtype.None)
+	moe, _ := dtype.Weights(f.MoE, dtype.None)
 	all := []narrow{
 		{field.Name("quantize_linear_action"), string(f.Linear), f.Linear.Scheme(dtype.None, 0).Activation},
 		{field.Name("quantize_non_expert_linear_action"), string(f.NonExpert), f.NonExpert.Scheme(dtype.None, 0).Activation},
@@ -257,30 +217,31 @@ func (f *Formats) convert(m *model.Model, q *graph.Quant) {
 		if q.Attention.Weight == dtype.FP8 {
 			return // the checkpoint's own
 		}
-		s := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
+		s, _ := dtype.Weights("fp8", q.Base)
 		switch {
 		case m.MXFP8:
 			s.Group, s.Scale = 32, dtype.FP8
 		case experts:
-			s.Group, s.Rows, s.Scale = 128, 128, dtype.F32
+			s, _ = dtype.Weights("fp8_block", q.Base)
 		}
 		q.Attention, q.Dense, q.Experts, q.Shared, q.KV = s, s, s, s, dtype.FP8
 	case "fp4":
 		if q.Experts.Weight == dtype.FP4 {
 			return // the checkpoint's own, as DeepSeek-V4's
 		}
-		s := dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
+		s, _ := dtype.Weights("nvfp4", q.Base)
 		wide := dtype.Unquantized(q.Base)
 		q.Attention, q.Dense, q.Experts, q.Shared, q.KV = s, s, s, s, dtype.FP8
 		if experts {
 			q.Attention = wide
 		}
 	case "int4":
+		s, _ := dtype.Weights("int4_wo", q.Base)
 		if !experts { // as AWQ and GPTQ
-			s := dtype.Scheme{Weight: dtype.INT4, Activation: q.Base, Group: 128, Scale: dtype.BF16}
 			q.Attention, q.Dense = s, s
 			return
 		}
-		q.Experts = dtype.Scheme{Weight: dtype.INT4, Activation: q.Base, Group: 32, Scale: dtype.BF16}
+		s.Group = 32
+		q.Experts = s
 	}
 }

@@ -55,11 +55,7 @@ func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) float
 // narrow reports whether a pool's weights have 8 or 4 bits: those of the conversion, or
 // of the model's own checkpoint.
 func (d *Deployment) narrow(b *Base, p *Pool) bool {
-	f := d.Formats
-	if p.Formats != (Formats{}) {
-		f = p.Formats
-	}
-	if f.Checkpoint != "" {
+	if f := d.formats(p); f.Checkpoint != "" {
 		return f.Checkpoint == "fp8" || f.Checkpoint == "fp4"
 	}
 	w := b.spec.Quant.Dense.Weight
@@ -80,10 +76,7 @@ func (d *Deployment) Gives(p *Pool, key string) bool {
 	case key != "kv_format":
 		return false
 	}
-	f := d.Formats
-	if p.Formats != (Formats{}) {
-		f = p.Formats
-	}
+	f := d.formats(p)
 	return f.KV != "" || f.Attention != "" && f.Attention != dtype.Auto
 }
 

@@ -99,9 +99,7 @@ func (d *Deployment) own(base *Base, p *Pool) (*Base, error) {
 		return base, nil
 	}
 	asked, parts := *d, base.Parts
-	if p.Formats != (Formats{}) {
-		asked.Formats = p.Formats
-	}
+	asked.Formats = d.formats(p)
 	if p.System != "" {
 		other, ok := parts.Systems[p.System]
 		if !ok {
@@ -110,6 +108,14 @@ func (d *Deployment) own(base *Base, p *Pool) (*Base, error) {
 		parts.Device = other
 	}
 	return asked.Base(parts)
+}
+
+// formats are those of a pool, its own or the deployment's.
+func (d *Deployment) formats(p *Pool) Formats {
+	if p.Formats != (Formats{}) {
+		return p.Formats
+	}
+	return d.Formats
 }
 
 // checkRoles reports pools that do not make a deployment together.
@@ -166,51 +172,32 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 			notes = append(notes, newer)
 		}
 	}
-	return &Base{Parts: p, Pricing: pricing, Notes: notes, release: older(p.Engine, d.Engine.Version), spec: graph.Spec{
+	out := &Base{Parts: p, Pricing: pricing, Notes: notes, release: older(p.Engine, d.Engine.Version), spec: graph.Spec{
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
-		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(), Sparse: p.sparse(), Narrow: p.reduces(),
-		SharesAttention: p.Engine != nil && p.Engine.SharesAttention(p.Device.Generation), UnsplitHeads: p.unsplit(),
-		WidensExperts: p.Engine != nil && p.Engine.WidensExperts(p.Device.Generation, p.Model.Family),
-	}}, nil
+		Vision: policy.LoadsVision(p.Model, m.Images),
+	}}
+	p.kernels(&out.spec)
+	return out, nil
 }
 
-// sparse is how the engine's kernels of sparse attention work on the device.
-func (p *Parts) sparse() graph.Sparse {
-	if p.Engine == nil {
-		return graph.Sparse{}
+// kernels says how the engine's kernels work on the device.
+func (p *Parts) kernels(s *graph.Spec) {
+	e, on, family := p.Engine, p.Device.Generation, p.Model.Family
+	if e == nil {
+		return
 	}
-	r := p.Engine.SparseKernels(p.Device.Generation)
-	return graph.Sparse{Heads: r.Heads, Decode: r.Decode, Whole: r.Whole, Dense: r.Dense}
-}
-
-// unsplit is the size of heads whose decode attention the engine does not split on the device.
-func (p *Parts) unsplit() int {
-	if p.Engine == nil {
-		return 0
-	}
-	return p.Engine.UnsplitHeads(p.Device.Generation)
-}
-
-// reduces is how the engine's all-reduce sends large tensors on the device.
-func (p *Parts) reduces() graph.Narrow {
-	if p.Engine == nil {
-		return graph.Narrow{}
-	}
-	r := p.Engine.Reduces(p.Device.Generation, p.Model.Family)
-	var out graph.Narrow
-	for i, n := range []engine.NarrowReduce{r.Two, r.Four, r.Eight} {
-		out[i].Share, out[i].Least = n.Share, float64(n.Least)
-	}
-	return out
-}
-
-// fusesShared reports whether the engine computes the model's shared expert among the others.
-func (p *Parts) fusesShared() bool {
-	return p.Engine != nil && slices.ContainsFunc(p.Model.Kinds, func(k model.Layer) bool {
-		return k.FFN.Kind == model.MoE && p.Engine.FusesShared(p.Device.Generation, k.FFN.Experts)
+	s.SharesAttention, s.UnsplitHeads, s.WidensExperts = e.SharesAttention(on), e.UnsplitHeads(on), e.WidensExperts(on, family)
+	s.FusesShared = slices.ContainsFunc(p.Model.Kinds, func(k model.Layer) bool {
+		return k.FFN.Kind == model.MoE && e.FusesShared(on, k.FFN.Experts)
 	})
+	sparse := e.SparseKernels(on)
+	s.Sparse = graph.Sparse{Heads: sparse.Heads, Decode: sparse.Decode, Whole: sparse.Whole, Dense: sparse.Dense}
+	reduce := e.Reduces(on, family)
+	for i, n := range []engine.NarrowReduce{reduce.Two, reduce.Four, reduce.Eight} {
+		s.Narrow[i].Share, s.Narrow[i].Least = n.Share, float64(n.Least)
+	}
 }
 
 // Spec is what one layout computes with a number of draft tokens. The layout is

@@ -154,9 +154,9 @@ func (m *mixer) advance(p, d, times int) {
 	// Those with a first token stand before those that have had another one.
 	if d == m.ready.total {
 		m.finish(m.ready.all(times * min(d, 1)))
-		m.ready.pushFront(first)
+		m.ready.push(first, true)
 	} else {
-		m.ready.pushBack(first)
+		m.ready.push(first, false)
 		m.finish(m.ready.some(d))
 	}
 }

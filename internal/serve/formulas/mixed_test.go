@@ -387,13 +387,13 @@ func TestQueue(t *testing.T) {
 			case move == 0 && !q.mixed && left < q.longest():
 				continue // would not be in order
 			case move == 0:
-				q.pushFront(cohort{n, left})
+				q.push(cohort{n, left}, true)
 				for range n {
 					want = append(anyQueue{left}, want...)
 				}
 			case move == 1:
 				q.mixed = true
-				q.pushBack(cohort{n, left})
+				q.push(cohort{n, left}, false)
 				for range n {
 					want = append(want, left)
 				}

@@ -30,37 +30,29 @@ func (q *queue) grow() {
 	q.ring, q.front = wider, 0
 }
 
-// pushFront adds a cohort that is the next to be served.
-func (q *queue) pushFront(c cohort) {
+// push adds a cohort at the front, as the next to be served, or at the back.
+func (q *queue) push(c cohort, front bool) {
 	if c.n == 0 {
 		return
 	}
 	q.total += c.n
 	c.left += q.age
-	if q.size > 0 && q.at(0).left == c.left {
-		q.at(0).n += c.n
+	end := func() *cohort {
+		if front {
+			return q.at(0)
+		}
+		return q.at(q.size - 1)
+	}
+	if q.size > 0 && end().left == c.left {
+		end().n += c.n
 		return
 	}
 	q.grow()
-	q.front = (q.front - 1) & (len(q.ring) - 1)
-	q.size++
-	*q.at(0) = c
-}
-
-// pushBack adds a cohort that is the last to be served.
-func (q *queue) pushBack(c cohort) {
-	if c.n == 0 {
-		return
+	if front {
+		q.front = (q.front - 1) & (len(q.ring) - 1)
 	}
-	q.total += c.n
-	c.left += q.age
-	if q.size > 0 && q.at(q.size-1).left == c.left {
-		q.at(q.size - 1).n += c.n
-		return
-	}
-	q.grow()
 	q.size++
-	*q.at(q.size - 1) = c
+	*end() = c
 }
 
 // take removes up to n requests from the first cohort.
@@ -131,7 +123,7 @@ func (q *queue) some(n int) (ended int) {
 		c := q.take(n)
 		n -= c.n
 		if c.left--; c.left > 0 {
-			q.pushBack(c)
+			q.push(c, false)
 		} else {
 			ended += c.n
 		}
