@@ -211,10 +211,7 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
 	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
 	spec := fields("containers", []*mapping{container}, "volumes", volumes)
-	if s := w.nodeSelector(at.Values); s != nil {
-		spec.set("nodeSelector", s)
-	}
-	return fields("metadata", meta, "spec", spec), nil
+	return fields("metadata", meta, "spec", w.onNodes(spec, at.Values)), nil
 }
 
 // probe asks the server for its health.

@@ -7,14 +7,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
-// nodeSelector keeps the pods of a pool on nodes with its devices; nil where all pools have the same
+// onNodes keeps the pods of a pool on nodes with its devices, unless all pools have the same
 // devices, or their label is not known.
-func (w *writer) nodeSelector(v *launch.Values) *mapping {
+func (w *writer) onNodes(pod *mapping, v *launch.Values) *mapping {
 	key, value := productLabel(v.Device)
-	if !w.mixed() || value == "" {
-		return nil
-	}
-	return fields(key, value)
+	return pod.setIf(w.mixed() && value != "", "nodeSelector", fields(key, value))
 }
 
 // mixed reports whether the pools run on different devices.
