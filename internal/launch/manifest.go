@@ -193,7 +193,7 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 	own := map[string]expand.Variable{}
 	set := func(name, value string) {
 		if name != "" {
-			own[name] = expand.Variable{Set: true, Kind: expand.String, Str: value}
+			own[name] = holding(value)
 		}
 	}
 	if size := scalar(n, "size"); size != "" && child(n, "workerTemplate") != nil { // a LeaderWorkerSet tells its pods
@@ -214,16 +214,21 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 			}
 		}
 	}
-	if len(own) == 0 {
-		return a
-	}
-	out := maps.Clone(a.env)
-	if out == nil {
-		out = map[string]expand.Variable{}
-	}
-	maps.Copy(out, own)
-	a.env = out
+	a.env = with(a.env, own)
 	return a
+}
+
+// with is some variables and, over them, others.
+func with(vars, own map[string]expand.Variable) map[string]expand.Variable {
+	out := map[string]expand.Variable{}
+	maps.Copy(out, vars)
+	maps.Copy(out, own)
+	return out
+}
+
+// holding is a variable that holds a text.
+func holding(s string) expand.Variable {
+	return expand.Variable{Set: true, Kind: expand.String, Str: s}
 }
 
 // variable sets one of a list: "NAME=value", a name and a value, or a name and a key of a ConfigMap.
@@ -302,11 +307,7 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		var words call
 		words.add(of.Line, VLLM, "serve", model)
 		words.join(r.arguments(child(of, "args"), around))
-		for _, p := range [][2]string{{"tensor", "--tensor-parallel-size"}, {"data", "--data-parallel-size"}} {
-			if n := scalar(child(pool, "parallelism"), p[0]); n != "" {
-				words.add(child(child(pool, "parallelism"), p[0]).Line, p[1], n)
-			}
-		}
+		words.divided(child(pool, "parallelism"), [2]string{"tensor", "--tensor-parallel-size"}, [2]string{"data", "--data-parallel-size"})
 		if err := r.command(file, words, around); err != nil {
 			return err
 		}

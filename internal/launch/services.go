@@ -35,13 +35,8 @@ func (r *reader) kserve(file string, spec *yaml.Node) error {
 				}
 			}
 		}
-		for _, p := range [][2]string{
-			{"tensor", "--tensor-parallel-size"}, {"pipeline", "--pipeline-parallel-size"}, {"data", "--data-parallel-size"}, {"dataLocal", "--data-parallel-size-local"},
-		} {
-			if n := child(layout, p[0]); n != nil {
-				words.add(n.Line, p[1], n.Value)
-			}
-		}
+		words.divided(layout, [2]string{"tensor", "--tensor-parallel-size"}, [2]string{"pipeline", "--pipeline-parallel-size"},
+			[2]string{"data", "--data-parallel-size"}, [2]string{"dataLocal", "--data-parallel-size-local"})
 		if n := child(layout, "expert"); n != nil && n.Value == "true" {
 			words.add(n.Line, "--enable-expert-parallel")
 		}
@@ -50,6 +45,15 @@ func (r *reader) kserve(file string, spec *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// divided adds the flags of sizes that charts and controllers have keys for.
+func (c *call) divided(layout *yaml.Node, flags ...[2]string) {
+	for _, f := range flags {
+		if n := child(layout, f[0]); n != nil && n.Kind == yaml.ScalarNode && n.Value != "" {
+			c.add(n.Line, f[1], n.Value)
+		}
+	}
 }
 
 // skypilot reads the commands of a service or task of SkyPilot, which every replica runs.

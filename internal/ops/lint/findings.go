@@ -42,6 +42,24 @@ func (x *inspection) at(f *Finding, role deployment.Role, key string) {
 	}
 }
 
+// first puts a finding where the first command that has a flag or a setting names it, and leaves open what is found there.
+func (x *inspection) first(f *Finding, key string) {
+	for i := range x.found.Launches {
+		if place, ok := x.found.Launches[i].At(key); ok {
+			f.File, f.Line = place.File, place.Line
+			return
+		}
+	}
+	x.at(f, "", "")
+}
+
+// within puts a finding where the files set something for workers with a role, whatever is written there.
+func (x *inspection) within(f *Finding, role deployment.Role, key string) {
+	where := f.Where
+	x.at(f, role, key)
+	f.Where = where
+}
+
 // flagAt is the flag as it is written, "" for a model without a flag.
 func flagAt(p launch.Place) string {
 	if strings.HasPrefix(p.Flag, "-") {
@@ -261,8 +279,7 @@ func (x *inspection) graphs(p *deployment.Served) {
 		if x.lists(p) {
 			written = "graph.sizes"
 		}
-		x.at(f, p.Role, written)
-		f.Where = where
+		x.within(f, p.Role, written)
 		if code != "PL034" && f.At.Line > 0 {
 			f.Words = x.graphSizes(p, written)
 		}
@@ -304,9 +321,7 @@ func (x *inspection) lists(p *deployment.Served) bool {
 // set puts a finding where a setting is, and says its better value.
 func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) {
 	f.Better = x.say(p, key, n)
-	where := f.Where
-	x.at(f, p.Role, key)
-	f.Where = where
+	x.within(f, p.Role, key)
 	if x.given(p, key) {
 		f.Words = []string{launch.Value(p, key, strconv.Itoa(n))}
 	}
