@@ -227,7 +227,8 @@ func (x *inspection) length(p *deployment.Served) {
 	const key = "max_context"
 	m, all, most := x.stage.Model, x.r.Input+x.r.Output, p.Engine.MaxContext
 	reach := m.Context()
-	if x.longer() {
+	longer := func(l launch.Launch) bool { return l.Longer() }
+	if slices.ContainsFunc(x.found.Launches, longer) {
 		reach = max(reach, most)
 	}
 	switch {
@@ -248,11 +249,6 @@ func (x *inspection) length(p *deployment.Served) {
 		what := fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest)
 		x.set(x.add("PL026", key, what, ""), p, key, max(1, c.Memory.Tokens))
 	}
-}
-
-// longer reports whether the files give the model more positions than its config says.
-func (x *inspection) longer() bool {
-	return slices.ContainsFunc(x.found.Launches, func(l launch.Launch) bool { return l.Longer() })
 }
 
 // budget compares the token budget with what must fit into a step.

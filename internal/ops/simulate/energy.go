@@ -33,6 +33,11 @@ type Energy struct {
 	Cap  units.Watts `json:"-"`
 }
 
+// Range is the energy of an output token with its interval.
+func (e *Energy) Range() Range {
+	return Range{float64(e.PerToken), e.PerTokenInterval.Low, e.PerTokenInterval.High}
+}
+
 // EnergyOf is the energy of a simulated deployment, nil if unknown.
 func EnergyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy {
 	subject := calibration.SubjectOfDeployment(d)

@@ -123,6 +123,12 @@ func (r *Range) Zero() Range {
 	return *r
 }
 
+// Sure is a value that is given.
+func Sure(value float64) Range { return Range{value, value, value} }
+
+// Times is the range of so many times the value.
+func (r Range) Times(n float64) Range { return Range{n * r.Value, n * r.Low, n * r.High} }
+
 // RangeOf is a value with its interval.
 func RangeOf(value float64, e calibration.Error) Range {
 	low, high := e.Interval(value)

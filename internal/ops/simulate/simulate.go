@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"slices"
 
@@ -115,10 +114,8 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	for name, given := range r.needCache() {
-		if given && !resolved.Pools[0].Engine.PrefixCaching {
-			return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", name))
-		}
+	if name := r.needsCache(); name != "" && !resolved.Pools[0].Engine.PrefixCaching {
+		return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", name))
 	}
 	config := fleet.Config(client)
 	var meters *replica.Meters
@@ -268,11 +265,15 @@ func (r *Request) checkPrefix() error {
 	return nil
 }
 
-// needCache are the settings that need a prefix cache, and whether they are given.
-func (r *Request) needCache() iter.Seq2[field.Name, bool] {
-	return func(yield func(field.Name, bool) bool) {
-		_ = yield("prefix_length", r.Prefix > 0) && yield("host_cache", r.Deployment.Host.GiB > 0)
+// needsCache is the setting that needs a prefix cache, "" where none does.
+func (r *Request) needsCache() field.Name {
+	switch {
+	case r.Prefix > 0:
+		return "prefix_length"
+	case r.Deployment.Host.GiB > 0:
+		return "host_cache"
 	}
+	return ""
 }
 
 // checkPools reports errors in the sizes of pools.
