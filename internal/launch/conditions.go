@@ -57,9 +57,6 @@ func (s *script) maybe(all []*syntax.Stmt) error {
 	return err
 }
 
-// holds reports whether a condition is not known to fail.
-func (s *script) holds(cond []*syntax.Stmt) bool { return s.condition(cond) != fails }
-
 // condition is the truth of the last of some statements.
 func (s *script) condition(cond []*syntax.Stmt) truthValue {
 	if len(cond) == 0 {

@@ -329,7 +329,7 @@ func (s *script) statement(stmt *syntax.Stmt) error {
 	case *syntax.IfClause:
 		return s.choose(c)
 	case *syntax.WhileClause:
-		if s.holds(c.Cond) == !c.Until {
+		if (s.condition(c.Cond) != fails) == !c.Until {
 			return s.maybe(c.Do)
 		}
 	case *syntax.ForClause:
