@@ -86,6 +86,11 @@ func (p *Plan) Values() ([]Values, error) {
 	return out, errors.Join(errs...)
 }
 
+// reducesNarrow reports whether a pool has all-reduces that are sent in few bits.
+func reducesNarrow(s *deployment.Served) bool {
+	return s.Spec.Layout.TP > 1 && s.Spec.Narrow[0].Share > 0
+}
+
 // pool derives the values of a pool.
 func (p *Plan) pool(i int) (Values, error) {
 	s, asked := &p.Resolved.Pools[i], &p.Deployment.Pools[i]
@@ -99,7 +104,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
-		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP, NarrowReduce: s.Spec.Layout.TP > 1 && s.Spec.Narrow[0].Share > 0,
+		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP, NarrowReduce: reducesNarrow(s),
 		Workers: s.Replicas * p.Units(), profile: e,
 	}
 	v.Slim = slimmed(s)

@@ -145,7 +145,7 @@ func (f *finder) folder(ctx context.Context, name string) error {
 		if hidden && d.IsDir() {
 			return fs.SkipDir
 		}
-		if hidden || d.IsDir() || !slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))) || isCopy(dir, at) {
+		if hidden || !isResult(dir, at, d) {
 			return nil
 		}
 		if n++; n > maxResults {
@@ -161,6 +161,11 @@ func (f *finder) folder(ctx context.Context, name string) error {
 		return session.BadInput(fmt.Errorf("reading the results in %s: %w", name, err))
 	}
 	return nil
+}
+
+// isResult reports whether an entry of a folder is a file of results by its name, and no copy of another.
+func isResult(dir fs.FS, at string, d fs.DirEntry) bool {
+	return !d.IsDir() && slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))) && !isCopy(dir, at)
 }
 
 // isCopy reports whether a file is of a run whose summary is in another one: AIPerf and genai-perf write x.csv beside x.json with the same
