@@ -114,8 +114,8 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	if name := r.needsCache(); name != "" && !resolved.Pools[0].Engine.PrefixCaching {
-		return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", name))
+	if err := r.checkCache(resolved.Pools[0].Engine.PrefixCaching); err != nil {
+		return nil, session.BadInput(err)
 	}
 	config := fleet.Config(client)
 	var meters *replica.Meters
@@ -265,15 +265,17 @@ func (r *Request) checkPrefix() error {
 	return nil
 }
 
-// needsCache is the setting that needs a prefix cache, "" where none does.
-func (r *Request) needsCache() field.Name {
+// checkCache reports a setting that needs a prefix cache where the engine has none.
+func (r *Request) checkCache(has bool) error {
+	const needs = "%s needs the engine setting prefix_caching=true"
 	switch {
+	case has:
 	case r.Prefix > 0:
-		return "prefix_length"
+		return field.Errorf(needs, field.Name("prefix_length"))
 	case r.Deployment.Host.GiB > 0:
-		return "host_cache"
+		return field.Errorf(needs, field.Name("host_cache"))
 	}
-	return ""
+	return nil
 }
 
 // checkPools reports errors in the sizes of pools.
