@@ -57,9 +57,6 @@ func (s *script) maybe(all []*syntax.Stmt) error {
 	return err
 }
 
-// holds reports whether a condition is not known to fail.
-func (s *script) holds(cond []*syntax.Stmt) bool { return s.condition(cond) != fails }
-
 // condition is the truth of the last of some statements.
 func (s *script) condition(cond []*syntax.Stmt) truthValue {
 	if len(cond) == 0 {
@@ -187,21 +184,11 @@ func compared(op, a, b string) truthValue {
 	if !first || !second {
 		return unknown
 	}
-	switch op {
-	case "-eq":
-		return truthOf(x == y)
-	case "-ne":
-		return truthOf(x != y)
-	case "-gt":
-		return truthOf(x > y)
-	case "-ge":
-		return truthOf(x >= y)
-	case "-lt":
-		return truthOf(x < y)
-	case "-le":
-		return truthOf(x <= y)
+	is, known := map[string]bool{"-eq": x == y, "-ne": x != y, "-gt": x > y, "-ge": x >= y, "-lt": x < y, "-le": x <= y}[op]
+	if !known {
+		return unknown
 	}
-	return unknown
+	return truthOf(is)
 }
 
 // loop follows the turns of a "for".
@@ -210,7 +197,7 @@ func (s *script) loop(c *syntax.ForClause) error {
 	case *syntax.WordIter:
 		for _, item := range s.words(l.Items...).words {
 			if l.Name != nil && !openWord.MatchString(item) {
-				s.vars[l.Name.Value] = expand.Variable{Set: true, Kind: expand.String, Str: item}
+				s.vars[l.Name.Value] = holding(item)
 			}
 			if err := s.list(c.Do); err != nil {
 				return err

@@ -193,7 +193,7 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 	own := map[string]expand.Variable{}
 	set := func(name, value string) {
 		if name != "" {
-			own[name] = expand.Variable{Set: true, Kind: expand.String, Str: value}
+			own[name] = holding(value)
 		}
 	}
 	if size := scalar(n, "size"); size != "" && child(n, "workerTemplate") != nil { // a LeaderWorkerSet tells its pods
@@ -214,16 +214,21 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 			}
 		}
 	}
-	if len(own) == 0 {
-		return a
-	}
-	out := maps.Clone(a.env)
-	if out == nil {
-		out = map[string]expand.Variable{}
-	}
-	maps.Copy(out, own)
-	a.env = out
+	a.env = with(a.env, own)
 	return a
+}
+
+// with is some variables and, over them, others.
+func with(vars, own map[string]expand.Variable) map[string]expand.Variable {
+	out := map[string]expand.Variable{}
+	maps.Copy(out, vars)
+	maps.Copy(out, own)
+	return out
+}
+
+// holding is a variable that holds a text.
+func holding(s string) expand.Variable {
+	return expand.Variable{Set: true, Kind: expand.String, Str: s}
 }
 
 // variable sets one of a list: "NAME=value", a name and a value, or a name and a key of a ConfigMap.
@@ -302,11 +307,7 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 		var words call
 		words.add(of.Line, VLLM, "serve", model)
 		words.join(r.arguments(child(of, "args"), around))
-		for _, p := range [][2]string{{"tensor", "--tensor-parallel-size"}, {"data", "--data-parallel-size"}} {
-			if n := scalar(child(pool, "parallelism"), p[0]); n != "" {
-				words.add(child(child(pool, "parallelism"), p[0]).Line, p[1], n)
-			}
-		}
+		words.divided(child(pool, "parallelism"), [2]string{"tensor", "--tensor-parallel-size"}, [2]string{"data", "--data-parallel-size"})
 		if err := r.command(file, words, around); err != nil {
 			return err
 		}
@@ -337,4 +338,62 @@ func deviceOf(product string) string {
 		name = name[:i]
 	}
 	return ""
+}
+
+// kserve reads the workers of an LLMInferenceService. KServe's templates start vLLM with the model
+// and its layout; other flags are in a variable that a shell splits.
+func (r *reader) kserve(file string, spec *yaml.Node) error {
+	model := strings.TrimPrefix(scalar(child(spec, "model"), "uri"), "hf://")
+	for _, pool := range []*yaml.Node{child(spec, "prefill"), spec} {
+		containers := child(child(pool, "template"), "containers")
+		if containers == nil || len(containers.Content) == 0 {
+			continue
+		}
+		main := containers.Content[0]
+		count, _ := number(cmp.Or(scalar(pool, "replicas"), "1"))
+		a := around{count: count}
+		layout := child(pool, "parallelism")
+		data, _ := number(scalar(layout, "data"))
+		if local, ok := number(scalar(layout, "dataLocal")); ok && local > 0 {
+			a.nodes = max(1, data/local)
+		}
+		a = a.at(main)
+		var words call
+		words.add(main.Line, VLLM, "serve", model)
+		words.join(r.arguments(child(main, "args"), a))
+		if env := child(main, "env"); env != nil {
+			for _, e := range env.Content {
+				if scalar(e, "name") == "VLLM_ADDITIONAL_ARGS" {
+					words.join(r.arguments(child(e, "value"), a))
+				}
+			}
+		}
+		words.divided(layout, [2]string{"tensor", "--tensor-parallel-size"}, [2]string{"pipeline", "--pipeline-parallel-size"},
+			[2]string{"data", "--data-parallel-size"}, [2]string{"dataLocal", "--data-parallel-size-local"})
+		if n := child(layout, "expert"); n != nil && n.Value == "true" {
+			words.add(n.Line, "--enable-expert-parallel")
+		}
+		if err := r.command(file, words, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// divided adds the flags of sizes that charts and controllers have keys for.
+func (c *call) divided(layout *yaml.Node, flags ...[2]string) {
+	for _, f := range flags {
+		if n := child(layout, f[0]); n != nil && n.Kind == yaml.ScalarNode && n.Value != "" {
+			c.add(n.Line, f[1], n.Value)
+		}
+	}
+}
+
+// skypilot reads the commands of a service or task of SkyPilot, which every replica runs.
+func (r *reader) skypilot(file string, root *yaml.Node) error {
+	service, run := child(root, "service"), child(root, "run")
+	count, _ := number(cmp.Or(scalar(service, "replicas"), scalar(child(service, "replica_policy"), "min_replicas")))
+	a := around{count: max(1, count)}
+	a.version, a.dynamo = imageReleases(strings.TrimPrefix(scalar(child(root, "resources"), "image_id"), "docker:"))
+	return r.script(file, run.Value, textLine(run), r.environment(root, a))
 }

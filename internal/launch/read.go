@@ -173,11 +173,7 @@ func isSettings(root *yaml.Node) bool {
 
 // script reads the commands of a shell script, which begins at a line.
 func (r *reader) script(file, text string, line int, a around) error {
-	vars := maps.Clone(a.env)
-	if vars == nil {
-		vars = map[string]expand.Variable{}
-	}
-	s := &script{vars: vars, first: line - 1}
+	s := &script{vars: with(a.env, nil), first: line - 1}
 	s.run = func(c call, vars map[string]expand.Variable) error {
 		a.env = vars
 		return r.command(file, c, a)
@@ -290,10 +286,7 @@ func dockerRun(c call, a around) around {
 	if i < 1 || path.Base(c.words[i-1]) != "docker" && path.Base(c.words[i-1]) != "podman" {
 		return a
 	}
-	own := maps.Clone(a.env)
-	if own == nil {
-		own = map[string]expand.Variable{}
-	}
+	own := map[string]expand.Variable{}
 	for j := i + 1; j+1 < len(c.words); j++ {
 		value := c.words[j+1]
 		switch flag, joined, ok := strings.Cut(c.words[j], "="); {
@@ -305,12 +298,12 @@ func dockerRun(c call, a around) around {
 			if ok {
 				value = joined
 			}
-			if name, text, found := strings.Cut(value, "="); found {
-				own[name] = expand.Variable{Set: true, Kind: expand.String, Str: text}
+			if name, value, found := strings.Cut(value, "="); found {
+				own[name] = holding(value)
 			}
 		}
 	}
-	a.env = own
+	a.env = with(a.env, own)
 	return a
 }
 

@@ -118,7 +118,7 @@ func (l *Launch) unknownKeys() []Problem {
 	var out []Problem
 	var wrong []string
 	for _, key := range l.keys {
-		above, _ := cutLast(key)
+		above, _ := CutLast(key)
 		if hasKey(all, key) || slices.Contains(wrong, above) {
 			if slices.Contains(wrong, above) {
 				wrong = append(wrong, key)
@@ -151,15 +151,15 @@ func hasKey(all []engine.Named, key string) bool {
 func beside(all []engine.Named, above string) []string {
 	var out []string
 	for i := range all {
-		if a, last := cutLast(all[i].Name); a == above && last != "*" {
+		if a, last := CutLast(all[i].Name); a == above && last != "*" {
 			out = append(out, all[i].Name)
 		}
 	}
 	return out
 }
 
-// cutLast divides a path before its last part.
-func cutLast(path string) (above, last string) {
+// CutLast divides a path before its last part.
+func CutLast(path string) (above, last string) {
 	i := strings.LastIndex(path, ".")
 	if i < 0 {
 		return "", path

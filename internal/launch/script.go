@@ -78,17 +78,16 @@ type environment struct{ s *script }
 
 // Get is a variable.
 func (e environment) Get(name string) expand.Variable {
-	text := func(s string) expand.Variable { return expand.Variable{Set: true, Kind: expand.String, Str: s} }
 	if v, ok := e.s.vars[name]; ok {
 		return v
 	}
 	switch {
 	case name == "#":
-		return text("0")
+		return holding("0")
 	case name == "HOME" || strings.HasPrefix(name, "HOME "):
-		return text("~" + strings.TrimPrefix(strings.TrimPrefix(name, "HOME"), " "))
+		return holding("~" + strings.TrimPrefix(strings.TrimPrefix(name, "HOME"), " "))
 	case e.s.open[name]:
-		return text("${" + name + "}")
+		return holding("${" + name + "}")
 	}
 	return expand.Variable{}
 }
@@ -330,7 +329,7 @@ func (s *script) statement(stmt *syntax.Stmt) error {
 	case *syntax.IfClause:
 		return s.choose(c)
 	case *syntax.WhileClause:
-		if s.holds(c.Cond) == !c.Until {
+		if (s.condition(c.Cond) != fails) == !c.Until {
 			return s.maybe(c.Do)
 		}
 	case *syntax.ForClause:
@@ -429,10 +428,10 @@ func (s *script) positional(args []string) {
 		delete(s.vars, name)
 	}
 	for i, a := range args {
-		s.vars[strconv.Itoa(i+1)] = expand.Variable{Set: true, Kind: expand.String, Str: a}
+		s.vars[strconv.Itoa(i+1)] = holding(a)
 	}
 	s.vars["@"] = expand.Variable{Set: true, Kind: expand.Indexed, List: args}
-	s.vars["#"] = expand.Variable{Set: true, Kind: expand.String, Str: strconv.Itoa(len(args))}
+	s.vars["#"] = holding(strconv.Itoa(len(args)))
 }
 
 // assign sets variables. One that is set to nothing but what the file does not tell stays unset, so that
@@ -455,7 +454,7 @@ func (s *script) assign(all []*syntax.Assign) {
 				delete(s.vars, a.Name.Value)
 				continue
 			}
-			s.vars[a.Name.Value] = expand.Variable{Set: true, Kind: expand.String, Str: text}
+			s.vars[a.Name.Value] = holding(text)
 		}
 	}
 }

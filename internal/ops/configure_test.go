@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
@@ -171,13 +172,19 @@ func written(t *testing.T, x *experiment.Result, o *experiment.Option) *deployme
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := p.Written()
+	made, _, err := files.Write(p, files.Plain)
 	if err != nil {
 		t.Errorf("%+v: %v", o.Deployment, err)
 		return nil
 	}
-	if d.Disaggregated() {
-		for i := range d.Pools {
+	found, err := launch.Read(made...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := found.Deployment
+	for i := range d.Pools {
+		d.Pools[i].Layout = d.Pools[i].Layout.Complete(p.Resolved.Model)
+		if d.Disaggregated() {
 			d.Pools[i].Replicas *= p.Units()
 		}
 	}

@@ -84,8 +84,6 @@ type Calibration struct {
 	Progress func(task string, done, of int)
 }
 
-func (c *Calibration) say(format string, a ...any) { c.tell(fmt.Sprintf(format, a...), 0, 0) }
-
 func (c *Calibration) tell(task string, done, of int) {
 	if c.Progress != nil {
 		c.Progress(task, done, of)
@@ -178,7 +176,7 @@ func (c *Calibration) hold(ctx context.Context, f *Fit, name string, out func(*m
 	if len(test) == 0 {
 		return nil, nil
 	}
-	c.say("holding out %s (%d rows)", name, len(test))
+	c.tell(fmt.Sprintf("holding out %s (%d rows)", name, len(test)), 0, 0)
 	return predict(ctx, test, f.Without(out), c.Workers)
 }
 

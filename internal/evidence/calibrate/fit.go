@@ -180,13 +180,6 @@ func fittedSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
 	return newSystem(rows, base.Sum, (*calibration.Subject).OwnCell)
 }
 
-// wideSystem has the unknowns of the groups that hold for models without rows.
-func wideSystem(rows []measured.Prepared) *system {
-	s := newSystem(rows, nothing, (*calibration.Subject).UnseenGroups)
-	s.lambda = independentUnseen
-	return s
-}
-
 // nothing is fixed.
 func nothing(calibration.Subject) calibration.Logs { return calibration.Logs{} }
 
@@ -347,7 +340,7 @@ type Fit struct {
 	Overlay *calibration.Overlay
 	rows    []measured.Prepared
 	system  *system
-	wide    *system // nil on top of a base
+	wide    *system // of the groups that hold for models without rows; nil on top of a base
 	base    *calibration.Overlay
 	// near and nearWide are the rows around the fitted multipliers, as equations of the
 	// two systems.
@@ -363,7 +356,8 @@ func (c *Calibration) Fit(ctx context.Context, rows []measured.Prepared) (*Fit, 
 	}
 	f := &Fit{rows: rows, system: fittedSystem(rows, base), base: base}
 	if base == nil {
-		f.wide = wideSystem(rows)
+		f.wide = newSystem(rows, nothing, (*calibration.Subject).UnseenGroups)
+		f.wide.lambda = independentUnseen
 	}
 	x := make([]float64, len(f.system.unknowns))
 	f.Overlay = f.system.overlay(f.base, x)

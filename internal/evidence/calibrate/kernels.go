@@ -27,52 +27,32 @@ type KernelErrors struct {
 	Shipped, Fitted          measured.Errors
 }
 
+// forms are the forms of products, of experts and of exchanges by format, those of other formats under "".
+//
+//nolint:gochecknoglobals // a constant table
+var forms = map[string]map[string]string{
+	table.FormProduct: {"fp8": "gemm.fp8", "fp8_block": "gemm.block", "nvfp4": "gemm.fp4", "": "gemm.wide"},
+	table.FormExperts: {
+		"fp8": "experts.fp8", "fp8_block": "experts.block", "nvfp4": "experts.fp4", "w4a8_mxfp4_mxfp8": "experts.w4a8",
+		"w4a16_mxfp4": "experts.w4a16", "int4_wo": "experts.w4a16", "int8_wo": "experts.w4a16", "": "experts.wide",
+	},
+	table.FormPrefill: {"": "prefill"},
+	table.FormComm:    {"all_reduce": "comm.reduce", "all_to_all": "comm.exchange", "": "comm.ring"},
+}
+
 // formOf is the form that prices a sample, and whether the form is fitted to it.
 // The others are formats a form serves beside those it was made for.
 func formOf(s *table.Sample) (form string, fitted bool) {
+	form = cmp.Or(forms[s.Form][s.Format], forms[s.Form][""], s.Form)
 	switch s.Form {
 	case table.FormProduct:
-		switch s.Format {
-		case "fp8":
-			return "gemm.fp8", true
-		case "fp8_block":
-			return "gemm.block", true
-		case "nvfp4":
-			return "gemm.fp4", true
-		}
-		return "gemm.wide", s.Format == "bfloat16"
+		return form, form != "gemm.wide" || s.Format == "bfloat16"
 	case table.FormExperts:
-		return expertForm(s.Format), s.Format != "int8_wo"
+		return form, s.Format != "int8_wo"
 	case table.FormPrefill:
-		return "prefill", s.Format == "bfloat16, cache bfloat16"
-	case table.FormComm:
-		switch s.Format {
-		case "all_reduce":
-			return "comm.reduce", true
-		case "all_to_all":
-			return "comm.exchange", true
-		}
-		return "comm.ring", true
-	default:
-		return s.Form, true
+		return form, s.Format == "bfloat16, cache bfloat16"
 	}
-}
-
-// expertForm is the form of experts in a format.
-func expertForm(format string) string {
-	switch format {
-	case "fp8":
-		return "experts.fp8"
-	case "fp8_block":
-		return "experts.block"
-	case "nvfp4":
-		return "experts.fp4"
-	case "w4a8_mxfp4_mxfp8":
-		return "experts.w4a8"
-	case "w4a16_mxfp4", "int4_wo", "int8_wo":
-		return "experts.w4a16"
-	}
-	return "experts.wide"
+	return form, true
 }
 
 // smallest is the least width of a weight matrix fitted: no layer of a model

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -152,59 +153,36 @@ func (o *Overlay) Alike(concurrency int) int {
 	return end
 }
 
-// named is a device of a vendor, and several, in words.
+// named is a device of a vendor, and several, in words. The test device is one of TensorCast's; NVIDIA's are never missing.
 func named(v device.Vendor) (one, several string) {
-	switch v {
-	case device.AMD:
-		return "AMD device", "AMD devices"
-	case device.Intel:
-		return "Intel device", "Intel devices"
-	case device.Google:
-		return "TPU", "TPUs"
-	case device.AWS:
-		return "AWS device", "AWS devices"
-	case device.Apple:
-		return "Apple device", "Apple devices"
-	case device.Ascend, device.Test: // the test device is one of TensorCast's
-		return "Ascend device", "Ascend devices"
-	case device.NVIDIA, device.Other: // the former are never missing
+	name := map[device.Vendor]string{
+		device.AMD: "AMD device", device.Intel: "Intel device", device.Google: "TPU", device.AWS: "AWS device", device.Apple: "Apple device",
+		device.Ascend: "Ascend device", device.Test: "Ascend device",
+	}[v]
+	if name == "" {
+		return "device of this vendor", "devices of this vendor"
 	}
-	return "device of this vendor", "devices of this vendor"
+	return name, name + "s"
+}
+
+// pathWords spell out the codes of a path.
+//
+//nolint:gochecknoglobals // a constant table
+var pathWords = map[string]string{
+	nvidia: "NVIDIA", amd: "AMD", cacheFull: "KV cache full", cacheFree: "KV cache not full",
+	loadLow: "concurrency up to 8", loadMid: "concurrency 9 to 64", loadHigh: "concurrency above 64",
+	string(engine.Dense): "dense models", string(engine.MoE): "MoE models", string(engine.Latent): "MLA models",
+	string(engine.Linear): "models with linear attention",
 }
 
 // inWords describes the part of a path below its kind.
 func (s *Case) inWords(path []string) string {
 	words := make([]string, len(path))
 	for i, p := range path {
-		switch p {
-		case nvidia:
-			words[i] = "NVIDIA"
-			if s.Vendor != device.NVIDIA { // whose rows stand in for those of others
-				_, own := named(s.Vendor)
-				words[i] = "NVIDIA GPUs in place of " + own
-			}
-		case amd:
-			words[i] = "AMD"
-		case cacheFull:
-			words[i] = "KV cache full"
-		case cacheFree:
-			words[i] = "KV cache not full"
-		case loadLow:
-			words[i] = "concurrency up to 8"
-		case loadMid:
-			words[i] = "concurrency 9 to 64"
-		case loadHigh:
-			words[i] = "concurrency above 64"
-		case string(engine.Dense):
-			words[i] = "dense models"
-		case string(engine.MoE):
-			words[i] = "MoE models"
-		case string(engine.Latent):
-			words[i] = "MLA models"
-		case string(engine.Linear):
-			words[i] = "models with linear attention"
-		default:
-			words[i] = p
+		words[i] = cmp.Or(pathWords[p], p)
+		if p == nvidia && s.Vendor != device.NVIDIA { // whose rows stand in for those of others
+			_, own := named(s.Vendor)
+			words[i] = "NVIDIA GPUs in place of " + own
 		}
 	}
 	return strings.Join(words, ", ")

@@ -253,7 +253,7 @@ func deploymentNamed(name string) (s Subject, err error) {
 }
 
 // text is the line of a file.
-func (p *Remembered) text() string {
+func (p Remembered) text() string {
 	var words []string
 	for _, x := range p.values() {
 		if !math.IsNaN(*x.log) {

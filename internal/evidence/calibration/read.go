@@ -48,48 +48,67 @@ type reader struct {
 
 // sections reads the top-level keys.
 func (r *reader) sections(root *yaml.Node) {
-	field := func(key string, read func(at string, n *yaml.Node)) strictyaml.Field {
-		return strictyaml.Field{Key: key, Read: read}
+	size := func(key string, to *int) strictyaml.Field {
+		return strictyaml.Field{Key: key, Read: func(at string, n *yaml.Node) { r.Whole(at, n, strictyaml.Span{High: math.MaxInt32}, to) }}
 	}
-	size := func(to *int) func(string, *yaml.Node) {
-		return func(at string, n *yaml.Node) { r.Whole(at, n, strictyaml.Span{High: math.MaxInt32}, to) }
+	o, points := r.o, map[string]Remembered(nil)
+	all := []strictyaml.Field{{Key: "source", Read: func(_ string, n *yaml.Node) { o.Source = n.Value }}}
+	for _, s := range o.sections(&points) {
+		all = append(all, strictyaml.Field{Key: s.key, Read: func(_ string, n *yaml.Node) { s.read(r, n) }})
 	}
-	o := r.o
-	r.Mapping("", root,
-		field("source", func(_ string, n *yaml.Node) { o.Source = n.Value }),
-		field("multipliers", func(_ string, n *yaml.Node) { o.Groups = entries(r, n, readLogs) }),
-		field("unseen", func(_ string, n *yaml.Node) { o.Unseen = entries(r, n, readLogs) }),
-		field("memory", func(_ string, n *yaml.Node) {
-			if points := entries(r, n, readRemembered); len(points) > 0 {
-				o.Memory = NewMemory(points)
-			}
-		}),
-		field("cells", func(_ string, n *yaml.Node) { o.Cells = entries(r, n, readModels) }),
-		field("families", func(_ string, n *yaml.Node) { o.Families = entries(r, n, readModels) }),
-		field("releases", func(_ string, n *yaml.Node) { o.Releases = entries(r, n, readRelease) }),
-		field("residuals", func(_ string, n *yaml.Node) { o.Residuals = entries(r, n, readResiduals) }),
-		field("sources", func(_ string, n *yaml.Node) { o.Sources = entries(r, n, readModels) }),
-		field("outside", func(_ string, n *yaml.Node) { o.Outside = entries(r, n, readOutside) }),
-		field("reach", func(at string, n *yaml.Node) {
-			r.Mapping(at, n, field("concurrency", size(&o.Reach.Concurrency)), field("input", size(&o.Reach.Input)), field("devices", size(&o.Reach.Devices)))
-		}),
-	)
+	all = append(all, strictyaml.Field{Key: "reach", Read: func(at string, n *yaml.Node) {
+		r.Mapping(at, n, size("concurrency", &o.Reach.Concurrency), size("input", &o.Reach.Input), size("devices", &o.Reach.Devices))
+	}})
+	if r.Mapping("", root, all...); len(points) > 0 {
+		o.Memory = NewMemory(points)
+	}
 }
 
-// entries reads a section with a text for each name; nil for an empty one.
-func entries[T any](r *reader, section *yaml.Node, read func(name, text string) (T, error)) map[string]T {
-	if section.ShortTag() == "!!null" {
-		return nil
+// section is a part of the file with a text for each name.
+type section struct {
+	key   string
+	read  func(r *reader, n *yaml.Node)
+	lines func() map[string]string
+}
+
+// sections are those of an overlay in the order of the file. What is remembered has a form of its own there.
+func (o *Overlay) sections(remembered *map[string]Remembered) []section {
+	return []section{
+		sectionOf("multipliers", &o.Groups, readLogs, (*Logs).text),
+		sectionOf("unseen", &o.Unseen, readLogs, (*Logs).text),
+		sectionOf("memory", remembered, readRemembered, Remembered.text),
+		sectionOf("cells", &o.Cells, readModels, modelsText),
+		sectionOf("families", &o.Families, readModels, modelsText),
+		sectionOf("releases", &o.Releases, readRelease, func(release string) string { return release }),
+		sectionOf("residuals", &o.Residuals, readResiduals, Residuals.text),
+		sectionOf("sources", &o.Sources, readModels, modelsText),
+		sectionOf("outside", &o.Outside, readOutside, Outside.Text),
 	}
-	out := map[string]T{}
-	r.Keys("", section, func(_ string, key, value *yaml.Node) {
-		v, err := read(key.Value, value.Value)
-		if err != nil {
-			r.Add(key.Line, key.Value, "%v", err)
+}
+
+// sectionOf is a section that a map holds; nil for an empty one. Lines without a text are left out.
+func sectionOf[M ~map[string]T, T any](key string, of *M, read func(name, text string) (T, error), text func(T) string) section {
+	return section{key, func(r *reader, n *yaml.Node) {
+		if n.ShortTag() == "!!null" {
+			return
 		}
-		out[key.Value] = v
-	})
-	return out
+		*of = M{}
+		r.Keys("", n, func(_ string, key, value *yaml.Node) {
+			v, err := read(key.Value, value.Value)
+			if err != nil {
+				r.Add(key.Line, key.Value, "%v", err)
+			}
+			(*of)[key.Value] = v
+		})
+	}, func() map[string]string {
+		out := map[string]string{}
+		for name, v := range *of {
+			if line := text(v); line != "" {
+				out[name] = line
+			}
+		}
+		return out
+	}}
 }
 
 // readLogs reads the multipliers of a group: "products 1.1, first 0.95".
@@ -126,6 +145,9 @@ func readModels(_, text string) ([]string, error) {
 	}
 	return models, nil
 }
+
+// modelsText inverts readModels.
+func modelsText(models []string) string { return strings.Join(models, ", ") }
 
 // readRelease reads the newest release of an engine.
 func readRelease(_, text string) (string, error) { return text, version.Check(text) }

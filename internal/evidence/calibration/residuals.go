@@ -56,7 +56,7 @@ func (k Kind) how() string {
 }
 
 // text is the line of a file.
-func (r *Residuals) text() string {
+func (r Residuals) text() string {
 	return fmt.Sprintf("%d rows, ttft %g %g, tpot %g %g, throughput %g %g",
 		r.Rows, r.TTFT.Low, r.TTFT.High, r.TPOT.Low, r.TPOT.High, r.Throughput.Low, r.Throughput.High)
 }

@@ -15,11 +15,6 @@ func measureColumns() []string {
 	return []string{"silicon_ttft_ms", "silicon_tpot_ms", "ttft_est_ms", "tput_per_gpu", "joules_per_output_token"}
 }
 
-// measures reports whether a file has a column of measurements.
-func measures(columns map[string]int) bool {
-	return slices.ContainsFunc(measureColumns(), func(c string) bool { _, ok := columns[c]; return ok })
-}
-
 // knownColumns are those with a meaning of their own or none for a prediction; what
 // else a file has may be a setting of the row's engine.
 func knownColumns() []string {
@@ -36,7 +31,8 @@ func knownColumns() []string {
 			known = append(known, side+size)
 		}
 	}
-	return append(append(known, trafficColumns()...), measureColumns()...)
+	known = append(known, "request_rate", "arrival", "prefix", "prefix_share", "isl_stdev", "osl_stdev", "isl_bins", "osl_bins") // traffic
+	return append(known, measureColumns()...)
 }
 
 // othersOf are the columns of a file that are not known, in its order.

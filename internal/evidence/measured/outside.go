@@ -71,7 +71,7 @@ func FromOutside(o *calibration.Overlay, rows []Compared) []OutsideGroup {
 		e := o.Expect(&about)
 		x := outlying{laboratory: c.Row.Laboratory()}
 		expected := Compared{Row: c.Row, Pred: c.Pred, Expected: e}
-		for k, q := range outsideQuantities() {
+		for k, q := range []Quantity{TTFT, TPOT, PerGPU} {
 			says, is, width := q.Of(&expected)
 			x.off[k], x.half[k] = math.NaN(), (width.High-width.Low)/2
 			if says > 0 && is > 0 && (q == TTFT || c.Row.Quality != meanLengths) {
@@ -90,8 +90,6 @@ func FromOutside(o *calibration.Overlay, rows []Compared) []OutsideGroup {
 
 // meanLengths marks rows whose prompts and answers are those of ShareGPT.
 const meanLengths = "sharegpt"
-
-func outsideQuantities() [3]Quantity { return [3]Quantity{TTFT, TPOT, PerGPU} }
 
 // outlying is how far a row lies from its prediction, and half its interval, in logarithms.
 type outlying struct {

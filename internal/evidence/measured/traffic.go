@@ -22,11 +22,6 @@ type Traffic struct {
 	InputLengths, OutputLengths *workload.Distribution
 }
 
-// trafficColumns are the columns of traffic.
-func trafficColumns() []string {
-	return []string{"request_rate", "arrival", "prefix", "prefix_share", "isl_stdev", "osl_stdev", "isl_bins", "osl_bins"}
-}
-
 // most bounds rates and lengths in a file.
 const most = 1e7
 

@@ -157,10 +157,7 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 		kind = string(v.Role)
 	}
 	pod := fields("containers", []*mapping{container}, "volumes", volumes)
-	if s := w.nodeSelector(v); s != nil {
-		pod.set("nodeSelector", s)
-	}
-	return w.graphPart(componentName(v), kind, w.workers(v), pod).
+	return w.graphPart(componentName(v), kind, w.workers(v), w.onNodes(pod, v)).
 		setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes)).set("sharedMemorySize", "64Gi")
 }
 

@@ -338,13 +338,13 @@ func isDynamo(group []launch.File) bool { return !strings.Contains(group[0].Path
 
 // written is what a plan's files run: Dynamo's are for the release of the engine in its image.
 func written(p *launch.Plan, group []launch.File) (deployment.Deployment, error) {
-	d, err := p.Written()
+	d, err := deploymentOf(p)
 	if err != nil || !isDynamo(group) {
 		return d, err
 	}
 	in := *p
 	in.Deployment.Engine.Version = engine.Carrier(d.Engine.Name, d.Engine.Version).Carries[d.Engine.Name]
-	return in.Written()
+	return deploymentOf(&in)
 }
 
 // TestWayBack: every target of every plan reads as what was written.

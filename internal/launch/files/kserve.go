@@ -64,10 +64,7 @@ func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mappi
 		container.setIf(leads, "startupProbe", fields("failureThreshold", 360, "periodSeconds", 10)) // of the template, for longer
 		out := fields("containers", []*mapping{container}, "initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
 			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
-		if s := w.nodeSelector(v); s != nil {
-			out.set("nodeSelector", s)
-		}
-		return out
+		return w.onNodes(out, v)
 	}
 	return spec.set("replicas", w.workers(v)).set("parallelism", parallelism).set("template", pod(true)).setIf(v.Nodes > 1, "worker", pod(false))
 }

@@ -31,7 +31,8 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 			if err != nil {
 				return nil, err
 			}
-			documents = append(documents, object, w.service(v, unit))
+			name := w.poolName(v, unit)
+			documents = append(documents, object, w.service(name, fields("serves", name)))
 		}
 		if w.disaggregated() {
 			more, err := w.kubernetesRouter(unit)
@@ -106,15 +107,10 @@ func (w *writer) object(version, kind, name string) *mapping {
 	return fields("apiVersion", version, "kind", kind, "metadata", meta)
 }
 
-// claim is the volume of the weights, shared by all nodes.
-func (w *writer) claim() *mapping {
-	return w.object("v1", "PersistentVolumeClaim", cacheClaim).set("spec", fields(
-		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.cacheStorage()))))
-}
-
-// sharedObjects are the claim, and a ConfigMap with TensorRT-LLM's config files.
+// sharedObjects are the claim of the volume with the weights, shared by all nodes, and a ConfigMap with TensorRT-LLM's config files.
 func (w *writer) sharedObjects() ([]*mapping, error) {
-	out := []*mapping{w.claim()}
+	out := []*mapping{w.object("v1", "PersistentVolumeClaim", cacheClaim).set("spec", fields(
+		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.cacheStorage()))))}
 	if w.engine() != launch.TRTLLM {
 		return out, nil
 	}
@@ -211,10 +207,7 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
 	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
 	spec := fields("containers", []*mapping{container}, "volumes", volumes)
-	if s := w.nodeSelector(at.Values); s != nil {
-		spec.set("nodeSelector", s)
-	}
-	return fields("metadata", meta, "spec", spec), nil
+	return fields("metadata", meta, "spec", w.onNodes(spec, at.Values)), nil
 }
 
 // probe asks the server for its health.
@@ -263,10 +256,9 @@ func (w *writer) podEnvironment(at *slot) []*mapping {
 	return out
 }
 
-// service is the address of a pool.
-func (w *writer) service(v *launch.Values, unit int) *mapping {
-	name := w.poolName(v, unit)
-	return w.object("v1", "Service", name).set("spec", fields("selector", fields("serves", name),
+// service is the address of some pods.
+func (w *writer) service(name string, pods *mapping) *mapping {
+	return w.object("v1", "Service", name).set("spec", fields("selector", pods,
 		"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")}))
 }
 
@@ -301,8 +293,7 @@ func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 		out,
 		w.object("apps/v1", "Deployment", name+"-router").set("spec", fields("replicas", 1, "selector", fields("matchLabels", label),
 			"template", fields("metadata", fields("labels", label), "spec", spec))),
-		w.object("v1", "Service", name).set("spec", fields("selector", label,
-			"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")})),
+		w.service(name, label),
 	), nil
 }
 

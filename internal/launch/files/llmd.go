@@ -95,10 +95,7 @@ func (w *writer) llmdPool(v *launch.Values) (*mapping, error) {
 		set("extraConfig", fields("startupProbe", llmdProbe(v, port).set("failureThreshold", 360), "readinessProbe", llmdProbe(v, port)))
 	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes),
 		"containers", []*mapping{container}, "volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
-	if s := w.nodeSelector(v); s != nil {
-		out.set("nodeSelector", s)
-	}
-	return out, nil
+	return w.onNodes(out, v), nil
 }
 
 // llmdProbe asks for the health of a pod. On several nodes only the first has a server, and all have

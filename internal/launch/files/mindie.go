@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -32,85 +31,22 @@ func (w *writer) mindie() ([]launch.File, error) {
 	return byPath(append(files, s.file("plain/node_0.sh"))), nil
 }
 
-// mindieModel, mindieDeploy, mindieSchedule and mindieServer are the parts of the
-// file that a deployment decides.
-type mindieModel struct {
-	Type        string `json:"modelInstanceType"`
-	Name        string `json:"modelName"`
-	Weight      string `json:"modelWeightPath"`
-	WorldSize   int    `json:"worldSize"`
-	TP          int    `json:"tp"`
-	DP          int    `json:"dp"`
-	EP          int    `json:"moe_ep,omitempty"`
-	MoETP       int    `json:"moe_tp,omitempty"`
-	Backend     string `json:"backendType"`
-	NPUMemory   int    `json:"npuMemSize"`
-	CPUMemory   int    `json:"cpuMemSize"`
-	TrustRemote bool   `json:"trustRemoteCode"`
-}
-
-type mindieDeploy struct {
-	MaxLength int           `json:"maxSeqLen"`
-	MaxInput  int           `json:"maxInputTokenLen"`
-	Models    []mindieModel `json:"ModelConfig"`
-}
-
-type mindieSchedule struct {
-	Template      string `json:"templateType"`
-	TemplateName  string `json:"templateName"`
-	Block         int    `json:"cacheBlockSize"`
-	PrefillBatch  int    `json:"maxPrefillBatchSize"`
-	PrefillTokens int    `json:"maxPrefillTokens"`
-	Batch         int    `json:"maxBatchSize"`
-	MaxIterations int    `json:"maxIterTimes"`
-}
-
-type mindieBackend struct {
-	Name     string         `json:"backendName"`
-	Devices  [][]int        `json:"npuDeviceIds"`
-	Deploy   mindieDeploy   `json:"ModelDeployConfig"`
-	Schedule mindieSchedule `json:"ScheduleConfig"`
-}
-
-type mindieServer struct {
-	Address string `json:"ipAddress"`
-	Port    int    `json:"port"`
-	AllZero bool   `json:"allowAllZeroIpListening"` // without it the daemon refuses 0.0.0.0
-	HTTPS   bool   `json:"httpsEnabled"`
-}
-
-type mindieFile struct {
-	Version string        `json:"Version"`
-	Server  mindieServer  `json:"ServerConfig"`
-	Backend mindieBackend `json:"BackendConfig"`
-}
-
 // mindieConfig is the file. A memory of −1 lets the daemon take its share.
 func mindieConfig(v *launch.Values, servedName string, port int) ([]byte, error) {
 	ids := make([]int, v.Devices)
 	for i := range ids {
 		ids[i] = i
 	}
-	m := mindieModel{
-		Type: "Standard", Name: servedName, Weight: v.Model, WorldSize: v.Devices, TP: v.Layout.TP, DP: v.Layout.DP,
-		Backend: "atb", NPUMemory: -1, CPUMemory: 5,
-	}
-	if v.Experts {
-		m.EP, m.MoETP = v.Layout.EP, v.Layout.MoETP
-	}
-	f := mindieFile{
-		"1.0.0",
-		mindieServer{"0.0.0.0", port, true, false},
-		mindieBackend{
-			"mindieservice_llm_engine",
-			[][]int{ids},
-			mindieDeploy{v.MaxLength, v.MaxLength, []mindieModel{m}},
-			mindieSchedule{"Standard", "Standard_LLM", v.BlockTokens(), v.Batch, v.TokenBudget, v.Batch, v.MaxLength},
-		},
-	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetIndent("", "  ")
-	err := e.Encode(f)
-	return out.Bytes(), err
+	model := fields("modelInstanceType", "Standard", "modelName", servedName, "modelWeightPath", v.Model,
+		"worldSize", v.Devices, "tp", v.Layout.TP, "dp", v.Layout.DP)
+	model.setIf(v.Experts && v.Layout.EP != 0, "moe_ep", v.Layout.EP).setIf(v.Experts && v.Layout.MoETP != 0, "moe_tp", v.Layout.MoETP)
+	model.set("backendType", "atb").set("npuMemSize", -1).set("cpuMemSize", 5).set("trustRemoteCode", false)
+	// Without allowAllZeroIpListening the daemon refuses 0.0.0.0.
+	server := fields("ipAddress", "0.0.0.0", "port", port, "allowAllZeroIpListening", true, "httpsEnabled", false)
+	deploy := fields("maxSeqLen", v.MaxLength, "maxInputTokenLen", v.MaxLength, "ModelConfig", []*mapping{model})
+	schedule := fields("templateType", "Standard", "templateName", "Standard_LLM", "cacheBlockSize", v.BlockTokens(),
+		"maxPrefillBatchSize", v.Batch, "maxPrefillTokens", v.TokenBudget, "maxBatchSize", v.Batch, "maxIterTimes", v.MaxLength)
+	backend := fields("backendName", "mindieservice_llm_engine", "npuDeviceIds", [][]int{ids}, "ModelDeployConfig", deploy, "ScheduleConfig", schedule)
+	out, err := json.MarshalIndent(fields("Version", "1.0.0", "ServerConfig", server, "BackendConfig", backend), "", "  ")
+	return append(out, '\n'), err
 }

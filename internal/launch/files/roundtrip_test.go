@@ -151,7 +151,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%s: %+v", target, found.Problems[0])
 			}
 		}
-		want, err := p.Written()
+		want, err := deploymentOf(p)
 		if err != nil {
 			t.Fatal(err)
 		}

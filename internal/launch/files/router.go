@@ -15,16 +15,23 @@ func (w *writer) hasRouter() bool { return w.engine() == launch.VLLM || w.engine
 // router starts the router of a unit. Aggregated TensorRT-LLM has none: any HTTP load
 // balancer works.
 func (w *writer) router(s *script, unit int, workers []slot) {
+	if w.routed(s) {
+		s.add("# Requests go to port %d.", w.Site.Port+unit)
+		s.add("%s &", w.routerCommand(workers, unit, nodeIP).Lines("  "))
+	}
+}
+
+// routed reports whether a router follows in a script: several workers without one get a hint instead.
+func (w *writer) routed(s *script) bool {
 	if w.alone() {
-		return
+		return false
 	}
 	s.add("")
 	if !w.hasRouter() && !w.disaggregated() {
 		s.add("%s", w.balancerHint())
-		return
+		return false
 	}
-	s.add("# Requests go to port %d.", w.Site.Port+unit)
-	s.add("%s &", w.routerCommand(workers, unit, nodeIP).Lines("  "))
+	return true
 }
 
 // balancerHint is a comment about the load balancer that the user adds.

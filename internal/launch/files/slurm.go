@@ -112,12 +112,7 @@ func (s *slot) tasks(devices int) launch.Command {
 // slurmRouter starts the router of a unit. trtllm-serve reads the addresses of its workers from
 // a file, which only the job knows.
 func (w *writer) slurmRouter(s *script, unit int, nodes [][]slot) {
-	if w.alone() {
-		return
-	}
-	s.add("")
-	if !w.hasRouter() && !w.disaggregated() {
-		s.add("%s", w.balancerHint())
+	if !w.routed(s) {
 		return
 	}
 	command := w.routerCommand(leaders(nodes, unit), unit, nodeIP)

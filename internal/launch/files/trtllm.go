@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,15 +78,8 @@ func known(v *launch.Values, names ...string) string {
 
 // yamlValue is a value of the type that the engine expects.
 func yamlValue(at any, words []string) any {
-	switch v := at.(type) {
-	case *int:
-		return *v
-	case *float64:
-		return *v
-	case *bool:
-		return *v
-	case *[]int:
-		return *v
+	if _, isText := at.(*string); !isText {
+		return reflect.ValueOf(at).Elem().Interface()
 	}
 	if n, err := strconv.Atoi(words[0]); err == nil {
 		return n

@@ -153,29 +153,10 @@ func (w *writer) target(t Target) ([]launch.File, error) {
 	if err := w.onAscend(t); err != nil {
 		return nil, err
 	}
-	switch t {
-	case Plain:
-		return w.plain()
-	case Compose:
-		return w.compose()
-	case Kubernetes:
-		return w.kubernetes()
-	case Dynamo:
-		return w.dynamo()
-	case LLMD:
-		return w.llmd()
-	case KServe:
-		return w.kserve()
-	case KEDA:
-		return w.keda()
-	case Slurm:
-		return w.slurm()
-	case SkyPilot:
-		return w.skypilot()
-	case Planner:
-		return w.planner()
-	case Bench:
-		return w.bench()
+	for _, a := range Abouts() {
+		if a.Target == t {
+			return a.write(w)
+		}
 	}
 	return nil, fmt.Errorf("unknown target %q; the targets are %v", t, Targets())
 }

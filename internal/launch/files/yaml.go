@@ -2,6 +2,8 @@ package files
 
 import (
 	"bytes"
+	"encoding/json"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -73,6 +75,22 @@ func (m *mapping) MarshalYAML() (any, error) {
 		out.Content = append(out.Content, k, v)
 	}
 	return out, nil
+}
+
+// MarshalJSON keeps the order.
+func (m *mapping) MarshalJSON() ([]byte, error) {
+	out := []byte("{")
+	for i, key := range m.keys {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		value, err := json.Marshal(m.values[key])
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(strconv.AppendQuote(out, key), ':'), value...)
+	}
+	return append(out, '}'), nil
 }
 
 // node is a value as a node. Package yaml would write and read mappings once more for each that they are in.

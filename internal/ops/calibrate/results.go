@@ -309,7 +309,7 @@ func (f *finder) run(run *results.Run, s *started, name string) error {
 	key := fmt.Sprintf("%+v %+v", asked.Deployment, asked.Sources)
 	fleet := f.fleets[key]
 	if fleet == nil {
-		if fleet, err = stage.Build(d); err != nil {
+		if fleet, err = replica.NewFleet(d, stage.Coster); err != nil {
 			return err
 		}
 		f.fleets[key] = fleet

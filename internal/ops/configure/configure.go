@@ -36,20 +36,11 @@ func (r *Response) chose(best int) {
 	}
 }
 
-// Check reports what is wrong with a request as a whole; its experiments are checked one by
-// one, since some may fail.
-func (r *Request) Check() error {
-	if len(r.Experiments) == 0 {
-		return session.BadInput(errors.New("there is no experiment to run"))
-	}
-	return nil
-}
-
 // Run runs experiments. One that fails is reported and the others finish; that there is
 // none, or that all fail, is an error.
 func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) {
-	if err := r.Check(); err != nil {
-		return nil, err
+	if len(r.Experiments) == 0 { // they are checked one by one, since some may fail
+		return nil, session.BadInput(errors.New("there is no experiment to run"))
 	}
 	r.Top, r.Fill = cmp.Or(r.Top, experiment.DefaultTop), true
 	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}

@@ -128,13 +128,9 @@ func (l *loader) quant(i int, way load) (graph.Quant, error) {
 	for k := range d.Pools {
 		d.Pools[k].Formats = deployment.Formats{}
 	}
-	st, err := l.session.Stage(&d, l.sources)
+	_, r, err := l.session.Resolved(&d, l.sources)
 	if err != nil {
 		return graph.Quant{}, err
-	}
-	r, err := d.Resolve(st.Parts)
-	if err != nil {
-		return graph.Quant{}, session.BadInput(err)
 	}
 	return r.Pools[i].Spec.Quant, nil
 }

@@ -20,13 +20,9 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 			run.Pools[i].Replicas /= copies
 		}
 	}
-	st, err := w.Stage(&run, s)
+	st, resolved, err := w.Resolved(&run, s)
 	if err != nil {
 		return nil, err
-	}
-	resolved, err := run.Resolve(st.Parts)
-	if err != nil {
-		return nil, session.BadInput(err)
 	}
 	load := loader{session: w, sources: s, model: st.Model, d: new(run)}
 	var models []string
@@ -34,11 +30,8 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		if run, models, err = load.runs(resolved); err != nil {
 			return nil, err
 		}
-		if st, err = w.Stage(&run, s); err != nil {
+		if st, resolved, err = w.Resolved(&run, s); err != nil {
 			return nil, err
-		}
-		if resolved, err = run.Resolve(st.Parts); err != nil {
-			return nil, session.BadInput(err)
 		}
 	}
 	site.ServedName = cmp.Or(site.ServedName, site.ModelPath, run.Model)

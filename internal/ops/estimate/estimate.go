@@ -154,7 +154,7 @@ func (r *Request) deployment(asked deployment.Deployment, s *session.Stage) depl
 // newEstimate is an estimate before its figures.
 func newEstimate(r *Request, d deployment.Deployment, s *session.Stage, resolved *deployment.Resolved, fleet *replica.Fleet) *Response {
 	out := &Response{
-		Mode: r.mode(), Request: *r, Deployment: d, Model: s.Model.Name(), Concurrency: r.Concurrency,
+		Mode: cmp.Or(string(r.Static), string(r.Experiment.Mode)), Request: *r, Deployment: d, Model: s.Model.Name(), Concurrency: r.Concurrency,
 		Experts: s.Model.HasExperts(), Devices: r.Experiment.Devices, Tier: s.Prices.Tier(s.Device, resolved.Pricing),
 		Notes: slices.Concat(s.Model.Notes, resolved.Notes), Caution: session.Caution,
 	}

@@ -136,14 +136,6 @@ type Operator struct {
 	Kernels    string     `json:"kernels,omitempty"`
 }
 
-// mode is the mode in AIConfigurator's words.
-func (r *Request) mode() string {
-	if r.Static != NotStatic {
-		return string(r.Static)
-	}
-	return string(r.Experiment.Mode)
-}
-
 // present adds what follows from the figures.
 func (r *Response) present() {
 	e := &r.Expected

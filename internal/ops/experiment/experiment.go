@@ -139,6 +139,24 @@ func (e *Experiment) Check() error {
 	return errors.Join(errs...)
 }
 
+// lengths reads the workloads of an experiment, whose lengths are then their means. A
+// single one whose requests are all alike is no more than those.
+func lengths(w *session.Session, e *Experiment) (*session.Kinds, error) {
+	if e.Workloads == nil {
+		return nil, nil
+	}
+	e.Workloads = slices.Clone(e.Workloads)
+	k, err := w.Kinds(e.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	e.Input, e.Output, e.Prefix = k.Input, k.Output, k.Prefix
+	if k.Plain(e.Workloads) {
+		e.Workloads, k = nil, nil
+	}
+	return k, nil
+}
+
 // caches says that the prefix cache is wanted, and nobody said whether there is one.
 func (e *Experiment) caches() bool {
 	return e.prefixCaching() == "" && (e.Prefix > 0 || e.Host.GiB > 0 || slices.ContainsFunc(e.Workloads, func(w session.Workload) bool { return w.Session != nil }))

@@ -112,10 +112,10 @@ func begin(w *session.Session, how *How, e Experiment) (*run, error) {
 		return x, err
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
-	if x.stage.Kinds = mix; mix != nil {
-		err = fits(x.stage.Model, mix.Longest)
-	} else {
+	if x.stage.Kinds = mix; mix == nil {
 		err = session.Within(x.stage.Model, session.Span{Name: "isl", Tokens: e.Input}, session.Span{Name: "osl", Tokens: e.Output}, 0)
+	} else if m := x.stage.Model; mix.Longest > m.Context() {
+		err = fmt.Errorf("the longest requests have %d tokens, more than the %d positions of %s", mix.Longest, m.Context(), m.Name())
 	}
 	if err != nil {
 		return x, session.BadInput(err)

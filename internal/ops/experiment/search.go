@@ -114,17 +114,12 @@ func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill 
 		return x.subject.Fits(l, prefill, n, x.e.drafts()[0])
 	})
 	for i := range rejected {
-		x.out.Rejected = append(x.out.Rejected, x.refusal(&rejected[i]))
+		x.out.Rejected = append(x.out.Rejected, rejected[i].Layout.Label(x.out.Experts)+": "+field.Say(rejected[i].Err, parallel.Word))
 	}
 	if len(fit) == 0 && len(rejected) > 0 {
 		x.closest = new(search.Closest(rejected))
 	}
 	return fit
-}
-
-// refusal is why a layout does not run.
-func (x *run) refusal(r *search.Rejected) string {
-	return r.Layout.Label(x.out.Experts) + ": " + field.Say(r.Err, parallel.Word)
 }
 
 // NoRoomError says that no layout of a model runs on so many devices: Closest is the one that comes nearest, and Why it does not.

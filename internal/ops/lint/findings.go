@@ -42,6 +42,24 @@ func (x *inspection) at(f *Finding, role deployment.Role, key string) {
 	}
 }
 
+// first puts a finding where the first command that has a flag or a setting names it, and leaves open what is found there.
+func (x *inspection) first(f *Finding, key string) {
+	for i := range x.found.Launches {
+		if place, ok := x.found.Launches[i].At(key); ok {
+			f.File, f.Line = place.File, place.Line
+			return
+		}
+	}
+	x.at(f, "", "")
+}
+
+// within puts a finding where the files set something for workers with a role, whatever is written there.
+func (x *inspection) within(f *Finding, role deployment.Role, key string) {
+	where := f.Where
+	x.at(f, role, key)
+	f.Where = where
+}
+
 // flagAt is the flag as it is written, "" for a model without a flag.
 func flagAt(p launch.Place) string {
 	if strings.HasPrefix(p.Flag, "-") {
@@ -209,7 +227,8 @@ func (x *inspection) length(p *deployment.Served) {
 	const key = "max_context"
 	m, all, most := x.stage.Model, x.r.Input+x.r.Output, p.Engine.MaxContext
 	reach := m.Context()
-	if x.longer() {
+	longer := func(l launch.Launch) bool { return l.Longer() }
+	if slices.ContainsFunc(x.found.Launches, longer) {
 		reach = max(reach, most)
 	}
 	switch {
@@ -230,11 +249,6 @@ func (x *inspection) length(p *deployment.Served) {
 		what := fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest)
 		x.set(x.add("PL026", key, what, ""), p, key, max(1, c.Memory.Tokens))
 	}
-}
-
-// longer reports whether the files give the model more positions than its config says.
-func (x *inspection) longer() bool {
-	return slices.ContainsFunc(x.found.Launches, func(l launch.Launch) bool { return l.Longer() })
 }
 
 // budget compares the token budget with what must fit into a step.
@@ -261,8 +275,7 @@ func (x *inspection) graphs(p *deployment.Served) {
 		if x.lists(p) {
 			written = "graph.sizes"
 		}
-		x.at(f, p.Role, written)
-		f.Where = where
+		x.within(f, p.Role, written)
 		if code != "PL034" && f.At.Line > 0 {
 			f.Words = x.graphSizes(p, written)
 		}
@@ -304,9 +317,7 @@ func (x *inspection) lists(p *deployment.Served) bool {
 // set puts a finding where a setting is, and says its better value.
 func (x *inspection) set(f *Finding, p *deployment.Served, key string, n int) {
 	f.Better = x.say(p, key, n)
-	where := f.Where
-	x.at(f, p.Role, key)
-	f.Where = where
+	x.within(f, p.Role, key)
 	if x.given(p, key) {
 		f.Words = []string{launch.Value(p, key, strconv.Itoa(n))}
 	}

@@ -52,8 +52,8 @@ func (f *Finding) apply(data []byte) []byte {
 	begin := lineStart(data, f.At.Line)
 	flag, rename := f.At.Flag, f.Rename
 	if f.Code == "PL004" || f.Code == "PL005" { // keys are paths, and a file has their last part
-		above, last := cutLast(flag)
-		to, name := cutLast(rename)
+		above, last := launch.CutLast(flag)
+		to, name := launch.CutLast(rename)
 		if rename != "" && above != to {
 			return nil
 		}
@@ -72,14 +72,6 @@ func (f *Finding) apply(data []byte) []byte {
 		return nil
 	}
 	return slices.Concat(data[:end+from], []byte(strings.Join(f.Words, between)), data[end+to:])
-}
-
-// cutLast divides a path before its last part.
-func cutLast(path string) (above, last string) {
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		return path[:i], path[i+1:]
-	}
-	return "", path
 }
 
 // lineStart is where a line begins, the end of the text if there is none.

@@ -323,13 +323,7 @@ func (x *inspection) located(line string) {
 	flag := flagIn(line)
 	f := x.add("PL022", flag, line, "")
 	f.Where = flag
-	for i := range x.found.Launches {
-		if place, ok := x.found.Launches[i].At(flag); ok {
-			f.File, f.Line = place.File, place.Line
-			return
-		}
-	}
-	x.at(f, "", "")
+	x.first(f, flag)
 }
 
 // unfit adds the finding that the memory does not suffice.
@@ -339,9 +333,7 @@ func (x *inspection) unfit(err error) {
 	if tp > 0 {
 		f.Better = launch.Words(x.engine, x.out.Version, "layout.tp", tp)
 	}
-	where, role := f.Where, x.d.Pools[len(x.d.Pools)-1].Role
-	x.at(f, role, "layout.tp")
-	f.Where = where
+	x.within(f, x.d.Pools[len(x.d.Pools)-1].Role, "layout.tp")
 }
 
 // larger is the smallest tensor parallelism whose weights leave room for

@@ -78,14 +78,7 @@ func (x *inspection) alike(d *deployment.Deployment, err error) bool {
 
 // aboutModel adds a finding where the files name the model.
 func (x *inspection) aboutModel(code, what, better string) {
-	f := x.add(code, "model", what, better)
-	for i := range x.found.Launches {
-		if place, ok := x.found.Launches[i].At("model"); ok {
-			f.File, f.Line = place.File, place.Line
-			return
-		}
-	}
-	x.at(f, "", "")
+	x.first(x.add(code, "model", what, better), "model")
 }
 
 // isPath reports a name that is a path, or a repository in a store, and not an id of Hugging Face.

@@ -181,12 +181,11 @@ func largest(values []float64) int {
 	return at
 }
 
-// candidate is a run that can be made: a point, the time it takes, and the server it needs, which takes a time to start once.
+// candidate is a run that can be made: at a point, on a server that takes a time to start once.
 type candidate struct {
-	at      int
-	seconds float64
-	server  int
-	start   float64
+	Run
+
+	at, server int
 }
 
 // chosen is a run that is worth its time, with the verdict after it and those before.
@@ -213,9 +212,9 @@ func (d *decision) choose(all []candidate, seconds float64) []chosen {
 		var best *chosen
 		gained := 0.0
 		for _, c := range all {
-			takes := c.seconds
+			takes := c.Seconds
 			if !started[c.server] {
-				takes += c.start
+				takes += c.Start
 			}
 			if takes > seconds || slices.Contains(measured, c.at) {
 				continue
@@ -228,9 +227,9 @@ func (d *decision) choose(all []candidate, seconds float64) []chosen {
 		if best == nil {
 			return out
 		}
-		seconds -= best.seconds
+		seconds -= best.Seconds
 		if !started[best.server] {
-			seconds -= best.start
+			seconds -= best.Start
 		}
 		started[best.server] = true
 		measured = append(measured, best.at)

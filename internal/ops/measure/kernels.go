@@ -28,7 +28,7 @@ import (
 var kernelScript []byte
 
 // Embedded is the data of this package as they are in the program, for checks of an installation.
-func Embedded() embedded.Files { return embedded.Files{"kernels.py": kernelScript} }
+func Embedded() embedded.Files { return embedded.Files{"kernels.py": kernelScript, "frame.sh": frame} }
 
 // KernelSchema names the format of the script's result.
 const KernelSchema = "plimsoll/kernels/1"

@@ -99,8 +99,6 @@ type Run struct {
 	// Wrong is the chance of a wrong choice after this run and those before it.
 	Wrong      float64               `json:"wrong_choice_after"`
 	Deployment deployment.Deployment `json:"deployment"`
-
-	at int
 }
 
 // layouts is how many layouts of an engine and mode a decision is between.
@@ -277,25 +275,16 @@ func (x *Response) copyOf(option, concurrency int) simulate.Request {
 // present fills in the options.
 func (x *Response) present(d *decision) {
 	now := d.after(nil)
-	best := make([]float64, len(d.options))
-	values := make([][]float64, len(d.options))
+	drawn := make([][]float64, len(d.drawn))
 	for k := range d.drawn {
-		w := &d.drawn[k]
-		best[largest(w.value)]++
-		for i, v := range w.value {
-			values[i] = append(values[i], v)
-		}
+		drawn[k] = d.drawn[k].value
 	}
-	expected := d.expected()
+	carried, best := carriedOf(d.expected(), drawn)
 	x.Options = nil
 	for i := range x.found {
 		c := &x.found[i]
 		e := &c.Experiment
-		low, high := middle80(values[i])
-		o := Option{
-			Engine: e.Engine.Name, Mode: string(e.Mode), Deployment: c.InWords(), GPUs: c.Devices(), Best: best[i] / float64(len(d.drawn)),
-			Tokens: simulate.Range{Value: expected[i], Low: min(low, expected[i]), High: max(high, expected[i])},
-		}
+		o := Option{Engine: e.Engine.Name, Mode: string(e.Mode), Deployment: c.InWords(), GPUs: c.Devices(), Best: best[i], Tokens: carried[i]}
 		o.Name = plan.InRelease(o.Engine, e.Engine.Version) + " " + o.Mode + ": " + o.Deployment
 		o.Unmeasured = unmeasured(c)
 		x.Options = append(x.Options, o)
@@ -309,11 +298,23 @@ func (d *decision) expected() []float64 {
 	return d.values(&[quantities][]float64{make([]float64, n), make([]float64, n)})
 }
 
-// middle80 are the ends of an 80 % interval.
-func middle80(all []float64) (low, high float64) {
-	all = slices.Clone(all)
-	slices.Sort(all)
-	return all[len(all)/10], all[len(all)*9/10]
+// carriedOf is what options carry: what is expected of each, with the ends of the 80 % interval over what was drawn, and the share of
+// the draws in which it carries most.
+func carriedOf(expected []float64, drawn [][]float64) (carried []simulate.Range, best []float64) {
+	best = make([]float64, len(expected))
+	for _, values := range drawn {
+		best[largest(values)]++
+	}
+	for i, is := range expected {
+		best[i] /= float64(len(drawn))
+		all := make([]float64, len(drawn))
+		for k := range drawn {
+			all[k] = drawn[k][i]
+		}
+		slices.Sort(all)
+		carried = append(carried, simulate.Range{Value: is, Low: min(all[len(all)/10], is), High: max(all[len(all)*9/10], is)})
+	}
+	return carried, best
 }
 
 // unmeasured is why one server cannot measure a deployment.
@@ -328,7 +329,7 @@ func unmeasured(c *plan.Found) string {
 }
 
 // candidates are the runs that can be made, and the time of each.
-func (x *Response) candidates(w *session.Session) (all []candidate, runs []Run, err error) {
+func (x *Response) candidates(w *session.Session) (all []candidate, err error) {
 	for i := range x.found {
 		if x.Options[i].Unmeasured != "" {
 			continue
@@ -336,23 +337,21 @@ func (x *Response) candidates(w *session.Session) (all []candidate, runs []Run, 
 		c := &x.found[i]
 		dev, err := w.Device(c.Experiment.System, x.Request.Plan.DeviceFile)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		o := &x.decision.options[i]
 		for k := range o.speeds {
 			run := x.run(i, k)
 			run.Start = float64(c.ColdStart(max(1, dev.Node)))
-			all = append(all, candidate{at: o.first + k, seconds: run.Seconds, server: i, start: run.Start})
-			run.at = o.first + k
-			runs = append(runs, run)
+			all = append(all, candidate{run, o.first + k, i})
 		}
 	}
-	return all, runs, nil
+	return all, nil
 }
 
 // propose chooses runs.
 func (x *Response) propose(ctx context.Context, w *session.Session) error {
-	all, runs, err := x.candidates(w)
+	all, err := x.candidates(w)
 	if err != nil {
 		return err
 	}
@@ -364,17 +363,14 @@ func (x *Response) propose(ctx context.Context, w *session.Session) error {
 	picked := x.decision.choose(all, 60*x.Request.Minutes)
 	started := map[string]bool{}
 	for _, p := range picked {
-		run := runs[slices.IndexFunc(runs, func(r Run) bool { return r.at == p.at })]
-		run.Wrong = p.wrong
+		p.Wrong = p.wrong
 		x.WrongAfter, x.UnsureAfter = p.wrong, p.spread
-		x.Runs = append(x.Runs, run)
+		x.Runs = append(x.Runs, p.Run)
 	}
 	// Runs of one server stand together, by load.
 	slices.SortStableFunc(x.Runs, func(a, b Run) int {
 		first := func(folder string) int {
-			return slices.IndexFunc(picked, func(p chosen) bool {
-				return runs[slices.IndexFunc(runs, func(r Run) bool { return r.at == p.at })].Folder == folder
-			})
+			return slices.IndexFunc(picked, func(p chosen) bool { return p.Folder == folder })
 		}
 		return cmp.Or(cmp.Compare(first(a.Folder), first(b.Folder)), cmp.Compare(a.Concurrency, b.Concurrency))
 	})
@@ -392,7 +388,7 @@ func (x *Response) propose(ctx context.Context, w *session.Session) error {
 		}
 	}
 	if len(picked) == 0 {
-		x.Notes = append(x.Notes, fmt.Sprintf("no run fits into %g minutes and helps: starting a server takes about %.0f s", x.Request.Minutes, all[0].start))
+		x.Notes = append(x.Notes, fmt.Sprintf("no run fits into %g minutes and helps: starting a server takes about %.0f s", x.Request.Minutes, all[0].Start))
 	}
 	return nil
 }

@@ -287,7 +287,7 @@ func (o *Outcome) decide(before, after *Response, runs []ran) {
 	var at [quantities][]int
 	var off [quantities][]float64
 	for i := range runs {
-		k := after.nearest(&runs[i])
+		k := after.nearest(runs[i].Option, float64(runs[i].Concurrency)/float64(runs[i].GPUs))
 		if k < 0 {
 			continue
 		}
@@ -298,25 +298,20 @@ func (o *Outcome) decide(before, after *Response, runs []ran) {
 		}
 	}
 	posterior := d.given(at, off)
-	values := make([][]float64, len(d.options))
-	best := make([]float64, len(d.options))
 	expected := d.values(&posterior.mean)
 	choice, wrong := largest(expected), 0.0
-	for k := range posterior.drawn {
+	drawn := make([][]float64, len(posterior.drawn))
+	for k := range drawn {
 		v := d.values(&posterior.drawn[k])
-		i := largest(v)
-		best[i]++
-		if v[choice] < (1-negligible)*v[i] {
+		if v[choice] < (1-negligible)*v[largest(v)] {
 			wrong++
 		}
-		for i := range v {
-			values[i] = append(values[i], v[i])
-		}
+		drawn[k] = v
 	}
+	carried, best := carriedOf(expected, drawn)
 	for i := range after.Options {
-		low, high := middle80(values[i])
-		now := OptionNow{Name: after.Options[i].Name, After: simulate.Range{Value: expected[i], Low: min(low, expected[i]), High: max(high, expected[i])}}
-		now.Best[1] = best[i] / float64(len(posterior.drawn))
+		now := OptionNow{Name: after.Options[i].Name, After: carried[i]}
+		now.Best[1] = best[i]
 		if k := slices.IndexFunc(before.Options, func(p Option) bool { return p.Name == now.Name }); k >= 0 {
 			now.Before, now.Best[0] = before.Options[k].Tokens, before.Options[k].Best
 		}
@@ -361,18 +356,8 @@ func (o *Outcome) inWords(before *Response) string {
 func (x *Response) sigmas(before *Response) {
 	points := x.decision.belief.points
 	for i := range points {
-		best, near := -1, math.Inf(1)
-		for k := range before.decision.belief.points {
-			p := &before.decision.belief.points[k]
-			if p.engine != points[i].engine || before.nameAt(k) != x.nameAt(i) {
-				continue
-			}
-			if d := math.Abs(math.Log(p.load / points[i].load)); d < near {
-				best, near = k, d
-			}
-		}
-		if best >= 0 {
-			points[i].sigma = before.decision.belief.points[best].sigma
+		if k := before.nearest(x.nameAt(i), points[i].load); k >= 0 {
+			points[i].sigma = before.decision.belief.points[k].sigma
 		}
 	}
 	x.decision.belief = newBelief(points)
@@ -388,12 +373,11 @@ func (x *Response) nameAt(k int) string {
 	return ""
 }
 
-// nearest is the point of a run: of its option the one with the nearest load; -1 if the option is gone.
-func (x *Response) nearest(r *ran) int {
+// nearest is the point of an option with the nearest load; -1 if the option is gone.
+func (x *Response) nearest(option string, load float64) int {
 	at, near := -1, math.Inf(1)
-	load := float64(r.Concurrency) / float64(r.GPUs)
 	for k := range x.decision.belief.points {
-		if d := math.Abs(math.Log(x.decision.belief.points[k].load / load)); x.nameAt(k) == r.Option && d < near {
+		if d := math.Abs(math.Log(x.decision.belief.points[k].load / load)); x.nameAt(k) == option && d < near {
 			at, near = k, d
 		}
 	}

@@ -66,19 +66,12 @@ func (r *Request) checkCounts() error {
 func (r *Request) checkShares() error {
 	return errors.Join(
 		session.HitRate(r.PrefixHitRate),
-		r.checkReserved(),
+		session.NotNegative("reserved_memory_gb", *cmp.Or(r.ReservedGiB, new(float64))),
 		session.NotNegative("price", r.Price),
 		session.NotNegative("serving_cost", r.ServingCost.Ms()),
 		session.CheckLimits(r.Limits),
 		session.Acceptance(r.AcceptanceRates),
 	)
-}
-
-func (r *Request) checkReserved() error {
-	if r.ReservedGiB == nil {
-		return nil
-	}
-	return session.NotNegative("reserved_memory_gb", *r.ReservedGiB)
 }
 
 func (r *Request) checkBatchRange() error {

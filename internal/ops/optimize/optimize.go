@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
-	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -41,8 +40,10 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 
 // begin completes and checks a request, and opens what it names.
 func begin(w *session.Session, r *Request) (*optimization, []*device.Profile, error) {
-	m, devices, err := asked(w, r)
-	if err != nil {
+	r.complete()
+	m, unknown := w.Model(r.Model, r.AsFamily)
+	devices, err := devices(w, r)
+	if err = errors.Join(unknown, session.BadInput(r.check(m)), err); err != nil {
 		return nil, nil, err
 	}
 	run := &optimization{world: w, r: r, model: m}
@@ -78,14 +79,6 @@ func Check(w *session.Session, r Request) (Request, error) {
 		}
 	}
 	return r, nil
-}
-
-// asked completes and checks a request, and finds its model and its devices.
-func asked(w *session.Session, r *Request) (*model.Model, []*device.Profile, error) {
-	r.complete()
-	m, unknown := w.Model(r.Model, r.AsFamily)
-	all, err := devices(w, r)
-	return m, all, errors.Join(unknown, session.BadInput(r.check(m)), err)
 }
 
 // on runs the phases of a request on one device.

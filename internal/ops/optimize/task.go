@@ -100,12 +100,12 @@ func (t *task) run(ctx context.Context) error {
 	// on it: then the search is run again.
 	for known := false; !known; {
 		t.tier = t.prices.Tier(t.device, t.base.Pricing)
-		e := t.evaluator()
-		s := search.Search{Evaluator: e, Workers: cmp.Or(t.r.Jobs, session.DefaultJobs), Progress: progress}
+		s := search.Search{Evaluator: t.problem, Workers: cmp.Or(t.r.Jobs, session.DefaultJobs), Progress: progress}
 		if t.evaluation == BySimulation {
+			s.Evaluator = t.simulated(t.r.Confidence)
 			s.Group, s.Near = func(c *search.Candidate) any { return t.label(c) }, true
 		}
-		results, err := s.Run(ctx, search.Candidates(ctx, e, candidates))
+		results, err := s.Run(ctx, search.Candidates(ctx, s.Evaluator, candidates))
 		if err != nil {
 			return err
 		}
@@ -168,14 +168,6 @@ func (t *task) candidates() []search.Candidate {
 		}
 	}
 	return out
-}
-
-// evaluator is how candidates are evaluated.
-func (t *task) evaluator() search.Evaluator {
-	if t.evaluation == ByFormulas {
-		return t.problem
-	}
-	return t.simulated(t.r.Confidence)
 }
 
 // label is a candidate as printed.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -19,13 +18,9 @@ func (p *planning) beside(ctx context.Context, out *Response) error {
 	said := false
 	for i := range out.Contenders {
 		c := &out.Contenders[i]
-		s, err := p.world.Stage(&c.Run, &p.r.Sources)
+		s, r, err := p.world.Resolved(&c.Run, &p.r.Sources)
 		if err != nil {
 			return err
-		}
-		r, err := c.Run.Resolve(s.Parts)
-		if err != nil {
-			return session.BadInput(err)
 		}
 		apart.add(c.System, r.Generates().Spec.Quant.Dense.Name(), s.Device)
 		e, carrying := &c.Found.Experiment, some(&c.Found.Option, c.Found.Copies-c.Spare)

@@ -207,11 +207,7 @@ func (p *planning) more(best *Found, add func(string, func(*Request))) {
 
 // formats are the changes of number formats.
 func (p *planning) formats(best *Found, add func(string, func(*Request))) {
-	s, err := p.world.Stage(&best.Deployment, &p.r.Sources)
-	if err != nil {
-		return
-	}
-	resolved, err := best.Deployment.Resolve(s.Parts)
+	s, resolved, err := p.world.Resolved(&best.Deployment, &p.r.Sources)
 	if err != nil {
 		return
 	}

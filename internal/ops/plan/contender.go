@@ -31,8 +31,7 @@ func newContender(c *Found) Contender {
 	if m := &c.Capacity; c.Load > 0 {
 		out.Load = &c.Load
 		out.Capacity = &Carried{simulate.RangeOf(m.RequestRate, x.Throughput), simulate.RangeOf(m.Throughput, x.Throughput), m.Concurrency}
-		sure := calibration.Error{} // they are given
-		out.RequestRate, out.Tokens, out.TokensPerGPU = simulate.RangeOf(c.RequestRate, sure), simulate.RangeOf(c.Throughput, sure), simulate.RangeOf(c.Throughput/devices, sure)
+		out.RequestRate, out.Tokens, out.TokensPerGPU = simulate.Sure(c.RequestRate), simulate.Sure(c.Throughput), simulate.Sure(c.Throughput/devices)
 	}
 	if !c.Meets && c.Nearest.Any() {
 		out.Nearest = session.LimitsOf(c.Nearest)

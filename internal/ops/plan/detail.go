@@ -52,7 +52,7 @@ func (p *planning) meter(ctx context.Context, c *Found) error {
 	if c.Concurrency == 0 || c.Load == 0 || average == 0 || average == p.r.peak() && c.Spare == 0 {
 		return nil
 	}
-	q := p.traffic(c, 0)
+	q := c.traffic(&p.r.Sources, 0)
 	part := 1
 	if c.Turns > 1 { // copies share sessions
 		part = c.Sampled
@@ -96,7 +96,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	}
 	best := &out.Contenders[0].Found
 	part := best.Sampled
-	q := p.traffic(best, best.Concurrency)
+	q := best.traffic(&p.r.Sources, best.Concurrency)
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
 		q.Process, q.Variation = p.r.Process, p.r.Variation
@@ -132,10 +132,6 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
-func (p *planning) traffic(c *Found, concurrency int) simulate.Request {
-	return c.traffic(&p.r.Sources, concurrency)
-}
-
 func (c *Found) traffic(s *session.Sources, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
@@ -181,7 +177,7 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 	out := make([]Load, len(numbers))
 	err := pool.All(ctx, len(numbers), session.DefaultJobs, func(i int) error {
 		part := c.Sampled
-		q := p.traffic(c, max(1, numbers[i]*part/c.Copies))
+		q := c.traffic(&p.r.Sources, max(1, numbers[i]*part/c.Copies))
 		q.Deployment = some(&c.Option, part)
 		if c.Turns > 1 { // loads beyond what caches hold take long to be precise
 			q.Requests, q.Protocol = 64*max(q.Concurrency, 256), simulate.Steady

@@ -62,7 +62,9 @@ func Effects(ctx context.Context, w *session.Session, a, b *Response) ([]FieldEf
 // differing are the fields of requests that differ.
 func differing(ours, theirs map[string]json.RawMessage) []FieldEffect {
 	var out []FieldEffect
-	for _, name := range slices.Sorted(maps.Keys(union(ours, theirs))) {
+	all := maps.Clone(ours)
+	maps.Copy(all, theirs)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		same := bytes.Equal(ours[name], theirs[name]) || name == "no_changes"
 		// Limits and no_limits exclude each other: the one that B has tells the difference.
 		if same || name == "limits" && theirs["no_limits"] != nil || name == "no_limits" && theirs["limits"] != nil {
@@ -124,10 +126,4 @@ func fieldsOf(r Request) (map[string]json.RawMessage, error) {
 	}
 	out := map[string]json.RawMessage{}
 	return out, json.Unmarshal(data, &out)
-}
-
-func union(a, b map[string]json.RawMessage) map[string]json.RawMessage {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
-	return out
 }

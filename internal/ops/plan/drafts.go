@@ -205,7 +205,7 @@ func (p *planning) lengths(own int) []int {
 // generates is the output tokens per second of one copy of a contender with its share of so many requests in flight, drafting another
 // number of tokens; 0 if it cannot.
 func (p *planning) generates(ctx context.Context, c *Found, requests, tokens int) float64 {
-	q := p.traffic(c, max(1, requests/c.Copies))
+	q := c.traffic(&p.r.Sources, max(1, requests/c.Copies))
 	q.Deployment = some(&c.Option, 1)
 	last := &q.Deployment.Pools[len(q.Deployment.Pools)-1]
 	ranks := max(1, last.Replicas) * max(1, last.Layout.DP)

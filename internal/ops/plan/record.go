@@ -128,8 +128,7 @@ func (d *Diff) compare(a, b *Contender) {
 	add := func(name string, x, y Range) {
 		d.Figures = append(d.Figures, FigureDiff{name, x.Value, y.Value, y.Value >= x.Low && y.Value <= x.High})
 	}
-	plain := func(x float64) Range { return Range{Value: x, Low: x, High: x} }
-	add("GPUs", plain(float64(a.GPUs)), plain(float64(b.GPUs)))
+	add("GPUs", simulate.Sure(float64(a.GPUs)), simulate.Sure(float64(b.GPUs)))
 	add("tokens/s per GPU", a.TokensPerGPU, b.TokensPerGPU)
 	add("requests/s", a.RequestRate, b.RequestRate)
 	if of := a.Judged.Statistic; of == b.Judged.Statistic && of != "mean" && of != "p95" {
@@ -142,13 +141,10 @@ func (d *Diff) compare(a, b *Contender) {
 	add("TPOT p95 ms", a.TPOT95.Zero(), b.TPOT95.Zero())
 	if a.Cost != nil && b.Cost != nil {
 		add("$ per million output tokens", a.Cost.PerMillion, b.Cost.PerMillion)
-		add("$ per month", plain(a.Cost.PerMonth), plain(b.Cost.PerMonth))
+		add("$ per month", simulate.Sure(a.Cost.PerMonth), simulate.Sure(b.Cost.PerMonth))
 	}
 	if a.Energy != nil && b.Energy != nil {
-		joules := func(e *simulate.Energy) Range {
-			return Range{Value: float64(e.PerToken), Low: e.PerTokenInterval.Low, High: e.PerTokenInterval.High}
-		}
-		add("joules per output token", joules(a.Energy), joules(b.Energy))
+		add("joules per output token", a.Energy.Range(), b.Energy.Range())
 	}
 	d.Changed = d.Best[0] != d.Best[1]
 	for _, f := range d.Figures {

@@ -44,14 +44,6 @@ func (r *Request) checkColdStart() error {
 	return nil
 }
 
-// coldStart is the time to start a replica, in whole seconds.
-func (p *planning) coldStart(c *Found, node int) units.Seconds {
-	if x := p.r.ColdStart; x != nil {
-		return units.Seconds(math.Ceil(*x))
-	}
-	return c.ColdStart(node)
-}
-
 // ColdStart is the time to start a replica, in whole seconds: the engine's own, and that to read the weights of the devices
 // of a node from its disk.
 func (c *Found) ColdStart(node int) units.Seconds {
@@ -69,7 +61,10 @@ func (c *Found) ColdStart(node int) units.Seconds {
 func (p *planning) day(c *Found, d *device.Profile) *Day {
 	each, needed, margin := c.Used/c.Copies, c.Copies-c.Spare, p.r.margin()
 	carries := c.Capacity.RequestRate / c.Turns / float64(needed)
-	start := p.coldStart(c, d.Node)
+	start := c.ColdStart(d.Node)
+	if x := p.r.ColdStart; x != nil {
+		start = units.Seconds(math.Ceil(*x))
+	}
 	out := &Day{Rates: p.r.Daily, ColdStart: float64(start)}
 	var copies []int
 	for _, rate := range p.r.Daily {

@@ -50,7 +50,7 @@ func sessionsOf(c *Found, out *Contender) *Sessions {
 		x.Capacity = new(over(m.RequestRate))
 	}
 	if k := out.Cost; k != nil {
-		x.PerSession = &Range{Value: k.PerRequest.Value * turns, Low: k.PerRequest.Low * turns, High: k.PerRequest.High * turns}
+		x.PerSession = new(k.PerRequest.Times(turns))
 	}
 	return x
 }

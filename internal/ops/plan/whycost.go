@@ -93,6 +93,6 @@ func whyEnergy(c *Contender) Reason {
 	if e.Tier != device.Calibrated {
 		basis = "deployments of InferenceX whose energy was measured, on GPUs of other generations"
 	}
-	out.Error = errorInWords(Range{Value: float64(e.PerToken), Low: e.PerTokenInterval.Low, High: e.PerTokenInterval.High}, "J", basis)
+	out.Error = errorInWords(e.Range(), "J", basis)
 	return out
 }

@@ -30,11 +30,6 @@ func (s *Stage) Fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 	return resolved, f.Scaled(s.Overlay.Multipliers(calibration.SubjectOfDeployment(resolved))), nil
 }
 
-// Build prepares the replicas of a deployment, before any calibration.
-func (s *Stage) Build(d *deployment.Resolved) (*replica.Fleet, error) {
-	return replica.NewFleet(d, s.Coster)
-}
-
 // Coster has the prices of a pool.
 func (s *Stage) Coster(p *deployment.Served) (cost.Coster, error) {
 	policy := &p.Spec.Policy
@@ -68,6 +63,16 @@ func (s *Stage) Captured() engine.Graph {
 func (w *Session) Stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
 	out, err := w.stage(d, s)
 	return out, errors.Join(err, BadInput(d.CheckFormats()))
+}
+
+// Resolved is a deployment on its stage.
+func (w *Session) Resolved(d *deployment.Deployment, sources *Sources) (*Stage, *deployment.Resolved, error) {
+	s, err := w.Stage(d, sources)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := d.Resolve(s.Parts)
+	return s, r, BadInput(err)
 }
 
 func (w *Session) stage(d *deployment.Deployment, s *Sources) (*Stage, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"slices"
 
@@ -115,10 +114,8 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	for name, given := range r.needCache() {
-		if given && !resolved.Pools[0].Engine.PrefixCaching {
-			return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", name))
-		}
+	if err := r.checkCache(resolved.Pools[0].Engine.PrefixCaching); err != nil {
+		return nil, session.BadInput(err)
 	}
 	config := fleet.Config(client)
 	var meters *replica.Meters
@@ -268,11 +265,17 @@ func (r *Request) checkPrefix() error {
 	return nil
 }
 
-// needCache are the settings that need a prefix cache, and whether they are given.
-func (r *Request) needCache() iter.Seq2[field.Name, bool] {
-	return func(yield func(field.Name, bool) bool) {
-		_ = yield("prefix_length", r.Prefix > 0) && yield("host_cache", r.Deployment.Host.GiB > 0)
+// checkCache reports a setting that needs a prefix cache where the engine has none.
+func (r *Request) checkCache(has bool) error {
+	const needs = "%s needs the engine setting prefix_caching=true"
+	switch {
+	case has:
+	case r.Prefix > 0:
+		return field.Errorf(needs, field.Name("prefix_length"))
+	case r.Deployment.Host.GiB > 0:
+		return field.Errorf(needs, field.Name("host_cache"))
 	}
+	return nil
 }
 
 // checkPools reports errors in the sizes of pools.
@@ -292,4 +295,31 @@ func (r *Request) checkPools() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Remembered is a simulation from the memo, with the probability of meeting the request's
+// limits, or a new one.
+func Remembered(w *session.Session, r *Request, sources *session.Sources, simulate func() (*Response, error)) (*Response, error) {
+	if w.Memo == nil || w.Memo.Size < 1 {
+		return simulate()
+	}
+	asked := *r
+	asked.Sources = *sources
+	if r.Goodput == 0 { // figures do not depend on limits
+		asked.Limits = workload.Limits{}
+	}
+	known, err := session.Recall(w.Memo, "simulations", w.Memo.Size, asked, func() (*Response, error) {
+		out, err := simulate()
+		if err == nil {
+			out.Result.Series, out.Result.Records = nil, nil
+		}
+		return out, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := *known
+	out.Request = *r
+	out.present()
+	return &out, nil
 }

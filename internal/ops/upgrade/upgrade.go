@@ -255,13 +255,9 @@ func (out *Response) defaults(w *session.Session) error {
 			sides[i] = []*engine.Profile{p}
 			continue
 		}
-		stage, err := w.Stage(d, &s.lint.Request.Sources)
+		_, resolved, err := w.Resolved(d, &s.lint.Request.Sources)
 		if err != nil {
 			return err
-		}
-		resolved, err := d.Resolve(stage.Parts)
-		if err != nil {
-			return session.BadInput(err)
 		}
 		for j := range resolved.Pools {
 			sides[i] = append(sides[i], resolved.Pools[j].Engine)
@@ -326,9 +322,7 @@ func (out *Response) effects(ctx context.Context, w *session.Session, r *Request
 	if a == nil || b == nil {
 		return nil
 	}
-	sure := func(n int) simulate.Range {
-		return simulate.Range{Value: float64(n), Low: float64(n), High: float64(n)}
-	}
+	sure := func(n int) simulate.Range { return simulate.Sure(float64(n)) }
 	add := func(what, unit string, from, to simulate.Range, drift func(*Drift) Band) {
 		if from.Value == 0 {
 			return

@@ -1,16 +1,18 @@
-package launch
+package files_test
 
 import (
 	"fmt"
+	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Written is the deployment that a plan's files run, with all engine settings in them:
+// deploymentOf is the deployment that a plan's files run, with all engine settings in them:
 // reading the files gives the same. A prediction of it is a prediction of the files: the
 // batch and the length of requests, which the plan derives from its row, are settings
 // here.
-func (p *Plan) Written() (deployment.Deployment, error) {
+func deploymentOf(p *launch.Plan) (deployment.Deployment, error) {
 	values, err := p.Values()
 	if err != nil {
 		return deployment.Deployment{}, err
@@ -25,7 +27,7 @@ func (p *Plan) Written() (deployment.Deployment, error) {
 	for i := range values {
 		v := &values[i]
 		d.Pools = append(d.Pools, deployment.Pool{
-			Role: v.Role, Replicas: v.Workers / units, Layout: v.Layout, Settings: append(v.settings(), v.ModelOnly...), MTP: v.MTP,
+			Role: v.Role, Replicas: v.Workers / units, Layout: v.Layout, Settings: append(settings(v), v.ModelOnly...), MTP: v.MTP,
 			System: p.Deployment.Pools[i].System, Formats: p.Deployment.Pools[i].Formats,
 			Drafter:         v.Drafter,
 			AcceptanceRates: p.Deployment.Pools[i].AcceptanceRates,
@@ -35,11 +37,11 @@ func (p *Plan) Written() (deployment.Deployment, error) {
 }
 
 // settings are the values as an engine's settings.
-func (v *Values) settings() []string {
+func settings(v *launch.Values) []string {
 	out := []string{
 		fmt.Sprintf("max_context=%d", v.MaxLength), fmt.Sprintf("max_sequences=%d", v.Batch),
 		fmt.Sprintf("token_budget=%d", v.TokenBudget), fmt.Sprintf("chunked_prefill=%t", v.ChunkedPrefill),
-		"memory_share=" + words(&v.MemoryShare)[0], "kv_format=" + v.KV,
+		"memory_share=" + strconv.FormatFloat(v.MemoryShare, 'f', -1, 64), "kv_format=" + v.KV,
 		fmt.Sprintf("prefix_caching=%t", v.PrefixCaching),
 	}
 	if !v.OwnGraphs {
