@@ -82,7 +82,7 @@ func New(o Options) (http.Handler, error) {
 	a.jobRoutes(mux)
 	mux.Handle("/api/report", only(http.MethodPost, a.report))
 	mux.Handle("/api/files", only(http.MethodPost, a.files))
-	mux.Handle("/api/openapi.json", only(http.MethodGet, a.document))
+	mux.Handle("/api/openapi.json", only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) { send(w, r, jsonType, a.openAPI, nil) }))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path+"; /api/openapi.json lists all paths")
 	})
