@@ -82,16 +82,11 @@ func ignoredFlags(fs *pflag.FlagSet, names ...string) {
 
 // ignored are notes on flags that were given and have no effect.
 func ignored(fs *pflag.FlagSet) []string {
-	var names []string
-	fs.Visit(func(f *pflag.Flag) {
-		if _, ok := f.Annotations[ignoredKey]; ok {
-			names = append(names, "--"+f.Name)
-		}
-	})
+	names := given(fs, func(f *pflag.Flag) bool { _, ok := f.Annotations[ignoredKey]; return ok })
 	if names == nil {
 		return nil
 	}
-	return []string{"no effect here: " + join(names)}
+	return []string{"no effect here: --" + strings.Join(names, ", --")}
 }
 
 // configureFlags are those of all commands that compare experiments.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -144,17 +145,10 @@ func (f *measureFlags) read(cmd *cobra.Command, env *Env, args []string) error {
 
 // onlyGiven rejects flags beside those that a mode reads.
 func onlyGiven(cmd *cobra.Command, what string, flags ...string) error {
-	reads := map[string]bool{}
-	for _, name := range flags {
-		reads[name] = true
+	if others := given(cmd.Flags(), func(o *pflag.Flag) bool { return !slices.Contains(flags, o.Name) }); len(others) > 0 {
+		return usagef("%s excludes --%s", what, others[0])
 	}
-	var wrong error
-	cmd.Flags().Visit(func(o *pflag.Flag) {
-		if !reads[o.Name] && wrong == nil {
-			wrong = usagef("%s excludes --%s", what, o.Name)
-		}
-	})
-	return wrong
+	return nil
 }
 
 // runKernels writes the script that measures kernels, or reads its result.

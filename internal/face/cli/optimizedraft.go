@@ -46,20 +46,12 @@ func (d *draftFlags) define(into *pflag.FlagSet) {
 
 // draft checks the flags and returns the draft they describe.
 func (d *draftFlags) draft() (optimize.Draft, error) {
-	given := func(names ...string) string {
-		for _, n := range names {
-			if d.set.Changed(n) {
-				return n
-			}
-		}
-		return ""
-	}
 	if d.method == "" {
-		if n := given("num-speculative-tokens", "acceptance-length", "num-draft-layers", "draft-model-config-path"); n != "" {
+		if n := firstGiven(d.set, "num-speculative-tokens", "acceptance-length", "num-draft-layers", "draft-model-config-path"); n != "" {
 			return optimize.Draft{}, usagef("--%s needs --speculative-method", n)
 		}
 	}
-	if n := given("dspark-markov-rank", "dspark-markov-head"); n != "" && d.method != "dspark" {
+	if n := firstGiven(d.set, "dspark-markov-rank", "dspark-markov-head"); n != "" && d.method != "dspark" {
 		return optimize.Draft{}, usagef("--%s needs --speculative-method dspark", n)
 	}
 	if d.method == "" {

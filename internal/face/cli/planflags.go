@@ -185,10 +185,7 @@ func (f *planFlags) readLengths(fs *pflag.FlagSet, env *Env) error {
 
 // readWorkloads makes the workloads that were given.
 func (f *planFlags) readWorkloads(fs *pflag.FlagSet) error {
-	given := false
-	for _, flag := range []string{"isl", "osl", "prefix", "length-ratio-low", "preset", "trace", "length-distribution", "output-distribution"} {
-		given = given || fs.Changed(flag)
-	}
+	given := firstGiven(fs, "isl", "osl", "prefix", "length-ratio-low", "preset", "trace", "length-distribution", "output-distribution") != ""
 	switch {
 	case f.several != nil && given:
 		return usagef("--workload excludes the flags for one workload (--isl, --osl, --preset, --trace …)")
