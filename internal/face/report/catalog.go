@@ -97,7 +97,7 @@ func Devices(w io.Writer, all []device.Facts) {
 		m := &f.Peak.Matrix
 		t.Row(
 			f.Name, f.Vendor, f.Generation, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
-			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
+			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), dash(f.Price.USDPerHour),
 		)
 	}
 	put(w, t, "")
@@ -176,11 +176,4 @@ func number(x float64) string {
 		return "–"
 	}
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.1f", x), "0"), ".")
-}
-
-func price(x float64) string {
-	if x == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", x)
 }

@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 )
@@ -45,10 +44,7 @@ func LintSARIF(version string, all []*lint.Response, unread []Unread) any {
 	for _, r := range all {
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			text := f.What
-			if f.Where != "" && !strings.HasPrefix(text, f.Where+" ") {
-				text = f.Where + ": " + text
-			}
+			text := found(f)
 			if f.Better != "" {
 				text += ". Better: " + f.Better
 			}
