@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -129,10 +130,7 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if f.save.dir != "" {
 		err = errors.Join(err, f.save.save(cmd.Context(), env, r, func(text string) { f.notes(env, text) }))
 	}
-	for i := range r.Results {
-		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
-	}
-	return err
+	return errors.Join(err, failures(r.Results))
 }
 
 // tableFlags are those of tables of deployments.
@@ -152,12 +150,15 @@ func rows(fs *pflag.FlagSet, top int) error {
 	return nil
 }
 
-// failure is the error of an experiment that failed, nil of the others.
-func failure(experiment, why string) error {
-	if why == "" {
-		return nil
+// failures are the errors of the experiments that failed.
+func failures(results []experiment.Result) error {
+	var errs []error
+	for i := range results {
+		if x := &results[i]; x.Failure != "" {
+			errs = append(errs, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
+		}
 	}
-	return fmt.Errorf("experiment %s: %s", experiment, why)
+	return errors.Join(errs...)
 }
 
 // newDefaultCmd makes "plimsoll cli default".

@@ -126,21 +126,17 @@ func (f *sweepFlags) run(cmd *cobra.Command, env *Env, file string) error {
 
 // check reports what is wrong with the flags.
 func (f *sweepFlags) check() error {
-	var errs []error
-	if _, err := sweep.FormatOf(f.out); err != nil && f.out != "-" {
-		errs = append(errs, usagef("--out must end in .csv, .jsonl or .parquet, got %q", f.out))
-	}
-	if f.out == "-" {
-		errs = append(errs, usagef("--out must be a file, so that a sweep that was stopped can go on"))
+	_, err := sweep.FormatOf(f.out)
+	errs := []error{
+		usageIf(err != nil && f.out != "-", "--out must end in .csv, .jsonl or .parquet, got %q", f.out),
+		usageIf(f.out == "-", "--out must be a file, so that a sweep that was stopped can go on"),
 	}
 	for _, n := range []struct {
 		flag        string
 		value, most int
 		least       int
 	}{{"jobs", f.jobs, 4096, 0}, {"shards", f.job.Shards, 100_000, 1}, {"cpus", f.job.CPUs, 4096, 1}} {
-		if n.value < n.least || n.value > n.most {
-			errs = append(errs, usagef("--%s must be between %d and %d, got %d", n.flag, n.least, n.most, n.value))
-		}
+		errs = append(errs, usageIf(n.value < n.least || n.value > n.most, "--%s must be between %d and %d, got %d", n.flag, n.least, n.most, n.value))
 	}
 	return errors.Join(errs...)
 }

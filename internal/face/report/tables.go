@@ -75,9 +75,15 @@ func sentences(w io.Writer, word string, texts []string) {
 	}
 }
 
-// facts prints the lines of a description, names in a column of 18.
-func facts(w io.Writer) func(name, format string, a ...any) {
-	return func(name, format string, a ...any) { fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...)) }
+// facts prints the lines of a description, names in a column of 18: line always, some if there is something to say.
+func facts(w io.Writer) (line func(name, format string, a ...any), some func(known bool, name, format string, a ...any)) {
+	line = func(name, format string, a ...any) { fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...)) }
+	some = func(known bool, name, format string, a ...any) {
+		if known {
+			line(name, format, a...)
+		}
+	}
+	return line, some
 }
 
 // pc prints a share in percent.
