@@ -54,11 +54,8 @@ func (f *outputFlags) define(fs *pflag.FlagSet) {
 
 // notes prints notes, unless --quiet is set.
 func (f *outputFlags) notes(env *Env, notes ...string) {
-	if f.quiet {
-		return
-	}
 	for _, n := range notes {
-		env.Note(n)
+		env.noteUnless(f.quiet, "%s", n)
 	}
 }
 
@@ -175,12 +172,9 @@ func newDefaultCmd(env *Env) *cobra.Command {
 				}
 				f.notes(env, "the target has no effect with --total-gpus; omit --total-gpus to find the fewest GPUs")
 			}
-			if err := d.complete(cmd, env); err != nil {
-				return err
-			}
-			plan, err := d.Plan()
+			plan, err := d.plan(cmd, env)
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 			f.Experiments, f.generation, f.save.site.ModelPath = plan.Experiments, plan.Generation, d.served()
@@ -320,6 +314,15 @@ func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
 		d.NextNAccepted = &d.accepted
 	}
 	return nil
+}
+
+// plan is the tool's request as experiments.
+func (d *defaultFlags) plan(cmd *cobra.Command, env *Env) (*aiconfigurator.Plan, error) {
+	if err := d.complete(cmd, env); err != nil {
+		return nil, err
+	}
+	plan, err := d.Plan()
+	return plan, usage(err)
 }
 
 // served is the path of the weights, where it was given beside the model.

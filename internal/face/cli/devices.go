@@ -102,10 +102,7 @@ func (d *deviceFilter) check(all []device.Facts) error {
 }
 
 func listDevices(env *Env, only *deviceFilter, asJSON bool) error {
-	all, err := allDevices()
-	if err != nil {
-		return err
-	}
+	all := allDevices()
 	if err := only.check(all); err != nil {
 		return err
 	}
@@ -114,20 +111,16 @@ func listDevices(env *Env, only *deviceFilter, asJSON bool) error {
 }
 
 // allDevices returns the facts of all profiles, by vendor, then by name.
-func allDevices() ([]device.Facts, error) {
+func allDevices() []device.Facts {
 	var all []device.Facts
-	for _, name := range device.Names() {
-		p, err := device.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
+	for _, p := range device.All() {
 		all = append(all, p.Facts())
 	}
 	order := device.Vendors()
 	slices.SortStableFunc(all, func(a, b device.Facts) int {
 		return cmp.Compare(slices.Index(order, a.Vendor), slices.Index(order, b.Vendor))
 	})
-	return all, nil
+	return all
 }
 
 // vendorNames lists the vendors of built-in devices.
@@ -147,9 +140,5 @@ func generations(all []device.Facts) []string {
 
 // completeGeneration offers generations to the shell.
 func completeGeneration(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	all, err := allDevices()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return generations(all), cobra.ShellCompDirectiveNoFileComp
+	return generations(allDevices()), cobra.ShellCompDirectiveNoFileComp
 }

@@ -110,9 +110,7 @@ func (f *measureFlags) files(ctx context.Context, env *Env, r *measure.Response)
 	if err := writeTree(env.path(f.write), files); err != nil {
 		return err
 	}
-	if !f.quiet {
-		env.Note(fmt.Sprintf("wrote %d files to %s: run %s there, then plimsoll measure --from %s", len(files), f.write, measure.ScriptFile, f.write))
-	}
+	env.noteUnless(f.quiet, "wrote %d files to %s: run %s there, then plimsoll measure --from %s", len(files), f.write, measure.ScriptFile, f.write)
 	return nil
 }
 
@@ -136,9 +134,7 @@ func (f *measureFlags) read(cmd *cobra.Command, env *Env, args []string) error {
 		if err := saveFit(env, to, r.Overlay.Write); err != nil {
 			return err
 		}
-		if !f.quiet {
-			env.Note("wrote the calibration to " + to + ": other commands take it with --calibration")
-		}
+		env.noteUnless(f.quiet, "wrote the calibration to %s: other commands take it with --calibration", to)
 	}
 	return show(env, f.json, r, report.Measured)
 }
