@@ -51,7 +51,7 @@ func newDevicesCmd(env *Env) *cobra.Command {
 		ValidArgsFunction: completeDevice,
 	}
 	nargs.ListVar(cmd.Flags(), &only.vendors, "vendor", nargs.OneOrMore, nargs.OneOf(vendorNames()...), "list the devices of a `VENDOR`")
-	nargs.ListVar(cmd.Flags(), &only.generations, "generation", nargs.OneOrMore, lower, "list the devices of a `GENERATION` and its variants")
+	nargs.ListVar(cmd.Flags(), &only.generations, "generation", nargs.OneOrMore, func(word string) (string, error) { return strings.ToLower(word), nil }, "list the devices of a `GENERATION` and its variants")
 	_ = cmd.RegisterFlagCompletionFunc("vendor", cobra.FixedCompletions(vendorNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("generation", completeGeneration)
 	cmd.Flags().StringVar(&file, "device-file", "", "check and print your own profile")
@@ -69,9 +69,6 @@ func showDevice(env *Env, name, file string, asJSON bool) error {
 	f := p.Facts()
 	return show(env, asJSON, &f, func(w io.Writer, f *device.Facts) { report.Device(w, f, prices.Best(p).Tier(p)) })
 }
-
-// lower accepts a word in any case.
-func lower(word string) (string, error) { return strings.ToLower(word), nil }
 
 // deviceFilter chooses devices from the list; empty fields choose all.
 type deviceFilter struct{ vendors, generations []string }

@@ -54,13 +54,6 @@ func newSimulateCmd(env *Env) *cobra.Command {
 	return cmd
 }
 
-// distributions reads the length distributions.
-func (f *simulateFlags) distributions(env *Env) error {
-	return errors.Join(
-		lengthFile{"length-distribution", "input-length", f.input}.read(env, f.set, f.Trace, &f.InputLengths),
-		lengthFile{"output-distribution", "output-length", f.output}.read(env, f.set, f.Trace, &f.OutputLengths))
-}
-
 // workloads reads mixed workloads.
 func (f *simulateFlags) workloads() error {
 	if f.several == nil {
@@ -231,7 +224,9 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 		f.Deployment.Pools, errs[1] = f.pools()
 	}
 	return errors.Join(errors.Join(errs[:]...), notZero(f.set, "seed", "positive"),
-		zeros(f.set, "input_length", "output_length", "replicas"), notZero(f.set, "length-ratio-low", upToOne), f.distributions(env), f.workloads())
+		zeros(f.set, "input_length", "output_length", "replicas"), notZero(f.set, "length-ratio-low", upToOne),
+		lengthFile{"length-distribution", "input-length", f.input}.read(env, f.set, f.Trace, &f.InputLengths),
+		lengthFile{"output-distribution", "output-length", f.output}.read(env, f.set, f.Trace, &f.OutputLengths), f.workloads())
 }
 
 // runSimulate simulates and prints.
