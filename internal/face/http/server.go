@@ -41,11 +41,8 @@ type Options struct {
 	Profile bool
 }
 
-// Limits are how long a client may take; 0 is the usual time.
+// Limits are how long a client may take; 0 is the usual time, and -1 none: answers may be streams without an end.
 type Limits struct{ Header, Read, Write, Idle time.Duration }
-
-// Streams are the limits where answers are streams without an end.
-func Streams() Limits { return Limits{Read: -1, Write: -1} }
 
 // MaxBody is the largest request in bytes.
 const MaxBody = 1 << 20
