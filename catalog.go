@@ -45,8 +45,7 @@ type System struct {
 // Systems lists the built-in device profiles.
 func Systems() []System {
 	var all []System
-	for _, name := range device.Names() {
-		p := must(device.Lookup(name))
+	for _, p := range device.All() {
 		all = append(all, System{
 			Name: p.Name, Vendor: string(p.Vendor), Generation: p.Generation, Memory: int64(p.Memory), Bandwidth: float64(p.Bandwidth),
 			Node: p.Node, Devices: p.Ranks(), USDPerHour: p.Price.USDPerHour,

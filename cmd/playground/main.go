@@ -75,13 +75,7 @@ func (e *engine) ask(path string, body []byte) (out []byte, kind string, err err
 		out, err := report(record, write)
 		return out, kind, err
 	case "files":
-		q, err := e.desk.Ask(operation.Lookup(e.table, "write_files"), "zip", operation.PlainPlan(body), func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
-			made, err := operation.MakeFiles(ctx, k, request.(operation.FilesRequest))
-			if err != nil {
-				return nil, err
-			}
-			return made.Archive()
-		})
+		q, err := e.desk.AskFiles(body)
 		if err != nil {
 			return nil, "", err
 		}

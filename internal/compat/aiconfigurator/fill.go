@@ -2,6 +2,7 @@ package aiconfigurator
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -244,13 +245,13 @@ func (b *blockReader) workerOf(i int, role string) {
 			cp.used = false // context parallelism is not searched
 		}
 	}
-	read := func(prefix string) precision {
+	formats := func(prefix string) precision {
 		return precision{
 			plain(b.word(prefix+"gemm_quant_mode", weightWords())), plain(b.word(prefix+"moe_quant_mode", weightWords())),
 			plainCache(b.word(prefix+"kvcache_quant_mode", cacheWords())),
 		}
 	}
-	w.precision = read(role).over(read("")).over(b.presets)
+	w.precision = formats(role).over(formats("")).over(b.presets)
 	w.wide = b.boolean("enable_wideep")
 	w.wide = b.boolean(role+"enable_wideep") || w.wide
 	w.MaxBatch = b.integer(role+"max_batch_size", 1, maxDevices)
@@ -290,17 +291,23 @@ func (b *blockReader) replicaOf() {
 	r.MaxDecode = b.integer("max_decode_workers", 1, maxDevices)
 }
 
+// read reads a value; zero if it is not set.
+func read[T any](b *blockReader, key string, of func(at string, n *yaml.Node) T) (x T) {
+	if g := b.take(key); g != nil {
+		x = of(g.at, g.node)
+	}
+	return x
+}
+
 // text reads a text.
 func (b *blockReader) text(key string) string {
-	g := b.take(key)
-	if g == nil {
-		return ""
-	}
-	if g.node.Kind != yaml.ScalarNode || key == "model_path" && g.node.ShortTag() != "!!str" {
-		b.Add(g.node.Line, g.at, "must be a text, got %s", b.KindOf(g.node))
-		return ""
-	}
-	return g.node.Value
+	return read(b, key, func(at string, n *yaml.Node) string {
+		if n.Kind != yaml.ScalarNode || key == "model_path" && n.ShortTag() != "!!str" {
+			b.Add(n.Line, at, "must be a text, got %s", b.KindOf(n))
+			return ""
+		}
+		return n.Value
+	})
 }
 
 // word reads one of some words.
@@ -325,11 +332,7 @@ func (b *blockReader) boolean(key string) (x bool) {
 
 // integer reads a whole number within bounds; 0 if it is not set.
 func (b *blockReader) integer(key string, low, high int) int {
-	g := b.take(key)
-	if g == nil {
-		return 0
-	}
-	return b.whole(g.at, g.node, low, high)
+	return read(b, key, func(at string, n *yaml.Node) int { return b.whole(at, n, low, high) })
 }
 
 // whole reads a whole number within bounds.
@@ -344,62 +347,50 @@ func (b *blockReader) whole(at string, n *yaml.Node, low, high int) int {
 
 // integers reads a list of sizes; nil if it is not set.
 func (b *blockReader) integers(key string) []int {
-	g := b.take(key)
-	if g == nil {
-		return nil
+	return read(b, key, func(at string, n *yaml.Node) (out []int) {
+		for _, x := range b.items(at, n) {
+			out = append(out, b.whole(at, x, 1, maxDevices))
+		}
+		return out
+	})
+}
+
+// within reads a number that must be in a range, in which NaN is not.
+func (b *blockReader) within(at string, n *yaml.Node, in func(float64) bool, format string, args ...any) float64 {
+	x, ok := b.Number(at, n)
+	if ok && !in(x) {
+		b.Add(n.Line, at, "%s, got %s", fmt.Sprintf(format, args...), b.KindOf(n))
+		return 0
 	}
-	var out []int
-	for _, n := range b.items(g.at, g.node) {
-		out = append(out, b.whole(g.at, n, 1, maxDevices))
-	}
-	return out
+	return x
 }
 
 // number reads a number above 0 and up to high; 0 if it is not set. Only nextn_accepted may
 // be 0.
 func (b *blockReader) number(key string, high float64) float64 {
-	g := b.take(key)
-	if g == nil {
-		return 0
-	}
-	x, ok := b.Number(g.at, g.node)
-	zero := key == "nextn_accepted" && x == 0
-	if ok && !zero && (math.IsNaN(x) || x <= 0 || x > high) {
-		b.Add(g.node.Line, g.at, "must be above 0 and up to %g, got %s", high, b.KindOf(g.node))
-		return 0
-	}
-	return x
+	in := func(x float64) bool { return x > 0 && x <= high || x == 0 && key == "nextn_accepted" }
+	return read(b, key, func(at string, n *yaml.Node) float64 {
+		return b.within(at, n, in, "must be above 0 and up to %g", high)
+	})
 }
 
 // limit reads milliseconds, which may be infinite.
 func (b *blockReader) limit(key string) float64 {
-	g := b.take(key)
-	if g == nil {
-		return 0
-	}
-	x, ok := b.Number(g.at, g.node)
-	if ok && (math.IsNaN(x) || x <= 0 || x > maxMs && !math.IsInf(x, 1)) {
-		b.Add(g.node.Line, g.at, "must be a positive number of milliseconds, or .inf for no limit, got %s", b.KindOf(g.node))
-		return 0
-	}
-	return x
+	in := func(x float64) bool { return x > 0 && x <= maxMs || math.IsInf(x, 1) }
+	return read(b, key, func(at string, n *yaml.Node) float64 {
+		return b.within(at, n, in, "must be a positive number of milliseconds, or .inf for no limit")
+	})
 }
 
 // numbers reads a list of probabilities; nil if it is not set.
 func (b *blockReader) numbers(key string) []float64 {
-	g := b.take(key)
-	if g == nil {
-		return nil
-	}
-	var out []float64
-	for _, n := range b.items(g.at, g.node) {
-		x, ok := b.Number(g.at, n)
-		if ok && (math.IsNaN(x) || x < 0 || x > 1) {
-			b.Add(n.Line, g.at, "must be between 0 and 1, got %s", b.KindOf(n))
+	in := func(x float64) bool { return x >= 0 && x <= 1 }
+	return read(b, key, func(at string, n *yaml.Node) (out []float64) {
+		for _, x := range b.items(at, n) {
+			out = append(out, b.within(at, x, in, "must be between 0 and 1"))
 		}
-		out = append(out, x)
-	}
-	return out
+		return out
+	})
 }
 
 // items are the elements of a list that has any. The tool's "profiles" may be empty.

@@ -45,7 +45,6 @@ func (w cast) unitHeads(rows, d float64) {
 // rotateTail emits the rotation of the last part of each head, in float32, with
 // tables as wide as a head of the cache; back again with inverse.
 func (w cast) rotateTail(a *model.Attention, heads float64, inverse bool) {
-	const f32 = 4
 	table, n := w.Tokens*float64(a.HeadDim), w.Tokens*heads*float64(a.RopeDim)
 	o := w.Elementwise(op.RopeInPlace, w.Width()*(2*table+n)+2*f32*n)
 	o.Vector32 = units.Ops(5 * n)
@@ -63,7 +62,7 @@ func (w cast) anchor(cols float64) {
 // tracedEntry emits the cached entry of the new tokens: projection, norm, rotation,
 // and its unrotated part rounded to fp8 and back.
 func (w cast) tracedEntry(a *model.Attention) {
-	const fp8, f32 = 1, 4
+	const fp8 = 1
 	s, t, e := w.Spec().Quant.Attention, w.Tokens, w.Width()
 	d, plain := float64(a.HeadDim), float64(a.HeadDim-a.RopeDim)
 	w.Elementwise(op.Mul, 2*e*t)
@@ -124,7 +123,6 @@ func (w cast) scatterWindow(a *model.Attention) {
 // tracedSelector emits the selector over compressed entries: queries, their own
 // compressed keys, a weight for each head, scores and choice.
 func (w cast) tracedSelector(a *model.Attention) {
-	const i32 = 4
 	s, t, e := w.Spec().Quant.Attention, w.Tokens, w.Width()
 	ix, rank := &a.Indexer, float64(a.QRank)
 	heads, d := float64(ix.Heads)/w.TP(), float64(ix.Dim)
@@ -197,7 +195,6 @@ func (w cast) compress(a *model.Attention, d float64, rotate bool) {
 	if a.Compress <= 1 {
 		return
 	}
-	const f32 = 4
 	ratio, cols := float64(a.Compress), d
 	span := ratio
 	if a.Indexer.TopK > 0 {
@@ -262,7 +259,7 @@ func (p *pooling) add(all op.Span) {
 // sharedKernel emits the kernel over the window and the compressed entries, in blocks
 // of 64 entries and of at least 16 heads.
 func (w cast) sharedKernel(k *graph.Kind, a *model.Attention) {
-	const block, leastHeads, f32, i32 = 64, 16, 4, 4
+	const block, leastHeads = 64, 16
 	t, e, d := w.Tokens, w.Width(), float64(a.HeadDim)
 	heads := max(k.Queries, leastHeads)
 	entries := w.windowEntries(a) + w.compressedEntries(a)

@@ -33,7 +33,6 @@ func (w cast) partLengths(p graph.Part) bool {
 
 // mergeOutputs emits the exchange of outputs after their up-projection, and their sum.
 func (w cast) mergeOutputs(p graph.Part) bool {
-	const f32 = 4
 	k, a, ranks := p.Kind, &p.Kind.Layer.Attention, w.ContextRanks
 	// Outputs and the logarithm of each head's sum, of all gathered heads, kept in
 	// the graph by adding zero times an element of what comes before and behind.
@@ -53,7 +52,6 @@ func (w cast) mergeOutputs(p graph.Part) bool {
 
 // addNothing adds zero times an element of another format to n elements e bytes wide.
 func (w cast) addNothing(e, n float64) {
-	const f32 = 4
 	w.Convert(w.Width() + f32)
 	w.Elementwise(op.Mul, 2*e)
 	w.Elementwise(op.Add, e*(2*n+1))

@@ -63,7 +63,6 @@ func (w cast) deltaPhase() (recurrent, cached bool) {
 // deltaGating emits what spreads keys and queries over the heads of the state, and
 // makes decays and step sizes.
 func (w cast) deltaGating(keys, heads, d float64) {
-	const f32 = 4
 	e, t := w.Width(), w.Tokens
 	n := t * heads
 	o := w.Elementwise(op.DeltaGating, e*(2*t*keys*d+2*n+2*heads)+e*(2*n*d+n)+f32*n)
@@ -83,7 +82,6 @@ func (w cast) deltaSteps(heads, dk, dv float64) {
 // deltaRule begins the rule of n tokens and heads: queries, keys, values, decays,
 // step sizes and outputs. Its matrices are float32.
 func (w cast) deltaRule(name op.Name, n, dk, dv float64) *op.Op {
-	const f32 = 4
 	o := w.Elementwise(name, w.Width()*n*(2*dk+2*dv+1)+f32*n)
 	o.In = dtype.F32
 	o.Vector = units.Ops(2 * unitOps * n * dk)
@@ -98,7 +96,6 @@ const deltaChunkLaunches = 8
 // scratch memory of the parallel form: scaled keys and values, wide copies of the
 // vectors, and four triangles a chunk, each written and read.
 func (w cast) deltaChunks(heads, dk, dv float64, cached bool) {
-	const f32 = 4
 	padded := heads * deltaChunk * math.Ceil(w.Tokens/deltaChunk)
 	o := w.deltaRule(op.DeltaChunks, w.Tokens*heads, dk, dv)
 	o.Launches = deltaChunkLaunches

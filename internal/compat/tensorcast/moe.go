@@ -143,7 +143,6 @@ func (w cast) sharedSum(p graph.Part) bool {
 	if !w.wideCombine(p.FFN) || w.Spec().SharedExpertTP {
 		return false
 	}
-	const f32 = 4
 	w.Elementwise(op.Add, (2*f32+w.Width())*p.Rows*w.Hidden)
 	return true
 }

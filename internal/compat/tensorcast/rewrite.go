@@ -16,6 +16,8 @@ type cast struct {
 const (
 	indexBytes = graph.IndexBytes
 	scaleBytes = graph.ScaleBytes
+
+	f32, i32, i64, flag = 4, 4, 8, 1 // bytes of an element
 )
 
 // parts lists what TensorCast does with each part of a graph: for which specs, and how.

@@ -27,7 +27,6 @@ func (w cast) routerAlone(p graph.Part) bool {
 func (w cast) router(k *graph.Kind, rows, chosen, padded float64) {
 	f := &k.Layer.FFN
 	e, topK := float64(f.Experts), float64(f.TopK)
-	const f32 = 4
 	w.RouterScores(k, rows)
 	if f.Router.WideScores() && padded > rows && w.does.has(paddedTokens) {
 		w.Elementwise(op.Pad, f32*(rows+padded)*e)
@@ -65,7 +64,6 @@ func (w cast) router(k *graph.Kind, rows, chosen, padded float64) {
 // normalize divides the weights of the chosen experts by their sum; scaled ones are
 // kept from a sum of zero, and multiplied.
 func (w cast) normalize(rows, topK float64, scaled bool) {
-	const f32 = 4
 	w.Elementwise(op.Sum, f32*rows*(topK+1))
 	if scaled {
 		w.Elementwise(op.Add, 2*f32*rows)
@@ -90,7 +88,6 @@ func (w cast) unusedChoice(f *model.FFN, rows float64) {
 // softmaxTopK is the choice as PyTorch traces it: to float32, softmax in five
 // steps if compiled, top-k.
 func (w cast) softmaxTopK(rows, e, topK float64) {
-	const f32 = 4
 	n := rows * e
 	w.Convert((w.Width() + f32) * n)
 	if w.Spec().Compile {
@@ -107,21 +104,18 @@ func (w cast) softmaxTopK(rows, e, topK float64) {
 
 // topK emits the choice of the largest of n float32 scores, with their places.
 func (w cast) topK(n, rows, topK float64) {
-	const f32 = 4
 	w.Elementwise(op.TopK, f32*n+(f32+indexBytes)*rows*topK)
 }
 
 // sigmoidScores is the sigmoid of float32 scores and the correction bias, which is
 // so many bytes wide.
 func (w cast) sigmoidScores(rows, e, bias float64) {
-	const f32 = 4
 	w.Elementwise(op.Sigmoid, 2*f32*rows*e)
 	w.Elementwise(op.Add, 2*f32*rows*e+bias*e)
 }
 
 // chosenScores chooses by corrected scores and gathers the plain ones.
 func (w cast) chosenScores(rows, e, topK float64) {
-	const f32 = 4
 	w.topK(rows*e, rows, topK)
 	w.Elementwise(op.Gather, f32*rows*e+(f32+indexBytes)*rows*topK)
 }
@@ -129,7 +123,6 @@ func (w cast) chosenScores(rows, e, topK float64) {
 // groupTopK chooses groups by the sum of their two largest scores, masks the
 // others, and chooses in what is left.
 func (w cast) groupTopK(f *model.FFN, rows float64) {
-	const f32, mask = 4, 1
 	e, topK := float64(f.Experts), float64(f.TopK)
 	groups, kept := float64(max(1, f.Groups)), float64(max(1, f.GroupTopK))
 	w.sigmoidScores(rows, e, f32)
@@ -143,12 +136,12 @@ func (w cast) groupTopK(f *model.FFN, rows float64) {
 	if f.Groups > 1 {
 		w.Elementwise(op.Clone, 2*f32*rows*e)
 	}
-	w.Convert((f32 + mask) * rows * e)
-	w.Elementwise(op.Not, 2*mask*rows*e)
+	w.Convert((f32 + flag) * rows * e)
+	w.Elementwise(op.Not, 2*flag*rows*e)
 	if w.Spec().Compile {
-		w.Elementwise(op.Where, (mask+2*f32)*rows*e+f32)
+		w.Elementwise(op.Where, (flag+2*f32)*rows*e+f32)
 	} else {
-		w.Elementwise(op.MaskedFill, (mask+2*f32)*rows*e)
+		w.Elementwise(op.MaskedFill, (flag+2*f32)*rows*e)
 	}
 	w.chosenScores(rows, e, topK)
 }
@@ -156,7 +149,6 @@ func (w cast) groupTopK(f *model.FFN, rows float64) {
 // softplusTopK is the root of the softplus of float32 scores, and the choice by them
 // or by a table of all token ids.
 func (w cast) softplusTopK(f *model.FFN, rows float64) {
-	const f32, i32, flag = 4, 4, 1
 	e, topK := float64(f.Experts), float64(f.TopK)
 	n := rows * e
 	w.Elementwise(op.Exp, 2*f32*n)

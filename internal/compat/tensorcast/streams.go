@@ -29,7 +29,6 @@ func (w cast) connectedLayer(p graph.Part) bool {
 // mixIn emits the mixture of n streams a part reads: their inverse root mean square, a
 // product in float32 for the weights, which are balanced in rounds, and the sum.
 func (w cast) mixIn(n float64) {
-	const f32 = 4
 	t, h, e := w.Stream, w.Hidden, w.Width()
 	all, mix := t*n*h, n*(n+2)
 	w.Convert((e + f32) * all)
@@ -46,7 +45,6 @@ func (w cast) mixIn(n float64) {
 
 // mixOut emits the mixture of a part's output back into n streams.
 func (w cast) mixOut(n float64) {
-	const f32 = 4
 	t, h, e := w.Stream, w.Hidden, w.Width()
 	all := t * n * h
 	o := w.Elementwise(op.StreamPost, e*(t*h+2*all)+f32*t*(n+n*n)+2*f32*all)
@@ -77,7 +75,6 @@ func (w cast) joinStreams(graph.Part) bool {
 	if n <= 1 {
 		return true
 	}
-	const f32 = 4
 	t, h, e := w.Stream, w.Hidden, w.Width()
 	all := t * n * h
 	o := w.Elementwise(op.StreamHead, e*(all+t*h)+f32*(n*n*h+1+n)+2*f32*t*h)

@@ -23,13 +23,12 @@ func (w cast) vision(graph.Part) bool {
 	w.tracedBlock(v, n, p)
 	w.Count = 1
 	w.tracedProjectors(v, n*p, n*float64(im.Tokens))
-	const bits64, flag = 8, 1
-	w.Elementwise(op.Prod, 4*bits64*n)
-	w.Elementwise(op.Div, 2*bits64*n)
+	w.Elementwise(op.Prod, 4*i64*n)
+	w.Elementwise(op.Div, 2*i64*n)
 	if im.Count > 1 {
 		w.Cat(n * float64(im.Tokens) * float64(v.Out))
 	}
-	w.Elementwise(op.Eq, (bits64+flag)*w.Tokens)
+	w.Elementwise(op.Eq, (i64+flag)*w.Tokens)
 	return true
 }
 
@@ -37,7 +36,6 @@ func (w cast) vision(graph.Part) bool {
 // of positions with their weights, the order of merged patches, rows and columns, and
 // where each picture begins.
 func (w cast) picturePositions(n, rows, cols float64) {
-	const i32, f32, i64 = 4, 4, 8
 	p := rows * cols
 	w.Count = n
 	for _, side := range [2]float64{rows, cols} {
@@ -77,7 +75,6 @@ func (w cast) picked(n, width float64) {
 
 // joinPositions joins what was made for each of n pictures, of patches together.
 func (w cast) joinPositions(n, patches float64) {
-	const i32, f32, i64 = 4, 4, 8
 	for _, width := range [2]float64{i32, f32} {
 		for range 4 {
 			w.Elementwise(op.Cat, 2*width*patches)
@@ -95,7 +92,6 @@ func (w cast) joinPositions(n, patches float64) {
 // patchEmbedding emits the embedding of patches, their interpolated positions and the
 // tables of the rotation.
 func (w cast) patchEmbedding(v *model.Vision, patches float64) {
-	const f32, i32, i64 = 4, 4, 8
 	e, h := w.Width(), float64(v.Hidden)
 	pixels := 3 * float64(v.Patch*v.Patch*max(1, v.TemporalPatch))
 	n := patches * h
@@ -117,7 +113,6 @@ func (w cast) patchEmbedding(v *model.Vision, patches float64) {
 // tracedBlock emits one layer of the tower for n pictures of p patches: rotation in
 // float32, attention picture by picture.
 func (w cast) tracedBlock(v *model.Vision, n, p float64) {
-	const f32, i32 = 4, 4
 	e, h, inter := w.Width(), float64(v.Hidden), float64(v.Intermediate)
 	patches, head := n*p, h/float64(v.Heads)
 	size := patches * h
@@ -176,6 +171,5 @@ func (w cast) biased(rows, depth, cols float64) {
 
 // nativeNorm emits a layer norm that also returns its mean and deviation.
 func (w cast) nativeNorm(rows, cols float64) {
-	const f32 = 4
 	w.Elementwise(op.NativeLayerNorm, w.Width()*(2*rows*cols+2*cols)+2*f32*rows)
 }

@@ -81,6 +81,19 @@ func Lookup(name string) (*Profile, error) {
 	return &out, nil
 }
 
+// All returns the embedded profiles in the order of their names.
+func All() []*Profile {
+	var out []*Profile
+	for _, e := range catalog() {
+		p, err := Lookup(e.Name)
+		if err != nil {
+			panic("device: the embedded profiles: " + err.Error()) // a test reads them
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 // parsed are the embedded profiles read so far, by file. Callers get copies, which they may change.
 //
 //nolint:gochecknoglobals // each is read once per process

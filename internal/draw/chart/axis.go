@@ -16,23 +16,17 @@ type tick struct {
 // ticks returns at most eight places: the multiples of 1, 2 or 5 times a power of ten.
 func ticks(span scatter.Span) []tick {
 	const most = 8
-	for round := span.Finest(most); ; round = round.Coarser() {
-		first, last := span.Multiples(round)
-		if last-first+1 > most {
-			continue
+	values, step := span.Round(most)
+	unit, suffix := unitOf(max(math.Abs(span.Lo), math.Abs(span.Hi)), step)
+	var out []tick
+	for _, v := range values {
+		label := "0"
+		if v != 0 { // eight digits hide the error of the product and tell any two ticks apart
+			label = strconv.FormatFloat(v/unit, 'g', 8, 64) + suffix
 		}
-		step := round.Size()
-		unit, suffix := unitOf(max(math.Abs(span.Lo), math.Abs(span.Hi)), step)
-		var out []tick
-		for k := first; k <= last; k++ {
-			label := "0"
-			if k != 0 { // eight digits hide the error of the product and tell any two ticks apart
-				label = strconv.FormatFloat(k*step/unit, 'g', 8, 64) + suffix
-			}
-			out = append(out, tick{k * step, label})
-		}
-		return out
+		out = append(out, tick{v, label})
 	}
+	return out
 }
 
 // unitOf returns the unit to write numbers of a size in: thousands (k), millions (M) and so on from 10000 up, as long as two

@@ -84,6 +84,20 @@ func (s Step) Coarser() Step {
 // Size is the step as a number.
 func (s Step) Size() float64 { return s.Digit * math.Pow10(s.Power) }
 
+// Round returns the finest round numbers in the range that are no more than most, and the distance between them.
+func (s Span) Round(most int) (at []float64, step float64) {
+	for round := s.Finest(most); ; round = round.Coarser() {
+		first, last := s.Multiples(round)
+		if last-first+1 > float64(most) {
+			continue
+		}
+		for k := first; k <= last; k++ {
+			at = append(at, k*round.Size())
+		}
+		return at, round.Size()
+	}
+}
+
 // Multiples returns by what to multiply the size of a step for the first and the last tick of the range.
 func (s Span) Multiples(step Step) (first, last float64) {
 	const blur = 1e-9 // the error of a quotient must not cost the tick at the end of a range

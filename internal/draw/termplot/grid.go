@@ -64,9 +64,6 @@ func (g *grid) text(row, col int, text []rune, style string) {
 	}
 }
 
-// fit makes a text printable in the grid, in at most width cells.
-func (g *grid) fit(text string, width int) []rune { return cut(clean(text), width) }
-
 // write prints the lines without blanks at their ends. Styles do not reach over the end of a line, so that a pager or a
 // copied part shows the right colours.
 func (g *grid) write(w io.Writer) {

@@ -24,12 +24,11 @@ func (e entry) width() int { return e.indent() + textWidth(e.name) }
 
 // legend returns the entries of each line: series and limits in columns, and below them what solid and dotted mean.
 func (p *Plot) legend(width int, x, y scale) [][]entry {
-	fit := func(text string, room int) []rune { return cut(clean(text), room) }
 	var names []entry
 	for i, s := range p.Series {
 		if s.Name != "" {
 			glyph, style := p.mark(i)
-			names = append(names, entry{glyph: glyph, style: style, name: fit(s.Name, width-2)})
+			names = append(names, entry{glyph: glyph, style: style, name: fitted(s.Name, width-2)})
 		}
 	}
 	for _, l := range p.Limits {
@@ -43,7 +42,7 @@ func (p *Plot) legend(width int, x, y scale) [][]entry {
 		if !a.Holds(l.At) {
 			name += " (out of view)"
 		}
-		names = append(names, entry{glyph: glyph, style: faint, name: fit(name, width-2)})
+		names = append(names, entry{glyph: glyph, style: faint, name: fitted(name, width-2)})
 	}
 	out := columns(names, width)
 	var key []string
@@ -57,7 +56,7 @@ func (p *Plot) legend(width int, x, y scale) [][]entry {
 		key = append(key, "line: "+p.Interval)
 	}
 	if key != nil {
-		out = append(out, []entry{{glyph: ' ', name: fit(strings.Join(key, "   "), width)}})
+		out = append(out, []entry{{glyph: ' ', name: fitted(strings.Join(key, "   "), width)}})
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func (p *Plot) Render(w io.Writer) {
 		if p.Title != "" {
 			note = p.Title + ": " + note
 		}
-		fmt.Fprintln(w, string(cut(clean(note), width)))
+		fmt.Fprintln(w, string(fitted(note, width)))
 		return
 	}
 	legend := p.legend(width, x, y)
@@ -67,14 +67,14 @@ func (p *Plot) frame(g *grid, height int, x, y scale) area {
 	box := area{rows: height - 2, x: x, y: y} // the x axis and its numbers take two lines
 	for _, line := range []struct{ text, style string }{{p.Title, bold}, {p.YLabel, ""}} {
 		if line.text != "" {
-			g.text(box.top, 0, g.fit(line.text, g.cols), line.style)
+			g.text(box.top, 0, fitted(line.text, g.cols), line.style)
 			box.top++
 			box.rows--
 		}
 	}
 	if p.XLabel != "" {
 		box.rows--
-		label := g.fit(p.XLabel, g.cols)
+		label := fitted(p.XLabel, g.cols)
 		g.text(height-1, g.cols-textWidth(label), label, "")
 	}
 	bottom := box.top + box.rows // the line of the x axis

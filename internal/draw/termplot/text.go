@@ -2,6 +2,9 @@ package termplot
 
 import "unicode"
 
+// fitted makes a text printable in a grid, in at most width cells.
+func fitted(text string, width int) []rune { return cut(clean(text), width) }
+
 // clean makes a text safe for a grid of cells: what moves the cursor, starts an escape sequence or takes no place is
 // dropped.
 func clean(text string) []rune {

@@ -37,20 +37,16 @@ func theModel(cmd *cobra.Command, args []string) (string, error) {
 		return args[0], nil
 	}
 	err := usagef("%s: no MODEL given", cmd.CommandPath())
-	if list := listGiven(cmd.Flags()); list != "" {
-		return "", withHint(err, "--%s takes all words up to the next flag: put MODEL first", list)
+	if lists := given(cmd.Flags(), isList); len(lists) > 0 {
+		return "", withHint(err, "--%s takes all words up to the next flag: put MODEL first", lists[len(lists)-1])
 	}
 	return "", withHint(err, "usage: %s", cmd.UseLine())
 }
 
-// listGiven returns a list flag that was set and so may have swallowed a positional argument.
-func listGiven(fs *pflag.FlagSet) (name string) {
-	fs.Visit(func(f *pflag.Flag) {
-		if a := nargs.ArityOf(f); a == nargs.OneOrMore || a == nargs.ZeroOrMore {
-			name = f.Name
-		}
-	})
-	return name
+// isList reports whether a flag takes several words, and so may have swallowed a positional argument.
+func isList(f *pflag.Flag) bool {
+	a := nargs.ArityOf(f)
+	return a == nargs.OneOrMore || a == nargs.ZeroOrMore
 }
 
 // join lists words with commas.

@@ -135,13 +135,7 @@ func (f *calibrateFlags) kernelArgs(cmd *cobra.Command, args []string) error {
 
 // described lists the set flags that describe the deployment of results, among those that count.
 func (f *calibrateFlags) described(counts func(name string) bool) []string {
-	var out []string
-	f.results.set.Visit(func(o *pflag.Flag) {
-		if len(o.Annotations[sectionKey]) == 1 && counts(o.Name) {
-			out = append(out, o.Name)
-		}
-	})
-	return out
+	return given(f.results.set, func(o *pflag.Flag) bool { return len(o.Annotations[sectionKey]) == 1 && counts(o.Name) })
 }
 
 // run fits and prints.

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -53,11 +54,8 @@ func (f *outputFlags) define(fs *pflag.FlagSet) {
 
 // notes prints notes, unless --quiet is set.
 func (f *outputFlags) notes(env *Env, notes ...string) {
-	if f.quiet {
-		return
-	}
 	for _, n := range notes {
-		env.Note(n)
+		env.noteUnless(f.quiet, "%s", n)
 	}
 }
 
@@ -82,16 +80,11 @@ func ignoredFlags(fs *pflag.FlagSet, names ...string) {
 
 // ignored are notes on flags that were given and have no effect.
 func ignored(fs *pflag.FlagSet) []string {
-	var names []string
-	fs.Visit(func(f *pflag.Flag) {
-		if _, ok := f.Annotations[ignoredKey]; ok {
-			names = append(names, "--"+f.Name)
-		}
-	})
+	names := given(fs, func(f *pflag.Flag) bool { _, ok := f.Annotations[ignoredKey]; return ok })
 	if names == nil {
 		return nil
 	}
-	return []string{"no effect here: " + join(names)}
+	return []string{"no effect here: --" + strings.Join(names, ", --")}
 }
 
 // configureFlags are those of all commands that compare experiments.
@@ -134,10 +127,7 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if f.save.dir != "" {
 		err = errors.Join(err, f.save.save(cmd.Context(), env, r, func(text string) { f.notes(env, text) }))
 	}
-	for i := range r.Results {
-		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
-	}
-	return err
+	return errors.Join(err, failures(r.Results))
 }
 
 // tableFlags are those of tables of deployments.
@@ -157,12 +147,15 @@ func rows(fs *pflag.FlagSet, top int) error {
 	return nil
 }
 
-// failure is the error of an experiment that failed, nil of the others.
-func failure(experiment, why string) error {
-	if why == "" {
-		return nil
+// failures are the errors of the experiments that failed.
+func failures(results []experiment.Result) error {
+	var errs []error
+	for i := range results {
+		if x := &results[i]; x.Failure != "" {
+			errs = append(errs, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
+		}
 	}
-	return fmt.Errorf("experiment %s: %s", experiment, why)
+	return errors.Join(errs...)
 }
 
 // newDefaultCmd makes "plimsoll cli default".
@@ -179,12 +172,9 @@ func newDefaultCmd(env *Env) *cobra.Command {
 				}
 				f.notes(env, "the target has no effect with --total-gpus; omit --total-gpus to find the fewest GPUs")
 			}
-			if err := d.complete(cmd, env); err != nil {
-				return err
-			}
-			plan, err := d.Plan()
+			plan, err := d.plan(cmd, env)
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 			f.Experiments, f.generation, f.save.site.ModelPath = plan.Experiments, plan.Generation, d.served()
@@ -324,6 +314,15 @@ func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
 		d.NextNAccepted = &d.accepted
 	}
 	return nil
+}
+
+// plan is the tool's request as experiments.
+func (d *defaultFlags) plan(cmd *cobra.Command, env *Env) (*aiconfigurator.Plan, error) {
+	if err := d.complete(cmd, env); err != nil {
+		return nil, err
+	}
+	plan, err := d.Plan()
+	return plan, usage(err)
 }
 
 // served is the path of the weights, where it was given beside the model.

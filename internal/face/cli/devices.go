@@ -51,7 +51,7 @@ func newDevicesCmd(env *Env) *cobra.Command {
 		ValidArgsFunction: completeDevice,
 	}
 	nargs.ListVar(cmd.Flags(), &only.vendors, "vendor", nargs.OneOrMore, nargs.OneOf(vendorNames()...), "list the devices of a `VENDOR`")
-	nargs.ListVar(cmd.Flags(), &only.generations, "generation", nargs.OneOrMore, lower, "list the devices of a `GENERATION` and its variants")
+	nargs.ListVar(cmd.Flags(), &only.generations, "generation", nargs.OneOrMore, func(word string) (string, error) { return strings.ToLower(word), nil }, "list the devices of a `GENERATION` and its variants")
 	_ = cmd.RegisterFlagCompletionFunc("vendor", cobra.FixedCompletions(vendorNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("generation", completeGeneration)
 	cmd.Flags().StringVar(&file, "device-file", "", "check and print your own profile")
@@ -69,9 +69,6 @@ func showDevice(env *Env, name, file string, asJSON bool) error {
 	f := p.Facts()
 	return show(env, asJSON, &f, func(w io.Writer, f *device.Facts) { report.Device(w, f, prices.Best(p).Tier(p)) })
 }
-
-// lower accepts a word in any case.
-func lower(word string) (string, error) { return strings.ToLower(word), nil }
 
 // deviceFilter chooses devices from the list; empty fields choose all.
 type deviceFilter struct{ vendors, generations []string }
@@ -102,10 +99,7 @@ func (d *deviceFilter) check(all []device.Facts) error {
 }
 
 func listDevices(env *Env, only *deviceFilter, asJSON bool) error {
-	all, err := allDevices()
-	if err != nil {
-		return err
-	}
+	all := allDevices()
 	if err := only.check(all); err != nil {
 		return err
 	}
@@ -114,20 +108,16 @@ func listDevices(env *Env, only *deviceFilter, asJSON bool) error {
 }
 
 // allDevices returns the facts of all profiles, by vendor, then by name.
-func allDevices() ([]device.Facts, error) {
+func allDevices() []device.Facts {
 	var all []device.Facts
-	for _, name := range device.Names() {
-		p, err := device.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
+	for _, p := range device.All() {
 		all = append(all, p.Facts())
 	}
 	order := device.Vendors()
 	slices.SortStableFunc(all, func(a, b device.Facts) int {
 		return cmp.Compare(slices.Index(order, a.Vendor), slices.Index(order, b.Vendor))
 	})
-	return all, nil
+	return all
 }
 
 // vendorNames lists the vendors of built-in devices.
@@ -147,9 +137,5 @@ func generations(all []device.Facts) []string {
 
 // completeGeneration offers generations to the shell.
 func completeGeneration(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	all, err := allDevices()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return generations(all), cobra.ShellCompDirectiveNoFileComp
+	return generations(allDevices()), cobra.ShellCompDirectiveNoFileComp
 }

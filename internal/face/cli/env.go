@@ -172,6 +172,13 @@ func terminal(stream any) (fd int, ok bool) {
 // Note prints a message that is neither a result nor an error: a warning, a default that was used.
 func (e *Env) Note(text string) { e.say("note", text) }
 
+// noteUnless prints a note, unless the command is to be quiet.
+func (e *Env) noteUnless(quiet bool, format string, args ...any) {
+	if !quiet {
+		e.Note(fmt.Sprintf(format, args...))
+	}
+}
+
 // JSON prints v as the result.
 func (e *Env) JSON(v any) error {
 	return document.Encode(e.Stdout, v)

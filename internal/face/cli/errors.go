@@ -42,6 +42,14 @@ func usage(err error) error {
 // usagef makes an error of bad input.
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
+// usageIf makes an error of bad input, if something is wrong.
+func usageIf(wrong bool, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return usagef(format, args...)
+}
+
 // hintError carries a hint on how to fix an error.
 type hintError struct {
 	error

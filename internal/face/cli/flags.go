@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,6 +90,26 @@ const (
 	upToOne  = "above 0 and at most 1"
 	belowOne = "above 0 and below 1"
 )
+
+// given lists the flags that were set, of those that count.
+func given(fs *pflag.FlagSet, counts func(*pflag.Flag) bool) []string {
+	var out []string
+	fs.Visit(func(f *pflag.Flag) {
+		if counts(f) {
+			out = append(out, f.Name)
+		}
+	})
+	return out
+}
+
+// firstGiven is the first of some flags that was set, "" for none.
+func firstGiven(fs *pflag.FlagSet, flags ...string) string {
+	i := slices.IndexFunc(flags, fs.Changed)
+	if i < 0 {
+		return ""
+	}
+	return flags[i]
+}
 
 // isZero reports whether a number was set to zero.
 func isZero(fs *pflag.FlagSet, flag string) bool {

@@ -19,12 +19,9 @@ func newGenerateCmd(env *Env) *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.ServingMode = "agg"
-			if err := d.complete(cmd, env); err != nil {
-				return err
-			}
-			plan, err := d.Plan()
+			plan, err := d.plan(cmd, env)
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			f.save.site.ModelPath = d.served()
 			if err := f.save.site.Check(); err != nil {

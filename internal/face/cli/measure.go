@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -109,9 +110,7 @@ func (f *measureFlags) files(ctx context.Context, env *Env, r *measure.Response)
 	if err := writeTree(env.path(f.write), files); err != nil {
 		return err
 	}
-	if !f.quiet {
-		env.Note(fmt.Sprintf("wrote %d files to %s: run %s there, then plimsoll measure --from %s", len(files), f.write, measure.ScriptFile, f.write))
-	}
+	env.noteUnless(f.quiet, "wrote %d files to %s: run %s there, then plimsoll measure --from %s", len(files), f.write, measure.ScriptFile, f.write)
 	return nil
 }
 
@@ -135,26 +134,17 @@ func (f *measureFlags) read(cmd *cobra.Command, env *Env, args []string) error {
 		if err := saveFit(env, to, r.Overlay.Write); err != nil {
 			return err
 		}
-		if !f.quiet {
-			env.Note("wrote the calibration to " + to + ": other commands take it with --calibration")
-		}
+		env.noteUnless(f.quiet, "wrote the calibration to %s: other commands take it with --calibration", to)
 	}
 	return show(env, f.json, r, report.Measured)
 }
 
 // onlyGiven rejects flags beside those that a mode reads.
 func onlyGiven(cmd *cobra.Command, what string, flags ...string) error {
-	reads := map[string]bool{}
-	for _, name := range flags {
-		reads[name] = true
+	if others := given(cmd.Flags(), func(o *pflag.Flag) bool { return !slices.Contains(flags, o.Name) }); len(others) > 0 {
+		return usagef("%s excludes --%s", what, others[0])
 	}
-	var wrong error
-	cmd.Flags().Visit(func(o *pflag.Flag) {
-		if !reads[o.Name] && wrong == nil {
-			wrong = usagef("%s excludes --%s", what, o.Name)
-		}
-	})
-	return wrong
+	return nil
 }
 
 // runKernels writes the script that measures kernels, or reads its result.

@@ -46,20 +46,12 @@ func (d *draftFlags) define(into *pflag.FlagSet) {
 
 // draft checks the flags and returns the draft they describe.
 func (d *draftFlags) draft() (optimize.Draft, error) {
-	given := func(names ...string) string {
-		for _, n := range names {
-			if d.set.Changed(n) {
-				return n
-			}
-		}
-		return ""
-	}
 	if d.method == "" {
-		if n := given("num-speculative-tokens", "acceptance-length", "num-draft-layers", "draft-model-config-path"); n != "" {
+		if n := firstGiven(d.set, "num-speculative-tokens", "acceptance-length", "num-draft-layers", "draft-model-config-path"); n != "" {
 			return optimize.Draft{}, usagef("--%s needs --speculative-method", n)
 		}
 	}
-	if n := given("dspark-markov-rank", "dspark-markov-head"); n != "" && d.method != "dspark" {
+	if n := firstGiven(d.set, "dspark-markov-rank", "dspark-markov-head"); n != "" && d.method != "dspark" {
 		return optimize.Draft{}, usagef("--%s needs --speculative-method dspark", n)
 	}
 	if d.method == "" {
@@ -92,17 +84,11 @@ const (
 // check reports numbers out of range; zeros stand for the defaults, and the number
 // of accepted tokens is clamped to that of draft tokens.
 func (d *draftFlags) check() error {
-	var errs []error
-	if d.tokens < 0 || d.tokens > maxSpeculated {
-		errs = append(errs, usagef("--num-speculative-tokens must be between 0 and %d, got %d", maxSpeculated, d.tokens))
-	}
-	if d.layers < 0 || d.layers > maxDraftLayers {
-		errs = append(errs, usagef("--num-draft-layers must be between 0 and %d, got %d", maxDraftLayers, d.layers))
-	}
-	if !(d.accepted >= 0) {
-		errs = append(errs, usagef("--acceptance-length must not be negative, got %g", d.accepted))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		usageIf(d.tokens < 0 || d.tokens > maxSpeculated, "--num-speculative-tokens must be between 0 and %d, got %d", maxSpeculated, d.tokens),
+		usageIf(d.layers < 0 || d.layers > maxDraftLayers, "--num-draft-layers must be between 0 and %d, got %d", maxDraftLayers, d.layers),
+		usageIf(!(d.accepted >= 0), "--acceptance-length must not be negative, got %g", d.accepted),
+	)
 }
 
 // profilingFlags are the vendor's second performance model, which needs tables

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
-
-// plotFormats are the image formats of --plot.
-func plotFormats() []string { return []string{"png", "svg"} }
 
 // plotFormat is the format of a file by its extension.
 func plotFormat(file string) string {
@@ -21,17 +19,11 @@ func plotFormat(file string) string {
 
 // checkFiles reports invalid output files before the search.
 func (f *optimizeFlags) checkFiles() error {
-	var errs []error
-	if f.plot != "" && !slices.Contains(plotFormats(), plotFormat(f.plot)) {
-		errs = append(errs, usagef("invalid value %q for --plot: want a file that ends in .png or .svg", f.plot))
-	}
-	if f.csv == "-" && (f.json || f.dump) {
-		errs = append(errs, usagef("--csv -, --json and --dump-original-results exclude each other"))
-	}
-	if f.trace == "-" {
-		errs = append(errs, usagef("invalid value %q for --chrome-trace: want a file name, since each row writes its own file", f.trace))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		usageIf(f.plot != "" && !slices.Contains(chart.Formats(), plotFormat(f.plot)), "invalid value %q for --plot: want a file that ends in .png or .svg", f.plot),
+		usageIf(f.csv == "-" && (f.json || f.dump), "--csv -, --json and --dump-original-results exclude each other"),
+		usageIf(f.trace == "-", "invalid value %q for --chrome-trace: want a file name, since each row writes its own file", f.trace),
+	)
 }
 
 // files writes the output files, as many as possible.

@@ -114,17 +114,11 @@ func (f *optimizeFlags) checkGiven() error {
 		{"image-height", f.ImageHeight},
 		{"image-width", f.ImageWidth},
 	} {
-		if f.set.Changed(c.flag) && c.value < 1 {
-			errs = append(errs, usagef("--%s must be positive, got %d", c.flag, c.value))
-		}
+		errs = append(errs, usageIf(f.set.Changed(c.flag) && c.value < 1, "--%s must be positive, got %d", c.flag, c.value))
 	}
-	if f.warnCombinations < 0 {
-		errs = append(errs, usagef("--max-search-combinations must not be negative, got %d", f.warnCombinations))
-	}
-	if !f.set.Changed("output-length") {
-		errs = append(errs, usagef("--output-length is required"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs,
+		usageIf(f.warnCombinations < 0, "--max-search-combinations must not be negative, got %d", f.warnCombinations),
+		usageIf(!f.set.Changed("output-length"), "--output-length is required"))...)
 }
 
 // tokens is the budget of a step; auto is 0. Under its older name prompts are not split: a whole one must fit.

@@ -34,9 +34,7 @@ func newTalk(env *Env, f *optimizeFlags) *talk {
 
 // note prints a note, unless --quiet is set.
 func (t *talk) note(format string, args ...any) {
-	if !t.quiet {
-		t.env.Note(fmt.Sprintf(format, args...))
-	}
+	t.env.noteUnless(t.quiet, format, args...)
 }
 
 // warnSize warns of searches with very many combinations.

@@ -29,10 +29,8 @@ func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) er
 	if err := writeTree(env.path(f.out), files); err != nil {
 		return err
 	}
-	if !f.quiet {
-		for _, text := range append(notes, fmt.Sprintf("wrote %s to %s", units.Counted(len(files), "file"), f.out)) {
-			env.Note(text)
-		}
+	for _, text := range append(notes, fmt.Sprintf("wrote %s to %s", units.Counted(len(files), "file"), f.out)) {
+		env.noteUnless(f.quiet, "%s", text)
 	}
 	if ok {
 		return unsound

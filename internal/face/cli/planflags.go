@@ -135,7 +135,9 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	}
 	errs := []error{
 		zeros(fs, "isl", "osl"), notZero(fs, "gpus", fmt.Sprintf("between 1 and %d", experiment.MaxDevices)), notZero(fs, "confidence", belowOne), notZero(fs, "goodput", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
-		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"), hostFlags(fs, &f.Host),
+		lengthFile{"length-distribution", "isl", f.input}.read(env, fs, f.alone.Trace, &f.alone.InputLengths),
+		lengthFile{"output-distribution", "osl", f.output}.read(env, fs, f.alone.Trace, &f.alone.OutputLengths),
+		f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"), hostFlags(fs, &f.Host),
 	}
 	if f.mode == string(experiment.Aggregated) || f.mode == string(experiment.Disaggregated) {
 		f.Modes = []experiment.ServingMode{experiment.ServingMode(f.mode)}
@@ -175,20 +177,9 @@ func (f *planFlags) missing(env *Env) error {
 	return errors.Join(plan.Unknown(env.world(), f.Request), withHint(usagef("missing: %s", join(flags)), "%s", hint))
 }
 
-// readLengths reads the length distributions.
-func (f *planFlags) readLengths(fs *pflag.FlagSet, env *Env) error {
-	x := &f.alone
-	return errors.Join(
-		lengthFile{"length-distribution", "isl", f.input}.read(env, fs, x.Trace, &x.InputLengths),
-		lengthFile{"output-distribution", "osl", f.output}.read(env, fs, x.Trace, &x.OutputLengths))
-}
-
 // readWorkloads makes the workloads that were given.
 func (f *planFlags) readWorkloads(fs *pflag.FlagSet) error {
-	given := false
-	for _, flag := range []string{"isl", "osl", "prefix", "length-ratio-low", "preset", "trace", "length-distribution", "output-distribution"} {
-		given = given || fs.Changed(flag)
-	}
+	given := firstGiven(fs, "isl", "osl", "prefix", "length-ratio-low", "preset", "trace", "length-distribution", "output-distribution") != ""
 	switch {
 	case f.several != nil && given:
 		return usagef("--workload excludes the flags for one workload (--isl, --osl, --preset, --trace …)")

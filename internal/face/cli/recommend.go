@@ -95,8 +95,5 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 		f.save.site.ModelPath = f.served()
 		err = errors.Join(err, f.save.saveNeeds(cmd.Context(), env, r, func(text string) { f.notes(env, text) }))
 	}
-	for i := range r.Results {
-		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
-	}
-	return err
+	return errors.Join(err, failures(r.Results))
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
@@ -143,7 +144,7 @@ func treeName(e *experiment.Experiment) string {
 // tree makes the files of a result.
 func (f *saveFlags) tree(ctx context.Context, world *session.Session, r *configure.Response) ([]launch.File, error) {
 	var t tree
-	for _, format := range plotFormats() {
+	for _, format := range chart.Formats() {
 		t.add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
 	}
 	for i := range r.Results {

@@ -178,5 +178,5 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 	if err != nil {
 		return err
 	}
-	return serve.Serve(ctx, l, server.Handler(g), serve.Streams())
+	return serve.Serve(ctx, l, server.Handler(g), serve.Limits{Read: -1, Write: -1})
 }

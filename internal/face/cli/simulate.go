@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -53,22 +54,13 @@ func newSimulateCmd(env *Env) *cobra.Command {
 	return cmd
 }
 
-// distributions reads the length distributions.
-func (f *simulateFlags) distributions(env *Env) error {
-	return errors.Join(
-		lengthFile{"length-distribution", "input-length", f.input}.read(env, f.set, f.Trace, &f.InputLengths),
-		lengthFile{"output-distribution", "output-length", f.output}.read(env, f.set, f.Trace, &f.OutputLengths))
-}
-
 // workloads reads mixed workloads.
 func (f *simulateFlags) workloads() error {
 	if f.several == nil {
 		return nil
 	}
-	for _, flag := range []string{"input-length", "output-length", "prefix-length", "length-ratio-low", "length-distribution", "output-distribution", "trace"} {
-		if f.set.Changed(flag) {
-			return usagef("--workload excludes --%s", flag)
-		}
+	if flag := firstGiven(f.set, "input-length", "output-length", "prefix-length", "length-ratio-low", "length-distribution", "output-distribution", "trace"); flag != "" {
+		return usagef("--workload excludes --%s", flag)
 	}
 	all, err := workloadsOf(f.several)
 	if err == nil {
@@ -197,14 +189,11 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 	if len(args) > 0 {
 		return usagef("--deployment excludes MODEL, got %q", args[0])
 	}
-	var also []string
-	f.set.Visit(func(o *pflag.Flag) {
-		if o.Name != "deployment" && o.Name != "calibration" && slices.Equal(o.Annotations[sectionKey], []string{deploymentSection}) {
-			also = append(also, "--"+o.Name)
-		}
+	also := given(f.set, func(o *pflag.Flag) bool {
+		return o.Name != "deployment" && o.Name != "calibration" && slices.Equal(o.Annotations[sectionKey], []string{deploymentSection})
 	})
 	if len(also) > 0 {
-		return usagef("--deployment excludes %s", join(also))
+		return usagef("--deployment excludes --%s", strings.Join(also, ", --"))
 	}
 	data, err := env.ReadFile(f.file)
 	if err != nil {
@@ -235,7 +224,9 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 		f.Deployment.Pools, errs[1] = f.pools()
 	}
 	return errors.Join(errors.Join(errs[:]...), notZero(f.set, "seed", "positive"),
-		zeros(f.set, "input_length", "output_length", "replicas"), notZero(f.set, "length-ratio-low", upToOne), f.distributions(env), f.workloads())
+		zeros(f.set, "input_length", "output_length", "replicas"), notZero(f.set, "length-ratio-low", upToOne),
+		lengthFile{"length-distribution", "input-length", f.input}.read(env, f.set, f.Trace, &f.InputLengths),
+		lengthFile{"output-distribution", "output-length", f.output}.read(env, f.set, f.Trace, &f.OutputLengths), f.workloads())
 }
 
 // runSimulate simulates and prints.

@@ -126,21 +126,17 @@ func (f *sweepFlags) run(cmd *cobra.Command, env *Env, file string) error {
 
 // check reports what is wrong with the flags.
 func (f *sweepFlags) check() error {
-	var errs []error
-	if _, err := sweep.FormatOf(f.out); err != nil && f.out != "-" {
-		errs = append(errs, usagef("--out must end in .csv, .jsonl or .parquet, got %q", f.out))
-	}
-	if f.out == "-" {
-		errs = append(errs, usagef("--out must be a file, so that a sweep that was stopped can go on"))
+	_, err := sweep.FormatOf(f.out)
+	errs := []error{
+		usageIf(err != nil && f.out != "-", "--out must end in .csv, .jsonl or .parquet, got %q", f.out),
+		usageIf(f.out == "-", "--out must be a file, so that a sweep that was stopped can go on"),
 	}
 	for _, n := range []struct {
 		flag        string
 		value, most int
 		least       int
 	}{{"jobs", f.jobs, 4096, 0}, {"shards", f.job.Shards, 100_000, 1}, {"cpus", f.job.CPUs, 4096, 1}} {
-		if n.value < n.least || n.value > n.most {
-			errs = append(errs, usagef("--%s must be between %d and %d, got %d", n.flag, n.least, n.most, n.value))
-		}
+		errs = append(errs, usageIf(n.value < n.least || n.value > n.most, "--%s must be between %d and %d, got %d", n.flag, n.least, n.most, n.value))
 	}
 	return errors.Join(errs...)
 }
@@ -232,7 +228,7 @@ func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
 	if t.shard.Of > 1 {
 		target = t.part(t.shard.Index)
 		if done, err := t.finished(target); done && !f.restart || err != nil {
-			t.note(f.quiet, "%s is complete", target)
+			t.env.noteUnless(f.quiet, "%s is complete", target)
 			return err
 		}
 	}
@@ -248,7 +244,7 @@ func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
 		}
 	}
 	if n := j.part.Rows(); n > 0 {
-		t.note(f.quiet, "%s in %s.journal, %s left", units.Counted(n, "row"), target, units.Counted(len(cells), "cell"))
+		t.env.noteUnless(f.quiet, "%s in %s.journal, %s left", units.Counted(n, "row"), target, units.Counted(len(cells), "cell"))
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -269,7 +265,7 @@ func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
 	if err != nil {
 		return err
 	}
-	t.note(f.quiet, "wrote %d rows to %s; %d failed, %d over limits", part.Rows(), target, part.Failed, part.Over)
+	t.env.noteUnless(f.quiet, "wrote %d rows to %s; %d failed, %d over limits", part.Rows(), target, part.Failed, part.Over)
 	return errors.Join(j.file.Close(), os.Remove(j.file.Name()))
 }
 
@@ -304,12 +300,6 @@ func (t *sweepTable) progress(line *progress, quiet bool) func(session.Progress)
 			last = now
 			t.env.Note(fmt.Sprintf("%d of %d cells", p.Done, p.Of))
 		}
-	}
-}
-
-func (t *sweepTable) note(quiet bool, format string, args ...any) {
-	if !quiet {
-		t.env.Note(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -463,8 +453,6 @@ func mergeParts(env *Env, names []string, out string, format sweep.Format, quiet
 	if err := env.CreateAtomic(out, func(w io.Writer) error { return sweep.Merge(parts, w, format) }); err != nil {
 		return fmt.Errorf("sweep merge: %w", err)
 	}
-	if !quiet {
-		env.Note(fmt.Sprintf("wrote %d rows to %s from %d parts", parts[0].Heading.Cells, out, len(parts)))
-	}
+	env.noteUnless(quiet, "wrote %d rows to %s from %d parts", parts[0].Heading.Cells, out, len(parts))
 	return nil
 }

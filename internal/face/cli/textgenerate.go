@@ -18,7 +18,6 @@ type textGenerateFlags struct {
 	profiling profilingFlags
 	sizes     map[string]*int // of a module, where they must be what TP and DP make of it
 	vision    int
-	plugins   []string
 }
 
 // define adds the flags. Those without effect are not in the help.
@@ -42,7 +41,7 @@ func (f *textGenerateFlags) define(into *pflag.FlagSet) {
 	for _, name := range f.unsupported() {
 		hidden.Bool(name, false, "not supported")
 	}
-	nargs.ListVar(hidden, &f.plugins, "fusion-plugin", nargs.OneOrMore, nargs.Text, "not supported")
+	nargs.ListVar(hidden, new([]string), "fusion-plugin", nargs.OneOrMore, nargs.Text, "not supported")
 	for _, name := range []string{"graph-log-path", "remote-source", "log-level"} {
 		hidden.String(name, "", "accepted for compatibility, without effect")
 	}
@@ -84,25 +83,16 @@ func (f *textGenerateFlags) arguments(args []string) ([]string, error) {
 func (f *textGenerateFlags) check(cmd *cobra.Command, tp, dp int) error {
 	fs := cmd.Flags()
 	errs := []error{f.profiling.check()}
-	for _, name := range f.unsupported() {
-		if fs.Changed(name) {
-			errs = append(errs, usagef("--%s is not supported", name))
-		}
-	}
-	if f.plugins != nil {
-		errs = append(errs, usagef("--fusion-plugin is not supported"))
+	for _, name := range append(f.unsupported(), "fusion-plugin") {
+		errs = append(errs, usageIf(fs.Changed(name), "--%s is not supported", name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.sizes)) {
 		want, way := tp, "tp-size"
 		if strings.HasSuffix(name, "dp-size") {
 			want, way = dp, "dp-size"
 		}
-		if got := *f.sizes[name]; fs.Changed(name) && got != want {
-			errs = append(errs, usagef("--%s %d is not supported: all modules use --%s %d", name, got, way, want))
-		}
+		got := *f.sizes[name]
+		errs = append(errs, usageIf(fs.Changed(name) && got != want, "--%s %d is not supported: all modules use --%s %d", name, got, way, want))
 	}
-	if f.vision != 1 {
-		errs = append(errs, usagef("--vision-tp-size %d is not supported: vision towers are not sharded", f.vision))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, usageIf(f.vision != 1, "--vision-tp-size %d is not supported: vision towers are not sharded", f.vision))...)
 }

@@ -47,13 +47,8 @@ func (f *planFlags) unasked(fs *pflag.FlagSet) string {
 		"device", "gpus", "rate", "daily", "preset", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
 		"quantize-linear-action", "quantize-attention-action", "lang", "answers", "quiet", "explain",
 	}
-	other := ""
-	fs.Visit(func(x *pflag.Flag) {
-		if !slices.Contains(asked, x.Name) && other == "" {
-			other = x.Name
-		}
-	})
-	return other
+	others := given(fs, func(x *pflag.Flag) bool { return !slices.Contains(asked, x.Name) })
+	return append(others, "")[0]
 }
 
 // known are the answers that the flags give.

@@ -1,13 +1,15 @@
 package document
 
 import (
+	"cmp"
 	"context"
+	_ "embed" // of the places of fields
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
@@ -137,55 +139,15 @@ func mistakes(err error, operation, under string) []Mistake {
 
 // JSONName is the path of a field in the request of an operation.
 func JSONName(operation string, name field.Name) string {
-	if places, ok := places()[operation]; ok {
-		if at, ok := places[name]; ok {
-			return at
-		}
-	}
-	if at, ok := places()[""][name]; ok {
-		return at
-	}
-	return string(name)
+	known := places()
+	return cmp.Or(known[operation][name], known[""][name], string(name))
 }
 
 // FilesOfDeployment is write_files for a deployment that is given, and not a plan's.
 const FilesOfDeployment = "write_files of a deployment"
 
-// places maps the names of fields in messages to their paths in JSON, where they differ.
-func places() map[string]map[field.Name]string {
-	plan := map[field.Name]string{
-		"system": "systems", "device": "systems", "serving_mode": "modes", "price": "prices", "engine": "engines",
-		"isl": "workloads.isl", "osl": "workloads.osl", "prefix": "workloads.prefix", "preset": "workloads.preset",
-		"trace": "workloads.trace", "length_ratio_low": "workloads.length_ratio_low", "ttft": "limits.ttft_ms", "tpot": "limits.tpot_ms", "cold_start": "cold_start_s",
-	}
-	files := maps.Clone(plan)
-	all := map[field.Name]string{
-		"ttft_limit": "limits.ttft_ms", "tpot_limit": "limits.tpot_ms", "request_latency": "limits.latency_ms", "serving_cost": "serving_cost_s",
-		"mxfp4_group_size": "formats.mxfp4_group", "quantize_linear_action": "formats.linear", "speculative_method": "draft.method",
-		"quantize_non_expert_linear_action": "formats.non_expert", "quantize_attention_action": "formats.attention",
-		"gemm_quant_mode": "formats.gemm", "moe_quant_mode": "formats.moe", "kvcache_quant_mode": "formats.kv", "kv_cache": "formats.kv", "weights": "formats.checkpoint",
-		"num_mtp_tokens": "space.num_mtp_tokens", "perf_engine": "perf_data.engine", "perf_data": "perf_data.dir",
-	}
-	deployed := map[field.Name]string{
-		"device": "deployment.system", "engine": "deployment.engine.name", "model": "deployment.model", "pools": "deployment.pools", "num_mtp_tokens": "deployment.pools.mtp",
-		"mtp_acceptance_rates": "deployment.pools.acceptance_rates", "replicas": "deployment.pools.replicas", "prefill_replicas": "deployment.pools.replicas",
-		"num_devices": "deployment.pools.layout.devices", "policy": "deployment.modelling.policy", "pricing": "deployment.modelling.pricing",
-	}
-	for _, size := range []string{"tp", "dp", "pp", "ep", "moe_tp", "moe_dp", "dcp"} {
-		deployed[field.Name(size+"_size")] = "deployment.pools.layout." + size
-	}
-	for name, place := range all {
-		if strings.HasPrefix(place, "formats.") {
-			deployed[name] = "deployment." + place
-		}
-	}
-	run := maps.Clone(deployed) // files of a deployment
-	for _, name := range []field.Name{"namespace", "served_model_name", "model_path", "image", "port"} {
-		files[name], run[name] = "site."+string(name), "site."+string(name)
-	}
-	optimized := map[field.Name]string{"device": "devices", "engine": "engine.name"}
-	supported := map[field.Name]string{"device": "systems", "engine": "engines"}
-	return map[string]map[field.Name]string{
-		"": all, "plan": plan, "validate": plan, "write_files": files, FilesOfDeployment: run, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed, "support": supported,
-	}
-}
+//go:embed places.yaml
+var placesFile []byte
+
+// places maps the names of fields in messages to their paths in JSON, where they differ, by operation.
+var places = embedded.Once("document: places.yaml", placesFile, embedded.YAML[map[string]map[field.Name]string]) //nolint:gochecknoglobals // read once, never changed

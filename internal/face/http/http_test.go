@@ -266,6 +266,15 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	references(t, c, root)
+	state, err := c.Compile("openapi.json#/components/schemas/Job/properties/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []job.State{job.Waiting, job.Running, job.Done, job.Failed, job.Cancelled, job.Stopped} {
+		if err := state.Validate(string(s)); err != nil {
+			t.Error(err)
+		}
+	}
 	plan, err := c.Compile("openapi.json#/paths/~1api~1plan/post/responses/200/content/application~1json/schema")
 	if err != nil {
 		t.Fatal(err)

@@ -55,12 +55,11 @@ func (a *api) startJob(w http.ResponseWriter, r *http.Request, o *operation.Oper
 	if !ok {
 		return
 	}
+	var x *job.Job
 	q, err := a.Desk.Ask(o, "", data, nil)
-	if err != nil {
-		refuse(w, r, err)
-		return
+	if err == nil {
+		x, err = a.Jobs.Start(q, guard.User(r))
 	}
-	x, err := a.Jobs.Start(q, guard.User(r))
 	if err != nil {
 		refuse(w, r, err)
 		return

@@ -78,13 +78,17 @@ func body(w http.ResponseWriter, r *http.Request) (data []byte, ok bool) {
 
 // answer writes the document of an operation.
 func (a *api) answer(w http.ResponseWriter, r *http.Request, o *operation.Operation, data []byte) {
+	out, err := a.document(w, r, o, data)
+	send(w, r, jsonType, out, err)
+}
+
+// document is that of an operation.
+func (a *api) document(w http.ResponseWriter, r *http.Request, o *operation.Operation, data []byte) ([]byte, error) {
 	q, err := a.Desk.Ask(o, "", data, nil)
 	if err != nil {
-		refuse(w, r, err)
-		return
+		return nil, err
 	}
-	out, err := a.wait(w, r, q)
-	send(w, r, jsonType, out, err)
+	return a.wait(w, r, q)
 }
 
 // wait is the answer to a question. What takes longer than a client may wait goes on as a job.
@@ -165,12 +169,7 @@ func (a *api) report(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	q, err := a.Desk.Ask(operation.Lookup(a.table, "plan"), "", data, nil)
-	if err != nil {
-		refuse(w, r, err)
-		return
-	}
-	record, err := a.wait(w, r, q)
+	record, err := a.document(w, r, operation.Lookup(a.table, "plan"), data)
 	if err != nil {
 		refuse(w, r, err)
 		return
@@ -215,15 +214,7 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	data = operation.PlainPlan(data)
-	o := operation.Lookup(a.table, "write_files")
-	q, err := a.Desk.Ask(o, "zip", data, func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
-		made, err := operation.MakeFiles(ctx, k, request.(operation.FilesRequest))
-		if err != nil {
-			return nil, err
-		}
-		return made.Archive()
-	})
+	q, err := a.Desk.AskFiles(data)
 	if err != nil {
 		refuse(w, r, err)
 		return
@@ -234,6 +225,3 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 	}
 	send(w, r, "application/zip", out, err)
 }
-
-// document writes the description of the API.
-func (a *api) document(w http.ResponseWriter, r *http.Request) { send(w, r, jsonType, a.openAPI, nil) }

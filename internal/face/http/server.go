@@ -41,11 +41,8 @@ type Options struct {
 	Profile bool
 }
 
-// Limits are how long a client may take; 0 is the usual time.
+// Limits are how long a client may take; 0 is the usual time, and -1 none: answers may be streams without an end.
 type Limits struct{ Header, Read, Write, Idle time.Duration }
-
-// Streams are the limits where answers are streams without an end.
-func Streams() Limits { return Limits{Read: -1, Write: -1} }
 
 // MaxBody is the largest request in bytes.
 const MaxBody = 1 << 20
@@ -82,7 +79,7 @@ func New(o Options) (http.Handler, error) {
 	a.jobRoutes(mux)
 	mux.Handle("/api/report", only(http.MethodPost, a.report))
 	mux.Handle("/api/files", only(http.MethodPost, a.files))
-	mux.Handle("/api/openapi.json", only(http.MethodGet, a.document))
+	mux.Handle("/api/openapi.json", only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) { send(w, r, jsonType, a.openAPI, nil) }))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path+"; /api/openapi.json lists all paths")
 	})

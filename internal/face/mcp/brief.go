@@ -97,20 +97,6 @@ type interval []number
 
 func of(r simulate.Range) interval { return interval{number(r.Value), number(r.Low), number(r.High)} }
 
-func ofOptional(r *simulate.Range) interval {
-	if r == nil {
-		return nil
-	}
-	return of(*r)
-}
-
-func optionally(x *float64) *number {
-	if x == nil {
-		return nil
-	}
-	return new(number(*x))
-}
-
 // planSummary is a plan in few words.
 type planSummary struct {
 	Command    string             `json:"command"`
@@ -168,9 +154,12 @@ func briefPlan(p *plan.Response, uri string) *planSummary {
 	for i := range p.Contenders[:min(len(p.Contenders), 1+shownOthers)] {
 		c := &p.Contenders[i]
 		s := contenderSummary{
-			Name: c.Name, Deployment: c.Deployment, GPUs: c.GPUs, Meets: c.Meets, Chance: optionally(c.Chance),
+			Name: c.Name, Deployment: c.Deployment, GPUs: c.GPUs, Meets: c.Meets, Chance: (*number)(c.Chance),
 			Concurrency: c.Concurrency, Batch: c.Batch, RequestRate: of(c.RequestRate), Tokens: of(c.Tokens),
-			TTFT: of(c.Judged.TTFT), TPOT: ofOptional(c.Judged.TPOT), Statistic: c.Judged.Statistic, Load: optionally(c.Load),
+			TTFT: of(c.Judged.TTFT), Statistic: c.Judged.Statistic, Load: (*number)(c.Load),
+		}
+		if t := c.Judged.TPOT; t != nil {
+			s.TPOT = of(*t)
 		}
 		if c.Cost != nil {
 			s.PerMillion, s.PerMonth = new(number(c.Cost.PerMillion.Value)), new(number(c.Cost.PerMonth))
@@ -184,7 +173,7 @@ func briefPlan(p *plan.Response, uri string) *planSummary {
 	out.NotShown = len(p.NotRun) - len(out.NotRun)
 	for i := range p.Changes[:min(len(p.Changes), shownChanges)] {
 		c := &p.Changes[i]
-		out.Changes = append(out.Changes, changeSummary{c.What, optionally(c.Ratio), c.WithinError, cut(c.Failure)})
+		out.Changes = append(out.Changes, changeSummary{c.What, (*number)(c.Ratio), c.WithinError, cut(c.Failure)})
 	}
 	out.More = len(p.Changes) - len(out.Changes)
 	if d := p.Day; d != nil {
@@ -309,7 +298,7 @@ func briefRow(r *optimize.Row) rowSummary {
 	}
 	out := rowSummary{
 		Layout: r.Label, Batch: r.Batch, Concurrency: r.Concurrency, Throughput: with(r.Throughput, r.Intervals.Throughput),
-		PerDevice: number(r.PerDevice), BoundBy: string(r.Binds), Chance: optionally(r.Chance),
+		PerDevice: number(r.PerDevice), BoundBy: string(r.Binds), Chance: (*number)(r.Chance),
 	}
 	if r.TTFT > 0 {
 		out.TTFT = with(r.TTFT.Ms(), r.Intervals.TTFT)

@@ -42,9 +42,6 @@ type File struct {
 	Bytes int    `json:"bytes"`
 }
 
-// Data are the files themselves.
-func (f *Files) Data() []launch.File { return f.data }
-
 const filesCaution = "These files follow from a model of the deployment. Read them before you apply them, and measure under your own load."
 
 func filesOperation() Operation {
@@ -58,7 +55,7 @@ func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if k.Write == nil {
 		return nil, document.Wrong("the server has no folder to write to: start \"plimsoll mcp --dir FOLDER\"", "folder")
 	}
-	out, err := MakeFiles(ctx, k, r)
+	out, err := makeFiles(ctx, k, r)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +66,8 @@ func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	return out, nil
 }
 
-// MakeFiles makes the files and writes none.
-func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
+// makeFiles makes the files and writes none.
+func makeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	r.Jobs = k.Jobs
 	names := "write_files"
 	if r.Deployment != nil {
@@ -89,8 +86,20 @@ func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	return out, nil
 }
 
-// PlainPlan puts the request of a plan, sent as it is, where a request for files has it.
-func PlainPlan(data []byte) []byte {
+// AskFiles reads a request for files whose answer is an archive; the request of a plan may be sent as it is.
+func (d *Desk) AskFiles(data []byte) (*Question, error) {
+	o := filesOperation()
+	return d.Ask(&o, "zip", plainPlan(data), func(ctx context.Context, k *Kit, request any) ([]byte, error) {
+		made, err := makeFiles(ctx, k, request.(FilesRequest))
+		if err != nil {
+			return nil, err
+		}
+		return made.archive()
+	})
+}
+
+// plainPlan puts the request of a plan, sent as it is, where a request for files has it.
+func plainPlan(data []byte) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil || fields["model"] == nil {
 		return data
@@ -98,8 +107,8 @@ func PlainPlan(data []byte) []byte {
 	return slices.Concat([]byte(`{"plan":`), data, []byte(`}`))
 }
 
-// Archive packs the files. It has no times in it: the same files are the same bytes.
-func (f *Files) Archive() ([]byte, error) {
+// archive packs the files. It has no times in it: the same files are the same bytes.
+func (f *Files) archive() ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, f := range f.data {

@@ -219,13 +219,9 @@ func listModels(_ context.Context, _ *Kit, r ListRequest) (*Models, error) {
 
 func listDevices(_ context.Context, _ *Kit, r ListRequest) (*Devices, error) {
 	all := []device.Facts{}
-	names := device.Names()
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(popular(a), popular(b)) })
-	for _, name := range names {
-		p, err := device.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
+	profiles := device.All()
+	slices.SortStableFunc(profiles, func(a, b *device.Profile) int { return cmp.Compare(popular(a.Name), popular(b.Name)) })
+	for _, p := range profiles {
 		if has(r.Query, p.Name, string(p.Vendor), p.Generation, strings.Join(p.Aliases, " ")) {
 			all = append(all, p.Facts())
 		}

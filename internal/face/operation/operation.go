@@ -66,9 +66,11 @@ type Operation struct {
 	Light bool
 	// Request and Response are the types of what is asked and answered.
 	Request, Response reflect.Type
-
-	decode func(data []byte) (request any, err error)
-	run    func(ctx context.Context, k *Kit, request any) (document any, err error)
+	// Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
+	// server takes are an [*document.InputError].
+	Decode func(data []byte) (request any, err error)
+	// Run answers a request that Decode read.
+	Run func(ctx context.Context, k *Kit, request any) (document any, err error)
 }
 
 // define makes an operation from a function.
@@ -76,24 +78,15 @@ func define[Request, Document any](name, title, description string, run func(con
 	return Operation{
 		Name: name, Title: title, Description: description,
 		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](),
-		decode: func(data []byte) (any, error) {
+		Decode: func(data []byte) (any, error) {
 			var r Request
 			err := decode(data, &r, name)
 			return r, err
 		},
-		run: func(ctx context.Context, k *Kit, request any) (any, error) {
+		Run: func(ctx context.Context, k *Kit, request any) (any, error) {
 			return document.Run(ctx, name, request.(Request), func(ctx context.Context, r Request) (*Document, error) { return run(ctx, k, r) })
 		},
 	}
-}
-
-// Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
-// server takes are an [*document.InputError].
-func (o *Operation) Decode(data []byte) (request any, err error) { return o.decode(data) }
-
-// Run answers a request of [Operation.Decode].
-func (o *Operation) Run(ctx context.Context, k *Kit, request any) (document any, err error) {
-	return o.run(ctx, k, request)
 }
 
 // Table lists the operations.

@@ -81,7 +81,7 @@ func validatePlan(k *Kit, given opsplan.Request) *Validation {
 	out.planAssumptions(k, &given, &full)
 	for i, w := range about {
 		if w.Source != "" && i < len(given.Workloads) && given.Workloads[i].Preset != "" {
-			out.assume(fmt.Sprintf("workloads.%d lengths", i), fmt.Sprintf("%g in, %g out on average", w.Input, w.Output), w.Source)
+			out.assume(true, fmt.Sprintf("workloads.%d lengths", i), fmt.Sprintf("%g in, %g out on average", w.Input, w.Output), w.Source)
 		}
 	}
 	out.planQuestions(&given)
@@ -91,36 +91,27 @@ func validatePlan(k *Kit, given opsplan.Request) *Validation {
 // planQuestions are the choices that a plan leaves open.
 func (v *Validation) planQuestions(r *opsplan.Request) {
 	if u := r.Usual(); u != nil {
-		v.ask("limits", "Which limits on TTFT and TPOT, in milliseconds? Or none (no_limits)?", u.InWords())
+		v.ask(true, "limits", "Which limits on TTFT and TPOT, in milliseconds? Or none (no_limits)?", u.InWords())
 	}
-	if r.Modes == nil && r.Devices != 1 {
-		v.ask("modes", "Prefill and decode on the same workers (agg), on separate ones (disagg), or compare both?", "both are compared")
-	}
-	if f := &r.Formats; f.Checkpoint == "" && f.GEMM == "" && f.Linear == "" {
-		v.ask("formats", "Which weight format: the checkpoint's own, or a conversion (checkpoint: fp8, fp4, int4)?", "the checkpoint's own")
-	}
+	v.ask(r.Modes == nil && r.Devices != 1, "modes", "Prefill and decode on the same workers (agg), on separate ones (disagg), or compare both?", "both are compared")
+	v.ask(ownFormats(r), "formats", "Which weight format: the checkpoint's own, or a conversion (checkpoint: fp8, fp4, int4)?", "the checkpoint's own")
+}
+
+// ownFormats says that weights stay in the checkpoint's formats.
+func ownFormats(r *opsplan.Request) bool {
+	return r.Formats.Checkpoint == "" && r.Formats.GEMM == "" && r.Formats.Linear == ""
 }
 
 // planAssumptions lists the defaults of a plan.
 func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 	if u := given.Usual(); u != nil {
-		v.assume("limits", u.InWords(), u.Source)
+		v.assume(true, "limits", u.InWords(), u.Source)
 	}
-	if given.At() == 0 && full.Limits.Any() {
-		v.assume("percentile", "mean", byDefault)
-	}
-	if given.Confidence == 0 {
-		v.assume("confidence", fmt.Sprint(full.Confidence), byDefault)
-	}
-	if given.EnergyPrice == nil {
-		v.assume("energy_price", fmt.Sprintf("%g USD per kilowatt-hour", opssimulate.DefaultEnergyPrice), byDefault)
-	}
-	if given.Modes == nil {
-		v.assume("modes", "agg and disagg are compared", byDefault)
-	}
-	if given.MTP == 0 {
-		v.assume("nextn", "no draft tokens", byDefault)
-	}
+	v.assume(given.At() == 0 && full.Limits.Any(), "percentile", "mean", byDefault)
+	v.assume(given.Confidence == 0, "confidence", fmt.Sprint(full.Confidence), byDefault)
+	v.assume(given.EnergyPrice == nil, "energy_price", fmt.Sprintf("%g USD per kilowatt-hour", opssimulate.DefaultEnergyPrice), byDefault)
+	v.assume(given.Modes == nil, "modes", "agg and disagg are compared", byDefault)
+	v.assume(given.MTP == 0, "nextn", "no draft tokens", byDefault)
 	for _, name := range full.Systems {
 		d, err := k.World.Device(name, "")
 		if err != nil {
@@ -128,29 +119,18 @@ func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 		}
 		v.systemAssumptions(given, d)
 	}
-	if f := given.Formats; f.Checkpoint == "" && f.GEMM == "" && f.Linear == "" {
-		v.assume("formats", "the checkpoint's own", byDefault)
-	}
-	if !slices.ContainsFunc(given.Workloads, func(w session.Workload) bool { return w.Prefix > 0 || w.Preset != "" }) {
-		v.assume("workloads.prefix", "no prefix cache hits", byDefault)
-	}
+	v.assume(ownFormats(given), "formats", "the checkpoint's own", byDefault)
+	cached := slices.ContainsFunc(given.Workloads, func(w session.Workload) bool { return w.Prefix > 0 || w.Preset != "" })
+	v.assume(!cached, "workloads.prefix", "no prefix cache hits", byDefault)
 }
 
 // systemAssumptions lists the defaults that depend on a system.
 func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile) {
-	if given.Engines == nil {
-		if engines := engine.RunsOn(d); engines != nil {
-			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "engines that run on it")
-		}
-	}
-	if _, ok := given.Prices[d.Name]; ok {
-		return
-	}
-	if p := d.Price; p.USDPerHour > 0 {
-		v.assume("prices."+d.Name, fmt.Sprintf("%g USD per GPU and hour", p.USDPerHour), p.Source)
-	} else {
-		v.assume("prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
-	}
+	engines := engine.RunsOn(d)
+	v.assume(given.Engines == nil && engines != nil, "engines", strings.Join(engines, ", ")+" on "+d.Name, "engines that run on it")
+	_, priced := given.Prices[d.Name]
+	v.assume(!priced && d.Price.USDPerHour > 0, "prices."+d.Name, fmt.Sprintf("%g USD per GPU and hour", d.Price.USDPerHour), d.Price.Source)
+	v.assume(!priced && d.Price.USDPerHour <= 0, "prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
 }
 
 func validateOptimize(k *Kit, given opsoptimize.Request) *Validation {
@@ -178,59 +158,48 @@ func validateOptimize(k *Kit, given opsoptimize.Request) *Validation {
 
 // optimizeQuestions are the choices that a search leaves open.
 func (v *Validation) optimizeQuestions(k *Kit, given, full *opsoptimize.Request) {
-	if !given.Limits.Any() {
-		v.ask("limits", "Which limits on TTFT and TPOT, in milliseconds?", "none: the most throughput, whatever the latency")
-	}
-	if !given.Disagg && !given.PDRatio {
-		v.ask("mode", "Prefill and decode together (the default), each phase alone (disagg), or matched instances of both (pd_ratio)?", "together")
-	}
+	v.ask(!given.Limits.Any(), "limits", "Which limits on TTFT and TPOT, in milliseconds?", "none: the most throughput, whatever the latency")
+	v.ask(!given.Disagg && !given.PDRatio, "mode", "Prefill and decode together (the default), each phase alone (disagg), or matched instances of both (pd_ratio)?", "together")
 	ascend := false
 	for _, name := range full.Devices {
 		d, err := k.World.Device(name, "")
 		ascend = ascend || err == nil && d.FollowsAscend()
 	}
-	if ascend && given.Modelling.Fusion == "" {
-		v.ask("modelling.fusion", "Does the engine compile the model into fused operators (compiled, as graph mode does), or run operator by operator (eager)? "+
-			"Compiled predicts markedly more: 3210 instead of 2149 tokens/s for Qwen3-32B on 8 devices of the guide's example.", string(deployment.Eager))
-	}
-	if given.Formats.Linear == "" {
-		v.ask("formats.linear", "Which quantization of linear layers?", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere")
-	}
+	v.ask(ascend && given.Modelling.Fusion == "", "modelling.fusion", "Does the engine compile the model into fused operators (compiled, as graph mode does), or run operator by operator (eager)? "+
+		"Compiled predicts markedly more: 3210 instead of 2149 tokens/s for Qwen3-32B on 8 devices of the guide's example.", string(deployment.Eager))
+	v.ask(given.Formats.Linear == "", "formats.linear", "Which quantization of linear layers?", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere")
 }
 
 // optimizeAssumptions lists the defaults of a search.
 func (v *Validation) optimizeAssumptions(given, full *opsoptimize.Request) {
 	const simulated, guide = "default, where candidates are simulated", "default of the Ascend guide"
 	s := &given.Space
-	for _, x := range []struct {
-		open                 bool
-		field, value, source string
-	}{
-		{!given.Limits.Any(), "limits", "none: the most throughput, whatever the latency", byDefault},
-		{given.Engine.Name == "", "engine.name", full.Engine.Name, simulated},
-		{given.Confidence == 0, "confidence", fmt.Sprint(full.Confidence), simulated},
-		{given.Formats.Linear == "", "formats.linear", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere", guide},
-		{given.Modelling.Fusion == "", "modelling.fusion", "compiled on GPUs, eager on Ascend devices", guide},
-		{given.PrefixHitRate == 0, "prefix_cache_hit_rate", "0", byDefault},
-		{s.TP == nil && s.EP == nil && s.MoEDP == nil, "space", "TP sizes, or the layouts that engines run where candidates are simulated", byDefault},
-		{s.MTP != nil && given.AcceptanceRates == nil, "mtp_acceptance_rates", fmt.Sprint(full.AcceptanceRates), guide},
-	} {
-		if x.open {
-			v.assume(x.field, x.value, x.source)
-		}
-	}
+	v.assume(!given.Limits.Any(), "limits", "none: the most throughput, whatever the latency", byDefault)
+	v.assume(given.Engine.Name == "", "engine.name", full.Engine.Name, simulated)
+	v.assume(given.Confidence == 0, "confidence", fmt.Sprint(full.Confidence), simulated)
+	v.assume(given.Formats.Linear == "", "formats.linear", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere", guide)
+	v.assume(given.Modelling.Fusion == "", "modelling.fusion", "compiled on GPUs, eager on Ascend devices", guide)
+	v.assume(given.PrefixHitRate == 0, "prefix_cache_hit_rate", "0", byDefault)
+	v.assume(s.TP == nil && s.EP == nil && s.MoEDP == nil, "space", "TP sizes, or the layouts that engines run where candidates are simulated", byDefault)
+	v.assume(s.MTP != nil && given.AcceptanceRates == nil, "mtp_acceptance_rates", fmt.Sprint(full.AcceptanceRates), guide)
 }
 
 func newValidation() *Validation {
 	return &Validation{Missing: []string{}, Problems: []document.Mistake{}, Ask: []Open{}, Assumptions: []Assumption{}}
 }
 
-func (v *Validation) assume(field, value, source string) {
-	v.Assumptions = append(v.Assumptions, Assumption{field, value, source})
+// assume adds an assumption, if a field is open.
+func (v *Validation) assume(open bool, field, value, source string) {
+	if open {
+		v.Assumptions = append(v.Assumptions, Assumption{field, value, source})
+	}
 }
 
-func (v *Validation) ask(field, question, otherwise string) {
-	v.Ask = append(v.Ask, Open{field, question, otherwise})
+// ask adds a question, if a field is open.
+func (v *Validation) ask(open bool, field, question, otherwise string) {
+	if open {
+		v.Ask = append(v.Ask, Open{field, question, otherwise})
+	}
 }
 
 // problems adds mistakes, except missing inputs, which are listed already.

@@ -79,7 +79,7 @@ func (t *errorTable) add(name string, g document.AccuracyGroup) {
 			cells = append(cells, "–", "–", "–", "–", "–")
 			continue
 		}
-		cells = append(cells, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
+		cells = append(cells, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), percentage(e.Coverage80))
 	}
 	t.Row(name, g.Rows, g.Predicted, cells)
 }
@@ -169,7 +169,6 @@ func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
 		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions",
 		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms",
 		"ttft_est_ms", "tput_per_gpu", "predicted_tput_per_gpu", "joules_per_output_token", "predicted_joules_per_output_token", "error")
-	ms := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	known := func(x float64) string {
 		if x == 0 {
 			return ""
@@ -186,8 +185,8 @@ func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
 			reason = p.Err.Error()
 		}
 		t.Row(m.Line, m.ID, m.Engine, m.Model, m.System, m.Mode, m.Input, m.Output,
-			m.Concurrency, m.TP, m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
-			p.KVTokens, p.Preempted, ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
+			m.Concurrency, m.TP, m.Quality, f3(m.TTFT.Ms()), f3(p.TTFT.Ms()), f3(m.TPOT.Ms()), f3(p.TPOT.Ms()),
+			p.KVTokens, p.Preempted, f3(ttftLow.Ms()), f3(ttftHigh.Ms()), f3(tpotLow.Ms()), f3(tpotHigh.Ms()),
 			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(float64(p.Energy.PerToken)), reason)
 	}
 	return t.CSV(w)
@@ -207,7 +206,7 @@ func Calibration(w io.Writer, r *calibrate.Response) {
 		if len(o.Residuals) > 0 {
 			measured.Expect(o, rows)
 			a, b := measured.Coverage(rows)
-			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
+			inTTFT, inTPOT = percentage(a), percentage(b)
 		}
 		t.Row(
 			name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), inTTFT,

@@ -45,11 +45,9 @@ func Models(w io.Writer, rows []ModelRow) {
 
 // Model prints the facts of one model.
 func Model(w io.Writer, f *model.Facts) {
-	line := facts(w)
+	line, some := facts(w)
 	line("Model", "%s", f.ID)
-	if f.TakenAs != "" {
-		line("Resolved to", "%s", f.TakenAs)
-	}
+	some(f.TakenAs != "", "Resolved to", "%s", f.TakenAs)
 	line("Architecture", "%s (family %s)", f.Architecture, f.Family)
 	line("Shape", "%d layers, hidden %d, vocabulary %d, up to %d positions", f.Layers, f.Hidden, f.Vocab, f.MaxPosition)
 	params := units.Count(float64(f.Parameters))
@@ -57,9 +55,7 @@ func Model(w io.Writer, f *model.Facts) {
 		params += ", active per token " + units.Count(float64(f.Active))
 	}
 	line("Parameters", "%s", params)
-	if f.MTPParameters > 0 {
-		line("", "plus %s in MTP modules", units.Count(float64(f.MTPParameters)))
-	}
+	some(f.MTPParameters > 0, "", "plus %s in MTP modules", units.Count(float64(f.MTPParameters)))
 	format := f.DType
 	if f.Quantization != "" {
 		format += ", quantized (" + f.Quantization + ")"
@@ -72,9 +68,7 @@ func Model(w io.Writer, f *model.Facts) {
 		kv += fmt.Sprintf(" (%s of the bf16 in sliding windows)", f.KV.Windowed)
 	}
 	line("KV per token", "%s", kv)
-	if f.StateBytes > 0 {
-		line("State", "%s per sequence", f.StateBytes)
-	}
+	some(f.StateBytes > 0, "State", "%s per sequence", f.StateBytes)
 	fmt.Fprintln(w)
 	t := table.New(">layers", "kind", ">parameters per layer", ">KV per token")
 	for _, k := range f.Kinds {
@@ -97,7 +91,7 @@ func Devices(w io.Writer, all []device.Facts) {
 		m := &f.Peak.Matrix
 		t.Row(
 			f.Name, f.Vendor, f.Generation, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
-			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
+			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), dash(f.Price.USDPerHour),
 		)
 	}
 	put(w, t, "")
@@ -105,32 +99,20 @@ func Devices(w io.Writer, all []device.Facts) {
 
 // Device prints one profile in full, with the tier of predictions for it.
 func Device(w io.Writer, f *device.Facts, tier device.Tier) {
-	line := facts(w)
+	line, some := facts(w)
 	line("Device", "%s (%s %s)", f.Name, f.Vendor, f.Generation)
-	if f.Base != "" {
-		line("Based on", "%s", f.Base)
-	}
-	if len(f.Aliases) > 0 {
-		line("Aliases", "%s", strings.Join(f.Aliases, ", "))
-	}
-	if f.Description != "" {
-		line("", "%s", f.Description)
-	}
-	if len(f.Instances) > 0 {
-		line("Instances", "%s", strings.Join(f.Instances, ", "))
-	}
+	some(f.Base != "", "Based on", "%s", f.Base)
+	some(len(f.Aliases) > 0, "Aliases", "%s", strings.Join(f.Aliases, ", "))
+	some(f.Description != "", "", "%s", f.Description)
+	some(len(f.Instances) > 0, "Instances", "%s", strings.Join(f.Instances, ", "))
 	line("Memory", "%s GiB at %s GB/s", number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs))
-	if f.Memory.ReportedGiB > 0 {
-		line("", "%s GiB visible to a process", number(f.Memory.ReportedGiB))
-	}
+	some(f.Memory.ReportedGiB > 0, "", "%s GiB visible to a process", number(f.Memory.ReportedGiB))
 	line("Matrix TFLOPS", "%s", peaks(&f.Peak.Matrix))
 	line("Vector TFLOPS", "%s", peaks(&f.Peak.Vector))
 	line("Efficiency", "compute %g, memory %g", f.Efficiency.Compute, f.Efficiency.Memory)
 	line("Launch", "matrix %g µs, vector %g µs, communication %g µs", f.Fixed.Matrix, f.Fixed.Vector, f.Fixed.Communication)
 	line("Node", "%d devices; links connect up to %d", f.Node, f.Devices)
-	if f.PowerW > 0 {
-		line("Power", "%g W", f.PowerW)
-	}
+	some(f.PowerW > 0, "Power", "%g W", f.PowerW)
 	line("Price", "%s", priceLine(f))
 	line("Tier", "%s: %s", tier, tier.Meaning())
 	line("Source", "%s", f.Source)
@@ -176,11 +158,4 @@ func number(x float64) string {
 		return "–"
 	}
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.1f", x), "0"), ".")
-}
-
-func price(x float64) string {
-	if x == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", x)
 }

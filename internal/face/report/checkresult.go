@@ -24,17 +24,11 @@ func checkedRun(w io.Writer, file string, r *check.CheckedRun) {
 	fmt.Fprintf(w, "%s: %s result%s\n\n", file, r.Format, aboutRun(r))
 	t := table.New("figure", ">predicted", ">80 % interval", ">measured", ">measured/predicted", "")
 	for _, f := range r.Figures {
-		word := "inside"
-		if !f.Inside {
-			word = "outside"
-		}
-		t.Row(f.Name, amount(&f, f.Predicted), amount(&f, f.Low)+" to "+amount(&f, f.High), amount(&f, f.Measured), fmt.Sprintf("×%.2f", f.Ratio), word)
+		t.Row(compared(&f), ratio(f.Ratio), inside(&f))
 	}
 	put(w, t, "")
 	fmt.Fprintf(w, "\nIntervals from %s.\n", r.Basis)
-	for _, n := range r.Notes {
-		fmt.Fprintf(w, "Note: %s.\n", strings.TrimSuffix(n, "."))
-	}
+	sentences(w, "Note", r.Notes)
 	if r.Inside {
 		fmt.Fprintln(w, "The run is inside the intervals: it agrees with the prediction.")
 		return
@@ -73,6 +67,19 @@ func amount(f *check.Figure, x float64) string {
 		return fmt.Sprintf("%.4g", x)
 	}
 	return fmt.Sprintf("%.4g ms", x)
+}
+
+// compared are the cells of a figure: its name, what was predicted, and what was measured.
+func compared(f *check.Figure) []string {
+	return []string{f.Name, amount(f, f.Predicted), amount(f, f.Low) + " to " + amount(f, f.High), amount(f, f.Measured)}
+}
+
+// inside is whether a figure is in its interval.
+func inside(f *check.Figure) string {
+	if f.Inside {
+		return "inside"
+	}
+	return "outside"
 }
 
 // causes lists the assumptions tested.

@@ -87,7 +87,7 @@ func target(w io.Writer, r *configure.Response) {
 		return
 	}
 	best := &r.Results[r.At]
-	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
+	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), ahead(r))
 }
 
 // asked prints the model, the size or load, the lengths of requests and the limits.
@@ -134,8 +134,8 @@ func nearestOf(n *experiment.Option, meets workload.Limits) string {
 	return fmt.Sprintf("over the %s; the nearest deployment has %s, and meets limits of %s", n.Binds, has, strings.Join(met, " and "))
 }
 
-// compared is the advantage of the better of two experiments.
-func compared(r *configure.Response) string {
+// ahead is the advantage of the better of two experiments.
+func ahead(r *configure.Response) string {
 	if len(r.Results) != 2 {
 		return ""
 	}

@@ -34,7 +34,7 @@ func NeedsCSV(w io.Writer, x *experiment.Result) error {
 	t := table.New(append(optionColumns(x.Experiment.Mode), "replicas_needed", "total_gpus_needed", "load_served_pct")...)
 	for i := range x.Rows {
 		n := &x.Rows[i]
-		t.Row(optionCells(x, n), n.Copies, n.Used, strconv.FormatFloat(100*n.Load, 'f', 3, 64))
+		t.Row(optionCells(x, n), n.Copies, n.Used, f3(100*n.Load))
 	}
 	return t.CSV(w)
 }
@@ -62,21 +62,14 @@ func optionColumns(m experiment.ServingMode) []string {
 func optionCells(x *experiment.Result, o *experiment.Option) []string {
 	e := &x.Experiment
 	g := float64(o.Devices(e))
-	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 	n := strconv.Itoa
-	some := func(v float64) string { // empty where requests generate one token
-		if v == 0 {
-			return ""
-		}
-		return f(v)
-	}
 	chance, memory, budget := "", "", "" // of rows alone
 	if o.Memory > 0 {
-		chance, memory, budget = f(o.Chance), f(o.Memory.GiB()), n(o.Budget)
+		chance, memory, budget = f3(o.Chance), f3(o.Memory.GiB()), n(o.Budget)
 	}
 	row := []string{
-		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), some(o.TPOT.Ms()), f(o.Latency.Ms()),
-		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), some(o.User()), n(o.Used), n(o.Copies), chance,
+		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f3(o.RequestRate), f3(o.TTFT.Ms()), f3some(o.TPOT.Ms()), f3(o.Latency.Ms()),
+		f3(o.RequestRate), f3(o.RequestRate / g), f3(o.Throughput), f3(o.Throughput / g), f3some(o.User()), n(o.Used), n(o.Copies), chance,
 		memory, budget, e.Engine.Name, o.Version, e.System,
 	}
 	worker := func(p *deployment.Pool, batch, workers int) {
@@ -95,7 +88,7 @@ func optionCells(x *experiment.Result, o *experiment.Option) []string {
 	if p := o.Energy; p != nil {
 		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
 	}
-	return append(row, watts, joules, f(o.Throughput/g))
+	return append(row, watts, joules, f3(o.Throughput/g))
 }
 
 // ParetoCSV writes the deployments on the frontier of an experiment in the columns of its rows, the slowest for a user first.

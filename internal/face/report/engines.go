@@ -32,12 +32,10 @@ func Engines(w io.Writer, all []*engine.Profile) {
 
 // Engine prints every default of one engine.
 func Engine(w io.Writer, p *engine.Profile) {
-	line := facts(w)
+	line, some := facts(w)
 	line("Engine", "%s (%s)", p.Name, p.Title)
 	line("Versions", "%s", p.Versions)
-	if len(p.Aliases) > 0 {
-		line("Aliases", "%s", strings.Join(p.Aliases, ", "))
-	}
+	some(len(p.Aliases) > 0, "Aliases", "%s", strings.Join(p.Aliases, ", "))
 	line("Source", "%s", p.Source)
 	fmt.Fprintln(w)
 

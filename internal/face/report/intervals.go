@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -115,9 +114,3 @@ func pairIntervals(w io.Writer, d *optimize.Device, pairs []optimize.Pair) {
 
 // ranged prints a figure with its interval.
 func ranged(x float64, e calibration.Error) string { return f2(x) + " " + plusMinus(e) }
-
-// span prints both ends of the 80 % interval of a time.
-func span(e calibration.Error, t units.Seconds) string {
-	low, high := e.Times(t)
-	return fmt.Sprintf("%s to %s", low, high)
-}

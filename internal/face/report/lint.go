@@ -93,21 +93,30 @@ func findings(w io.Writer, r *lint.Response) {
 	fmt.Fprintln(w, "\nFindings:")
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(w, "  %-8s%s ", f.Severity, f.Code)
-		switch {
-		case f.File != "" && f.Line > 0:
-			fmt.Fprintf(w, "%s:%d: ", f.File, f.Line)
-		case f.File != "":
-			fmt.Fprintf(w, "%s: ", f.File)
-		}
-		if f.Where != "" && !strings.HasPrefix(f.What, f.Where+" ") {
-			fmt.Fprintf(w, "%s: ", f.Where)
-		}
-		fmt.Fprintln(w, f.What)
+		fmt.Fprintf(w, "  %-8s%s %s%s\n", f.Severity, f.Code, placed(f), found(f))
 		if f.Better != "" {
 			fmt.Fprintf(w, "          better: %s\n", f.Better)
 		}
 	}
+}
+
+// placed is the file and the line of a finding, in front of it; "" for one in a command.
+func placed(f *lint.Finding) string {
+	switch {
+	case f.File != "" && f.Line > 0:
+		return fmt.Sprintf("%s:%d: ", f.File, f.Line)
+	case f.File != "":
+		return f.File + ": "
+	}
+	return ""
+}
+
+// found is what was found, and where unless that is said.
+func found(f *lint.Finding) string {
+	if f.Where == "" || strings.HasPrefix(f.What, f.Where+" ") {
+		return f.What
+	}
+	return f.Where + ": " + f.What
 }
 
 // improvements prints the better settings.

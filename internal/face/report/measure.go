@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -35,9 +34,7 @@ func Measure(w io.Writer, r *measure.Response) {
 		fmt.Fprintf(w, "%s, about %.0f minutes (%.0f GPU-minutes), %s:\n\n", units.Counted(len(r.Runs), "run"), math.Ceil(r.Minutes), math.Ceil(r.GPUMinutes), expected(r))
 		runs(w, r.Runs)
 	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(w, "Note: %s.\n", strings.TrimSuffix(n, "."))
-	}
+	sentences(w, "Note", r.Notes)
 	if len(r.Runs) > 0 {
 		fmt.Fprintln(w, "\nWrite the script that makes them with --write DIR, and read the results with --from DIR.")
 	}
@@ -61,11 +58,7 @@ func runs(w io.Writer, all []measure.Run) {
 		if run.Start > 0 {
 			seconds = fmt.Sprintf("%.0f + %.0f", run.Start, run.Seconds)
 		}
-		tpot := "–"
-		if run.TPOT != nil {
-			tpot = bracketed(*run.TPOT)
-		}
-		t.Row(run.ID, strconv.Itoa(run.GPUs), strconv.Itoa(run.Concurrency), strconv.Itoa(run.Requests), seconds, bracketed(run.TTFT), tpot, bracketed(run.Tokens))
+		t.Row(run.ID, run.GPUs, run.Concurrency, run.Requests, seconds, bracketed(run.TTFT), bracketed(run.TPOT.Zero()), bracketed(run.Tokens))
 	}
 	put(w, t, "")
 	fmt.Fprintln(w, "Seconds: the start of the server, and the run. Times and tokens/s are what is predicted for the run.")
@@ -83,11 +76,7 @@ func Measured(w io.Writer, o *measure.Outcome) {
 		name := r.ID
 		for k := range r.Figures {
 			f := &r.Figures[k]
-			word := "inside"
-			if !f.Inside {
-				word = "outside"
-			}
-			t.Row(name, f.Name, amount(f, f.Predicted), amount(f, f.Low)+" to "+amount(f, f.High), amount(f, f.Measured), signed(f.Ratio), refitted(r.Refitted, f.Name), word)
+			t.Row(name, compared(f), signed(f.Ratio), refitted(r.Refitted, f.Name), inside(f))
 			name = ""
 		}
 	}
@@ -97,19 +86,11 @@ func Measured(w io.Writer, o *measure.Outcome) {
 	t = table.New("deployment", ">before", ">after", ">chance of being best: before", ">after", ">runs")
 	for i := range o.Options {
 		x := &o.Options[i]
-		before := "–"
-		if x.Before.Value > 0 {
-			before = bracketed(x.Before)
-		}
-		t.Row(x.Name, before, bracketed(x.After), percentage(x.Best[0]), percentage(x.Best[1]), strconv.Itoa(x.Runs))
+		t.Row(x.Name, bracketed(x.Before), bracketed(x.After), percentage(x.Best[0]), percentage(x.Best[1]), x.Runs)
 	}
 	put(w, t, "")
-	for _, m := range o.Missing {
-		fmt.Fprintf(w, "Not used: %s.\n", strings.TrimSuffix(m, "."))
-	}
-	for _, n := range o.Notes {
-		fmt.Fprintf(w, "Note: %s.\n", strings.TrimSuffix(n, "."))
-	}
+	sentences(w, "Not used", o.Missing)
+	sentences(w, "Note", o.Notes)
 }
 
 // signed is how far the measured value lies from the predicted one.
@@ -130,8 +111,7 @@ func MeasuredKernels(w io.Writer, r *measure.KernelsResponse) {
 	fmt.Fprintf(w, "%s measured on %s, compared with the operator times of %s (tier %s)\n\n", units.Counted(len(r.Kernels), "kernel"), r.Device, r.System, r.Tier)
 	t := table.New("kernels", ">number", ">measured/predicted: median", ">p10", ">p90")
 	for _, g := range r.Groups {
-		ratio := func(x float64) string { return fmt.Sprintf("×%.2f", x) }
-		t.Row(g.Name, strconv.Itoa(g.Kernels), ratio(g.Median), ratio(g.Low), ratio(g.High))
+		t.Row(g.Name, g.Kernels, ratio(g.Median), ratio(g.Low), ratio(g.High))
 	}
 	put(w, t, "")
 	fmt.Fprintln(w)

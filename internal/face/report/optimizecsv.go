@@ -63,23 +63,14 @@ func rawHead(r *optimize.Response, d *optimize.Device, p *optimize.Search, effec
 }
 
 func rawRow(r *optimize.Response, d *optimize.Device, p *optimize.Search, row *optimize.Row) []string {
-	f3 := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	return append(
 		rawHead(r, d, p, row.Effective, row.Budget, row.Chunks),
-		strconv.Itoa(row.Concurrency), latency(row.TTFT.Ms()), latency(row.TPOT.Ms()),
+		strconv.Itoa(row.Concurrency), f3some(row.TTFT.Ms()), f3some(row.TPOT.Ms()),
 		f3(row.Throughput), f3(row.PerDevice), row.Label, strconv.Itoa(row.Batch),
 		bounds(row.Best.PrefillBound), bounds(row.Best.DecodeBound),
 		f3(row.Weights.GiB()), f3(row.KV.GiB()), f3(row.Activation.GiB()), f3(row.Available.GiB()),
 		string(p.Mode), "true", string(row.Binds), "",
 	)
-}
-
-// latency prints milliseconds, or nothing for zero.
-func latency(x float64) string {
-	if x == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'f', 3, 64)
 }
 
 // bounds prints a breakdown, nothing for a phase that did not run.

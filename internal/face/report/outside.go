@@ -20,7 +20,7 @@ func Outside(w io.Writer, r *accuracy.Response) {
 		if math.IsNaN(x) {
 			return "–"
 		}
-		return fmt.Sprintf("%.0f %%", 100*x)
+		return percentage(x)
 	}
 	for _, g := range r.Outside {
 		cells := []any{g.Load, g.Rows, g.Sources}

@@ -212,7 +212,7 @@ func probability(x *float64) string {
 	if x == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.0f %%", 100**x)
+	return percentage(*x)
 }
 
 // planSessions prints what contenders do with sessions.
@@ -234,7 +234,6 @@ func planSessions(w io.Writer, p *plan.Response) {
 		if x == nil {
 			continue
 		}
-		percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 		seconds := func(r plan.Range) plan.Range {
 			return plan.Range{Value: r.Value / 1e3, Low: r.Low / 1e3, High: r.High / 1e3}
 		}
@@ -242,11 +241,7 @@ func planSessions(w io.Writer, p *plan.Response) {
 		if asked && x.TimeAt != nil {
 			cells = append(cells, units.Figure(*x.TimeAt/1e3))
 		}
-		cost := "–"
-		if x.PerSession != nil {
-			cost = bracketed(*x.PerSession)
-		}
-		t.Row(i+1, units.Figure(x.Rate.Value), percent(x.CachedShare), percent(x.HostShare), bracketed(seconds(x.Time)), cells, cost)
+		t.Row(i+1, units.Figure(x.Rate.Value), pc(x.CachedShare), pc(x.HostShare), bracketed(seconds(x.Time)), cells, bracketed(x.PerSession.Zero()))
 	}
 	put(w, t, "  ")
 }
@@ -379,7 +374,7 @@ func planChanges(w io.Writer, p *plan.Response) {
 			value = units.Figure(*c.TokensPerGPU)
 		}
 		if c.Ratio != nil {
-			by = fmt.Sprintf("×%.2f", *c.Ratio)
+			by = ratio(*c.Ratio)
 			if c.WithinError {
 				note += " (within error)"
 			}

@@ -43,14 +43,14 @@ func diffFigures(w io.Writer, d *plan.Diff) {
 	}
 	t := table.New("", ">A", ">B", ">B/A", "")
 	for _, f := range d.Figures {
-		ratio, note := "–", ""
+		by, note := "–", ""
 		if f.A > 0 {
-			ratio = fmt.Sprintf("×%.2f", f.B/f.A)
+			by = ratio(f.B / f.A)
 		}
 		if f.A != f.B && f.WithinError {
 			note = "within the error of A"
 		}
-		t.Row(f.Name, units.Figure(f.A), units.Figure(f.B), ratio, note)
+		t.Row(f.Name, units.Figure(f.A), units.Figure(f.B), by, note)
 	}
 	fmt.Fprintln(w)
 	put(w, t, "  ")

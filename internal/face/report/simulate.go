@@ -98,7 +98,7 @@ func share(e float64) string {
 	if math.IsInf(e, 1) {
 		return "?"
 	}
-	return fmt.Sprintf("%.1f %%", 100*e)
+	return pc(e)
 }
 
 // latencies is the table of times.

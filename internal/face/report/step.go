@@ -41,7 +41,8 @@ func Step(w io.Writer, r *opsstep.Response) {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note            %s\n", n)
 	}
-	fmt.Fprintf(w, "Interval        %s (80 %%), from %s\n", span(r.Error, r.Result.Time), r.Basis)
+	low, high := r.Error.Times(r.Result.Time)
+	fmt.Fprintf(w, "Interval        %s to %s (80 %%), from %s\n", low, high, r.Basis)
 	if x := r.Silicon; x != nil {
 		fmt.Fprintf(w, "On silicon      %s (%s to %s, 80 %%), with times of measured kernels (--policy physical)\n", x.Time, units.Seconds(x.Interval.Low), units.Seconds(x.Interval.High))
 	}

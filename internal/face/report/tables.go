@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
@@ -66,13 +68,40 @@ func notesOf(w io.Writer, notes []string) {
 	}
 }
 
-// facts prints the lines of a description, names in a column of 18.
-func facts(w io.Writer) func(name, format string, a ...any) {
-	return func(name, format string, a ...any) { fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...)) }
+// sentences prints texts, each as a sentence behind a word.
+func sentences(w io.Writer, word string, texts []string) {
+	for _, text := range texts {
+		fmt.Fprintf(w, "%s: %s.\n", word, strings.TrimSuffix(text, "."))
+	}
+}
+
+// facts prints the lines of a description, names in a column of 18: line always, some if there is something to say.
+func facts(w io.Writer) (line func(name, format string, a ...any), some func(known bool, name, format string, a ...any)) {
+	line = func(name, format string, a ...any) { fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...)) }
+	some = func(known bool, name, format string, a ...any) {
+		if known {
+			line(name, format, a...)
+		}
+	}
+	return line, some
 }
 
 // pc prints a share in percent.
 func pc(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+
+// ratio prints a factor.
+func ratio(x float64) string { return fmt.Sprintf("×%.2f", x) }
+
+// f3 prints three decimals, for programs.
+func f3(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+
+// f3some is f3, empty for zero.
+func f3some(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return f3(x)
+}
 
 // tables lists the kernel tables that were read.
 func tables(w io.Writer, u *prices.Use) {

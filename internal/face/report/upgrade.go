@@ -125,15 +125,7 @@ func (u upgradeText) code(name string) string {
 }
 
 func (u upgradeText) finding(f *lint.Finding) {
-	text := fmt.Sprintf("%s %s ", f.Severity, f.Code)
-	if f.File != "" {
-		text += f.File
-		if f.Line > 0 {
-			text += fmt.Sprintf(":%d", f.Line)
-		}
-		text += ": "
-	}
-	text += u.code(f.Where) + ": " + f.What
+	text := fmt.Sprintf("%s %s %s%s: %s", f.Severity, f.Code, placed(f), u.code(f.Where), f.What)
 	if f.Better != "" {
 		text += "; better: " + u.code(f.Better)
 	}

@@ -156,17 +156,8 @@ func (a *axis) ticks(most int) (at []float64) {
 	if a.Log {
 		return a.logTicks(most)
 	}
-	span := scatter.Span{Lo: a.Min, Hi: a.Max}
-	for step := span.Finest(most); ; step = step.Coarser() {
-		first, last := span.Multiples(step)
-		if last-first > float64(most) {
-			continue
-		}
-		for i := first; i <= last; i++ {
-			at = append(at, i*step.Size())
-		}
-		return at
-	}
+	at, _ = scatter.Span{Lo: a.Min, Hi: a.Max}.Round(most + 1)
+	return at
 }
 
 func (a *axis) logTicks(most int) (at []float64) {

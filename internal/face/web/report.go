@@ -2,6 +2,7 @@ package web
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -23,18 +24,12 @@ func Report(w io.Writer, p *plan.Response) error {
 		return err
 	}
 	style, err := assets.ReadFile("assets/style.css")
-	if err != nil {
-		return fmt.Errorf("reading the styles of a report: %w", err)
-	}
-	script, err := assets.ReadFile("assets/report.js")
-	if err != nil {
-		return fmt.Errorf("reading the script of a report: %w", err)
+	script, unread := assets.ReadFile("assets/report.js")
+	t, broken := pages()
+	if err := errors.Join(err, unread, broken); err != nil {
+		return fmt.Errorf("reading the parts of a report: %w", err)
 	}
 	v.Style, v.Script = template.CSS(style), template.JS(script) // ours
-	t, err := pages()
-	if err != nil {
-		return fmt.Errorf("reading the templates of a report: %w", err)
-	}
 	return t.Execute(w, v)
 }
 

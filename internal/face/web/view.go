@@ -318,21 +318,17 @@ func (f figure) against(r plan.Range, limit float64) figure {
 	return f
 }
 
-// interval writes the ends of an interval; "" if there is none.
-func interval(r plan.Range) string {
+// ends writes the ends of an interval; "" if there is none.
+func ends(r plan.Range, text func(float64) string) string {
 	if r.Low == r.High {
 		return ""
 	}
-	return number(r.Low) + " to " + number(r.High)
+	return text(r.Low) + " to " + text(r.High)
 }
 
-// dollarRange writes the ends of an interval of US dollars; "" if there is none.
-func dollarRange(r plan.Range) string {
-	if r.Low == r.High {
-		return ""
-	}
-	return dollars(r.Low) + " to " + dollars(r.High)
-}
+func interval(r plan.Range) string { return ends(r, number) }
+
+func dollarRange(r plan.Range) string { return ends(r, dollars) }
 
 // limitBar shows an interval against a limit, which is at two thirds of the width.
 func limitBar(r plan.Range, limit float64) template.HTML {

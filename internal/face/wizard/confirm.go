@@ -55,22 +55,31 @@ func (w *wizard) choose(ctx context.Context, title string, can []string) (string
 	for _, do := range can {
 		p.options = append(p.options, option{do, w.text.Actions[do]})
 	}
+	switch r, err := w.pick(ctx, p); {
+	case err != nil:
+		return "", err
+	case r.verb == quit:
+		return doQuit, nil
+	case r.verb == answers:
+		return r.value, nil
+	}
+	return doChange, nil
+}
+
+// pick asks until one of the options is chosen, or something else is done.
+func (w *wizard) pick(ctx context.Context, p *prompt) (reply, error) {
 	for {
 		r, err := w.asker.ask(ctx, p)
-		switch {
-		case err != nil:
-			return "", err
-		case r.verb == quit:
-			return doQuit, nil
-		case r.verb == change || r.verb == goBack:
-			return doChange, nil
-		case slices.Contains(can, r.value):
+		if err != nil || r.verb != answers && r.verb != unsure {
+			return r, err
+		}
+		if slices.ContainsFunc(p.options, func(o option) bool { return o.value == r.value }) {
 			w.asker.keep(p, r.value)
-			return r.value, nil
+			return r, nil
 		}
 		p.notes = []string{w.text.NeedAnswer}
 		if r.value != "" {
-			p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+strconv.Itoa(len(can)))}
+			p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+strconv.Itoa(len(p.options)))}
 		}
 	}
 }

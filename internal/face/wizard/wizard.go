@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -256,23 +255,14 @@ func (w *wizard) change(ctx context.Context) error {
 	if len(p.options) == 0 {
 		return nil // asks the question again
 	}
-	for {
-		r, err := w.asker.ask(ctx, p)
-		switch {
-		case err != nil:
-			return err
-		case r.verb == quit:
-			return ErrQuit
-		case r.verb != answers:
-			return nil
-		}
-		for _, o := range p.options {
-			if o.value == r.value {
-				w.asker.keep(p, r.value)
-				w.Change(ID(r.value))
-				return nil
-			}
-		}
-		p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+strconv.Itoa(len(p.options)))}
+	r, err := w.pick(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case r.verb == quit:
+		return ErrQuit
+	case r.verb == answers:
+		w.Change(ID(r.value))
 	}
+	return nil
 }
