@@ -50,7 +50,7 @@ func TestConfidence(t *testing.T) {
 	before := math.Inf(1)
 	for _, confidence := range []float64{0.1, 0.5, 0.9, 0.99} {
 		q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 2)
-		q.Limits, q.Confidence, q.BatchRange = workload.Limits{TPOT: 25 * units.Millisecond}, confidence, []int{256}
+		q.Limits, q.Confidence, q.BatchRange, q.Output = workload.Limits{TPOT: 25 * units.Millisecond}, confidence, []int{256}, 30
 		r, err := optimize.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Fatal(err)
