@@ -10,7 +10,7 @@ FUZZTIME  ?= 10s
 # For one package, on a slow machine that does other work too.
 TIMEOUT   ?= 18m
 # Without debug information packages compile in about five sixths of the time, and test binaries link in half. tools/pytypes and
-# tools/install repeat these flags, so that they find what make test compiled.
+# tools/install repeat these flags, as tools/mutate and tools/browser do, so that they find what make test compiled.
 FLAGS     := -trimpath -gcflags=all=-dwarf=false -ldflags='-s -w'
 # vet is part of make check.
 QUICK     := -vet=off $(FLAGS)

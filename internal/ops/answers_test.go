@@ -39,7 +39,7 @@ func TestOneAnswer(t *testing.T) {
 	const model, system = "Qwen/Qwen3-32B", "h200_sxm"
 	l := workload.Limits{TPOT: 50 * ms}
 	o, err := optimize.Run(t.Context(), world(), optimize.Request{
-		Model: model, Devices: []string{system}, NumDevices: 8, Input: 3500, Output: 1500, Limits: l,
+		Model: model, Devices: []string{system}, NumDevices: 8, Input: 3500, Output: 150, Limits: l,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,14 +59,14 @@ func TestOneAnswer(t *testing.T) {
 		return answer{p.Layout.Label(false), p.Replicas, o.Concurrency, o.Budget, units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput}
 	}
 	x := configured(t, experiment.Experiment{
-		Model: model, System: system, Devices: 8, Engine: deployment.Engine{Name: "vllm"}, Input: 3500, Output: 1500, Limits: l,
+		Model: model, System: system, Devices: 8, Engine: deployment.Engine{Name: "vllm"}, Input: 3500, Output: 150, Limits: l,
 	}, 1)
 	if got := of(&x.Rows[0]); got != want {
 		t.Errorf("the optimizer finds %+v, an experiment %+v", want, got)
 	}
 	p, err := plan.Run(t.Context(), world(), plan.Request{
 		Model: model, Systems: []string{system}, Devices: 8, Engines: []string{"vllm"}, Modes: []experiment.ServingMode{experiment.Aggregated},
-		Workloads: []session.Workload{{Input: 3500, Output: 1500}}, Limits: l, NoChanges: true,
+		Workloads: []session.Workload{{Input: 3500, Output: 150}}, Limits: l, NoChanges: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestRowsShown(t *testing.T) {
 func TestDraftsOptimized(t *testing.T) {
 	t.Parallel()
 	o, err := optimize.Run(t.Context(), world(), optimize.Request{
-		Model: "deepseek-ai/DeepSeek-R1", Devices: []string{"h200_sxm"}, NumDevices: 8, Input: 1000, Output: 100, Space: search.Space{MTP: []int{2}},
+		Model: "deepseek-ai/DeepSeek-R1", Devices: []string{"h200_sxm"}, NumDevices: 8, Input: 1000, Output: 20, Space: search.Space{MTP: []int{2}},
 		Limits: workload.Limits{TPOT: 40 * ms},
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func TestDraftsOptimized(t *testing.T) {
 		Layout: row.Candidate.Layout, Replicas: row.Replicas, MTP: row.Candidate.MTP, Settings: row.Settings,
 	}}}
 	q := simulate.Request{Deployment: d}
-	q.Concurrency, q.Input, q.Output = row.Best.Concurrency, 1000, 100
+	q.Concurrency, q.Input, q.Output = row.Best.Concurrency, 1000, 20
 	got, err := simulate.Run(t.Context(), new(session.Session), q)
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func TestTokenBudgets(t *testing.T) {
 	for range 8 {
 		e := anyExperiment(r)
 		e.Mode, e.System, e.DecodeSystem, e.Prefix = experiment.Aggregated, "h200_sxm", "", 0
-		e.Input, e.Workers.MaxBatch = 1000+r.IntN(3000), 64
+		e.Input, e.Workers.MaxBatch = 1000+r.IntN(3000), 24
 		e.Limits = workload.Limits{TTFT: units.Seconds(0.2 + r.Float64()), TPOT: units.Seconds(0.01 + 0.03*r.Float64())}
 		fixed := e
 		fixed.Engine.Settings = []string{"token_budget=8192"}

@@ -22,7 +22,7 @@ import (
 func TestEstimatesAreRows(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
-	for rows := 0; rows < 60; {
+	for rows := 0; rows < 30; {
 		e := anyExperiment(r)
 		found, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e}})
 		if err != nil {

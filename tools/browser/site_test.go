@@ -13,8 +13,9 @@ import (
 func TestSite(t *testing.T) {
 	chrome(t)
 	out := t.TempDir()
+	run := []string{"run", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "../site", "-parts", "../site", "-root", "../..", "-out", out, "-name"} // compiled as make test does
 	for _, name := range []string{"v0", "dev"} {
-		if text, err := exec.CommandContext(t.Context(), "go", "run", "../site", "-parts", "../site", "-root", "../..", "-out", out, "-name", name).CombinedOutput(); err != nil {
+		if text, err := exec.CommandContext(t.Context(), "go", append(run, name)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}

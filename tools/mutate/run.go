@@ -69,7 +69,7 @@ func measure(o *options, w io.Writer) error {
 	return nil
 }
 
-// build compiles the tests of the killers with all changes in them.
+// build compiles the tests of the killers with all changes in them, with the flags of "make test".
 func build(o *options, dir, overlay string) ([]*killer, error) {
 	all, err := list(o.root, packages.NeedForTest, true, o.killers)
 	if err != nil {
@@ -86,7 +86,7 @@ func build(o *options, dir, overlay string) ([]*killer, error) {
 			// The same draws for every change, and no time spent on a small example.
 			k.args = append(k.args, "-rapid.seed=1", "-rapid.shrinktime=1ns", "-rapid.nofailfile")
 		}
-		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", k.binary, p.PkgPath)
+		cmd := exec.Command("go", "test", "-c", "-vet=off", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-overlay", overlay, "-o", k.binary, p.PkgPath)
 		cmd.Dir = o.root
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s with all changes: %w\n%s", p.PkgPath, err, text)

@@ -39,7 +39,7 @@ func TestExplainedSteps(t *testing.T) {
 		other bool // the row's prefill is no single step
 	}{
 		{"Qwen/Qwen3-32B --tpot-limit 50" + load, 2, false},
-		{"Qwen/Qwen3-32B --tpot-limit 50" + load + kernels, 2, false},
+		{"Qwen/Qwen3-32B --tpot-limit 50 --num-devices 2 --input-length 512 --output-length 64 --compile" + kernels, 2, false},
 		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm" + fitted, 2, false},
 		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm --no-compile" + fitted, 2, false},
 		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm --pricing roofline" + fitted, 2, false},

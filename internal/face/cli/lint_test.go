@@ -61,7 +61,7 @@ func TestLintOwnFiles(t *testing.T) {
 			}
 		}
 		in(t, dir, &rows, "cli", "default", "--model-path", c.model, "--system", "h200_sxm", "--total-gpus", c.devices, "--backend", c.engine,
-			"--isl", "2000", "--osl", "20", "--ttft", "5000", "--tpot", "40", "--save-dir", "out", "--json", "-q", "--top-n", "1")
+			"--isl", "2000", "--osl", "8", "--ttft", "5000", "--tpot", "40", "--save-dir", "out", "--json", "-q", "--top-n", "1")
 		for _, x := range rows.Experiments {
 			row := x.Rows[0]
 			scripts, err := filepath.Glob(filepath.Join(dir, "out", "*", x.Request.Name, "top1", "*", "plain", "node_*.sh"))
@@ -93,7 +93,7 @@ func TestLintOwnFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			var again simulated
-			in(t, dir, &again, "simulate", "--deployment", "d.json", "--concurrency", at, "--input-length", "2000", "--output-length", "20", "--json")
+			in(t, dir, &again, "simulate", "--deployment", "d.json", "--concurrency", at, "--input-length", "2000", "--output-length", "8", "--json")
 			if again != *p {
 				t.Errorf("%s %s %s: simulate prints %+v, lint %+v", c.engine, c.model, x.Request.Name, again, *p)
 			}

@@ -499,12 +499,12 @@ func TestWizardCompare(t *testing.T) {
 		d.base(small, "h200_sxm", "1")
 		d.answer(wizard.Mode, wizard.Compare)
 		d.answer(wizard.SLO, wizard.TPOTOnly)
-		d.answer(wizard.TPOT, "50")
+		d.answer(wizard.TPOT, "2.5") // a longer one is kept by thousands of requests at a time
 		d.answer(wizard.PrefixCache, wizard.Yes)
 		d.answer(wizard.PrefixTokens, "64")
 		d.answer(wizard.Quantization, wizard.Checkpoint)
 		command := d.command()
-		if want := "plimsoll plan " + small + " --system h200_sxm --gpus 1 --isl 512 --osl 64 --prefix 64 --tpot 50"; command != want {
+		if want := "plimsoll plan " + small + " --system h200_sxm --gpus 1 --isl 512 --osl 64 --prefix 64 --tpot 2.5"; command != want {
 			d.t.Errorf("want %s\ngot  %s", want, command)
 		}
 		d.do(d.text.ConfirmTitle, 0)

@@ -27,7 +27,7 @@ func TestConversations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k := kit()
+			k := remembering()
 			k.Write = func(string, []launch.File) error { return nil }
 			s := overHTTP(t, k, nil)
 			var last *sdk.CallToolResult

@@ -43,6 +43,16 @@ func kit() *operation.Kit {
 	}
 }
 
+// known are simulations of tests that ask small questions, which answers do not depend on; a server has such a memory too.
+var known = &session.Memo{Size: 10_000}
+
+// remembering is a kit that shares simulations with others.
+func remembering() *operation.Kit {
+	k := kit()
+	k.World.Memo = known
+	return k
+}
+
 func server(t *testing.T, k *operation.Kit) *mcp.Server {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{

@@ -19,7 +19,7 @@ func tokens(t *testing.T, v any) int {
 
 // TestTokens: what agents pay for stays small. All figures are upper bounds; the test prints what they are.
 func TestTokens(t *testing.T) {
-	s := overHTTP(t, kit(), nil)
+	s := overHTTP(t, remembering(), nil)
 	tools, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

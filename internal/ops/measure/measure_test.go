@@ -26,7 +26,7 @@ import (
 func question(gpus int, engines ...string) Request {
 	r := plan.Request{
 		Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: gpus, Engines: engines, Modes: []experiment.ServingMode{experiment.Aggregated},
-		Workloads: []session.Workload{{Input: 1024, Output: 128}}, Limits: workload.Limits{TTFT: 2, TPOT: 0.03},
+		Workloads: []session.Workload{{Input: 1024, Output: 32}}, Limits: workload.Limits{TTFT: 0.5, TPOT: 0.02},
 	}
 	return Request{Plan: r}
 }

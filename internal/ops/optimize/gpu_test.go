@@ -30,7 +30,7 @@ func TestMoreDevicesNeverLose(t *testing.T) {
 		before := 0.0
 		for _, n := range []int{1, 2, 3, 8, 9} { // a whole node and one more
 			q := gpuRequest(c.model, "h200_sxm", n)
-			q.Limits, q.BatchRange = c.limits, []int{8}
+			q.Limits, q.BatchRange, q.Output = c.limits, []int{8}, 20
 			r, err := optimize.Run(t.Context(), w, q)
 			if err != nil {
 				t.Fatal(err)
@@ -50,7 +50,7 @@ func TestConfidence(t *testing.T) {
 	before := math.Inf(1)
 	for _, confidence := range []float64{0.1, 0.5, 0.9, 0.99} {
 		q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 2)
-		q.Limits, q.Confidence, q.BatchRange = workload.Limits{TPOT: 25 * units.Millisecond}, confidence, []int{256}
+		q.Limits, q.Confidence, q.BatchRange, q.Output = workload.Limits{TPOT: 25 * units.Millisecond}, confidence, []int{256}, 30
 		r, err := optimize.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ func TestLongerPromptsNeverGain(t *testing.T) {
 		before, at := math.Inf(1), 0
 		for _, input := range []int{4000, 8192, 8193, 16384, 16385} { // whole budgets and one token more
 			q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 4)
-			q.Input, q.Output, q.Limits = input, 300, limits
+			q.Input, q.Output, q.Limits = input, 60, limits
 			r, err := optimize.Run(t.Context(), new(session.Session), q)
 			if err != nil {
 				t.Fatal(err)

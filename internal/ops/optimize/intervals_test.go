@@ -1,7 +1,9 @@
 package optimize_test
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -13,13 +15,22 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// optimized searches Qwen3-32B on a device.
+// searched are the searches of [optimized]: tests only read them.
+var searched sync.Map
+
+// optimized searches Qwen3-32B on a device, once for all tests.
 func optimized(t *testing.T, device string, tpot units.Seconds) *optimize.Search {
 	t.Helper()
-	var w session.Session
-	q := search32B(device)
-	q.Limits.TPOT = tpot
-	r, err := optimize.Run(t.Context(), &w, q)
+	type question struct {
+		device string
+		tpot   units.Seconds
+	}
+	find, _ := searched.LoadOrStore(question{device, tpot}, sync.OnceValues(func() (*optimize.Response, error) {
+		q := search32B(device)
+		q.Limits.TPOT = tpot
+		return optimize.Run(context.Background(), new(session.Session), q) // another test may wait for it when this one ends
+	}))
+	r, err := find.(func() (*optimize.Response, error))()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ func TestSilicon(t *testing.T) {
 	hit := search32B(a3)
 	hit.PrefixHitRate = 0.5
 	for what, q := range map[string]optimize.Request{"TEST_DEVICE": search32B("TEST_DEVICE"), "h200_sxm": search32B("h200_sxm"), "a hit rate": hit} {
+		q.BatchRange = []int{8}
 		if s := run(t, q).Devices[0].Searches[0].Silicon; s != nil {
 			t.Errorf("%s: %+v", what, s)
 		}

@@ -15,7 +15,7 @@ import (
 // loadPlan is a plan for a load that takes little time.
 func loadPlan() Request {
 	return Request{
-		Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm"}, Rate: 20, Workloads: []session.Workload{{Input: 1000, Output: 100}},
+		Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm"}, Rate: 20, Workloads: []session.Workload{{Input: 1000, Output: 30}},
 		Limits:  workload.Limits{TTFT: 2, TPOT: 40 * units.Millisecond},
 		Engines: []string{"vllm"}, Modes: []experiment.ServingMode{experiment.Aggregated}, NoChanges: true,
 	}

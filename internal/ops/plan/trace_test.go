@@ -37,7 +37,7 @@ func talksTrace(hashes bool) string {
 func TestPlanRecallsTraces(t *testing.T) {
 	w := &session.Session{ReadFile: func(name string) ([]byte, error) { return []byte(talksTrace(name == "hashes.jsonl")), nil }}
 	r := smallPlan()
-	r.Rate, r.Devices, r.Engines, r.Modes = 20, 0, []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
+	r.Rate, r.Devices, r.Engines, r.Modes = 8, 0, []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
 	r.Limits = workload.Limits{TTFT: 2, TPOT: 0.05}
 	var found [2]*Contender
 	for i, name := range []string{"lengths.jsonl", "hashes.jsonl"} {
