@@ -89,10 +89,10 @@ func (a *api) jobPaths(paths object) {
 			continue
 		}
 		request, _ := a.schemas.Names(o)
-		call := callOf(o.Name+"_job", o.Title+", as a job", "Starts a job, or joins the one of an equal request. It goes on when the client leaves.", state)
+		call := callOf(o.Name+"_job", o.Title+", as a job", "Starts a job, or joins that of an identical request. The job continues when the client disconnects.", state)
 		call["requestBody"] = object{"required": true, "content": content(jsonType, object{"$ref": schemaPrefix + request})}
 		answers := call["responses"].(object)
-		answers["202"] = object{"description": "the job is under way", "content": state}
+		answers["202"] = object{"description": "the job is running", "content": state}
 		paths["/api/jobs/"+o.Name] = object{"post": call}
 	}
 	id := []object{{"name": "id", "in": "path", "required": true, "description": "of the job", "schema": text}}
@@ -105,11 +105,11 @@ func (a *api) jobPaths(paths object) {
 		paths["/api/jobs/{id}"+path].(object)[method] = call
 	}
 	one("", "get", "job", "A job", "The state of a job.", state)
-	one("", "delete", "cancel_job", "Leave a job", "Takes the client from the job. The work stops when no client is left; what is known is kept.", state)
+	one("", "delete", "cancel_job", "Leave a job", "Removes the client from the job. The work stops when no client is left; the answer so far is kept.", state)
 	one("/events", "get", "job_events", "Events of a job", "The state of a job at every change, until its end, as server-sent events named status.", content("text/event-stream", text))
-	one("/result", "get", "job_result", "The answer of a job", "The document of the operation; 409 until it is there.", content(jsonType, object{"type": "object"}))
-	one("/partial", "get", "job_partial", "The answer so far", "The document as far as it is known; the state of the job names what is left. 409 if nothing is known.", content(jsonType, object{"type": "object"}))
-	one("/report", "get", "job_report", "The report so far", "A plan as far as it is known, as a page.", object{
+	one("/result", "get", "job_result", "The answer of a job", "The document of the operation; 409 until it is complete.", content(jsonType, object{"type": "object"}))
+	one("/partial", "get", "job_partial", "The answer so far", "The document so far; the state of the job lists what is missing. 409 if there is nothing yet.", content(jsonType, object{"type": "object"}))
+	one("/report", "get", "job_report", "The report so far", "The plan so far, as a page.", object{
 		"text/html": object{"schema": text}, "text/markdown": object{"schema": text},
 	})
 	paths["/api/jobs/{id}/report"].(object)["get"].(object)["parameters"] = append(id, parameter("format", "html or md", "string"))
@@ -126,8 +126,8 @@ func jobSchema() object {
 				"type": "object", "required": []string{"task", "done", "of", "what"},
 				"properties": object{"task": text, "done": number, "of": number, "what": text},
 			}}},
-			"partial": object{"type": "boolean", "description": "a part of the answer is known"},
-			"left":    object{"type": "array", "items": text, "description": "the searches that the part lacks"},
+			"partial": object{"type": "boolean", "description": "part of the answer is available"},
+			"left":    object{"type": "array", "items": text, "description": "the searches missing from that part"},
 			"seconds": object{"type": "number"}, "detail": object{"type": "string", "description": "why there is no answer"},
 		},
 	}
@@ -159,7 +159,7 @@ func problemSchema() object {
 		"properties": object{
 			"type": text, "title": text, "status": object{"type": "integer"}, "detail": text,
 			"fields": object{"type": "array", "items": text, "description": "the fields of the request that are wrong"},
-			"errors": object{"type": "array", "items": object{"$ref": schemaPrefix + "Mistake"}, "description": "the mistakes one by one"},
+			"errors": object{"type": "array", "items": object{"$ref": schemaPrefix + "Mistake"}, "description": "each error of the request"},
 		},
 	}
 }

@@ -147,7 +147,7 @@ func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile
 		return
 	}
 	if p := d.Price; p.USDPerHour > 0 {
-		v.assume("prices."+d.Name, fmt.Sprintf("%g USD per GPU and hour", p.USDPerHour), p.Source)
+		v.assume("prices."+d.Name, fmt.Sprintf("%g USD per GPU-hour", p.USDPerHour), p.Source)
 	} else {
 		v.assume("prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
 	}
@@ -179,7 +179,7 @@ func validateOptimize(k *Kit, given opsoptimize.Request) *Validation {
 // optimizeQuestions are the choices that a search leaves open.
 func (v *Validation) optimizeQuestions(k *Kit, given, full *opsoptimize.Request) {
 	if !given.Limits.Any() {
-		v.ask("limits", "Which limits on TTFT and TPOT, in milliseconds?", "none: the most throughput, whatever the latency")
+		v.ask("limits", "Which limits on TTFT and TPOT, in milliseconds?", "none: the highest throughput, whatever the latency")
 	}
 	if !given.Disagg && !given.PDRatio {
 		v.ask("mode", "Prefill and decode together (the default), each phase alone (disagg), or matched instances of both (pd_ratio)?", "together")
@@ -206,7 +206,7 @@ func (v *Validation) optimizeAssumptions(given, full *opsoptimize.Request) {
 		open                 bool
 		field, value, source string
 	}{
-		{!given.Limits.Any(), "limits", "none: the most throughput, whatever the latency", byDefault},
+		{!given.Limits.Any(), "limits", "none: the highest throughput, whatever the latency", byDefault},
 		{given.Engine.Name == "", "engine.name", full.Engine.Name, simulated},
 		{given.Confidence == 0, "confidence", fmt.Sprint(full.Confidence), simulated},
 		{given.Formats.Linear == "", "formats.linear", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere", guide},

@@ -185,7 +185,7 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		}
 		fmt.Fprint(w, ".\n")
 		if r.Vision > 0 {
-			fmt.Fprintf(w, "A model that sees images gets %g of that share, corrected by the size of its tower.\n", r.Vision)
+			fmt.Fprintf(w, "A vision model gets %g of that share, corrected for the size of its vision tower.\n", r.Vision)
 		}
 		fmt.Fprintln(w)
 	}

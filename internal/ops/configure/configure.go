@@ -39,7 +39,7 @@ func (r *Response) chose(best int) {
 // one, since some may fail.
 func (r *Request) Check() error {
 	if len(r.Experiments) == 0 {
-		return session.BadInput(errors.New("there is no experiment to run"))
+		return session.BadInput(errors.New("no experiment to run"))
 	}
 	return nil
 }

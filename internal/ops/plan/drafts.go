@@ -234,14 +234,14 @@ func (d *Drafting) inWords() string {
 	for _, x := range d.Kept[:d.Tokens] {
 		kept = append(kept, fmt.Sprintf("%.0f %%", 100*x))
 	}
-	out := fmt.Sprintf("Drafts %s per step by %s, kept in %s of steps", units.Counted(d.Tokens, "token"), methodInWords(d.Method), strings.Join(kept, ", "))
+	out := fmt.Sprintf("Drafts %s per step with %s, acceptance %s", units.Counted(d.Tokens, "token"), methodInWords(d.Method), strings.Join(kept, ", "))
 	switch n := len(d.Loads); {
 	case d.OffAbove != nil && *d.OffAbove == 0:
-		return out + "; no load tried has more tokens per second than without drafts."
+		return out + "; no gain in throughput at any load tried."
 	case d.OffAbove != nil:
-		return out + fmt.Sprintf("; off above %s in flight.", units.Thousands(*d.OffAbove))
+		return out + fmt.Sprintf("; switched off above %s in flight.", units.Thousands(*d.OffAbove))
 	case n > 0:
-		return out + fmt.Sprintf("; they pay at all loads tried, up to %s in flight.", units.Thousands(d.Loads[n-1].Concurrency))
+		return out + fmt.Sprintf("; they raise throughput at all loads tried, up to %s in flight.", units.Thousands(d.Loads[n-1].Concurrency))
 	}
 	return out + "."
 }
@@ -255,7 +255,7 @@ func (p *planning) draftChanges(best *Found, m *model.Model, add func(string, fu
 	by, n := cmp.Or(best.Experiment.Drafter, draft.MTP), best.Experiment.MTP
 	if n == 0 {
 		if slices.Contains(draft.Ways(m), draft.MTP) && p.r.Draft == "" {
-			add(fmt.Sprintf("up to %d draft tokens per step by MTP", mostDrafts), func(r *Request) { r.Draft = AutoDraft })
+			add(fmt.Sprintf("up to %d draft tokens per step with MTP", mostDrafts), func(r *Request) { r.Draft = AutoDraft })
 		}
 		return
 	}

@@ -55,7 +55,7 @@ type Request struct {
 	// with their defaults.
 	EnginePreset string `json:"engine_preset,omitempty"`
 
-	// Routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+	// Routing is policy that routes requests to replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
 	Routing string `json:"routing,omitempty"`
 	// Host is memory of the hosts for what prefix caches evict.
 	Host deployment.HostCache `json:"host_cache,omitzero"`

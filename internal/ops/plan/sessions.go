@@ -57,14 +57,14 @@ func sessionsOf(c *Found, out *Contender) *Sessions {
 
 // inWords is the time and the cost of a session.
 func (s *Sessions) inWords(of workload.Statistic) string {
-	out := fmt.Sprintf(" A session of %s requests takes %s s without the time between them", units.Figure(s.Turns), units.Figure(s.Time.Value/1e3))
+	out := fmt.Sprintf(" A session of %s requests takes %s s without think time", units.Figure(s.Turns), units.Figure(s.Time.Value/1e3))
 	if s.TimeAt != nil {
 		out += fmt.Sprintf(" (%s %s s)", of.Named(), units.Figure(*s.TimeAt/1e3))
 	}
 	if s.PerSession != nil {
 		out += " and costs $" + units.Figure(s.PerSession.Value)
 	}
-	return out + fmt.Sprintf("; %.1f %% of its prompt tokens are found in prefix caches.", 100*s.CachedShare)
+	return out + fmt.Sprintf("; %.1f %% of its prompt tokens are cached.", 100*s.CachedShare)
 }
 
 // hostPerDevice is the GiB of host memory for a device that is tried: half of what a DGX H200 has (2 TB for 8 devices).
@@ -82,7 +82,7 @@ func (p *planning) caching(best *Found, add func(string, func(*Request))) {
 		return
 	}
 	n := best.Deployment.Pools[0].Layout.Devices
-	add(fmt.Sprintf("%d GiB of host memory per GPU as a second cache", hostPerDevice), func(r *Request) {
+	add(fmt.Sprintf("%d GiB of host memory per GPU as a second cache tier", hostPerDevice), func(r *Request) {
 		r.Host = deployment.HostCache{GiB: float64(hostPerDevice * n), Bandwidth: deployment.DefaultHostBandwidth}
 	})
 }

@@ -185,7 +185,7 @@ func (w *Session) kind(x *Workload) (sim.Kind, error) {
 		out.BlockTokens = trace.BlockTokens
 	}
 	if out.BlockTokens > 0 && x.Prefix > 0 {
-		return out, field.Errorf("%s: the trace %s says what its prompts have in common", field.Name("prefix"), x.Trace)
+		return out, field.Errorf("%s: the block hashes of the trace %s already give the shared prefixes", field.Name("prefix"), x.Trace)
 	}
 	return out, nil
 }
@@ -286,7 +286,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		requests := talks.add(k, in)
 		if k.BlockTokens > 0 {
 			cached, _ := shared(k)
-			sources[i] += fmt.Sprintf(", of whose prompts a cache that never evicts has %.0f %%", 100*cached/in)
+			sources[i] += fmt.Sprintf(", %.0f %% of prompt tokens repeat earlier ones", 100*cached/in)
 		}
 		out.About = append(out.About, PlanWorkload{x.Name, requests, in, gen, sources[i]})
 		out.Longest, out.Prompt = max(out.Longest, most), max(out.Prompt, prompt)
@@ -296,7 +296,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		out.About[i].Share /= sum
 	}
 	if len(all) > 1 && prefix > 0 {
-		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the workload with a prefix alone", field.Name("prefix")))
+		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the workload with a prefix separately", field.Name("prefix")))
 	}
 	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
 	out.Input, out.Output, out.Prefix, out.Sessions = whole(input), whole(output), int(math.Round(prefix/sum)), talks.means()

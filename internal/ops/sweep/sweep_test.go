@@ -314,7 +314,7 @@ func TestMergeRefuses(t *testing.T) {
 		parts [][]byte
 		want  string
 	}{
-		{nil, "there are no parts"},
+		{nil, "no parts were found"},
 		{[][]byte{shards[0]}, "shard 1 of 2 is missing"},
 		{[][]byte{shards[0], shards[0], second}, "shard 0 of 2 is there twice"},
 		{[][]byte{shards[0], other}, "shard 1 is of another grid"},

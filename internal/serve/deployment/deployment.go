@@ -24,7 +24,7 @@ type Deployment struct {
 	Engine  Engine  `json:"engine"`
 	Formats Formats `json:"formats"`
 	Pools   []Pool  `json:"pools"`
-	// Routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+	// Routing is policy that routes requests to replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
 	Routing string `json:"routing,omitempty"`
 	// Host is memory of the hosts for what prefix caches evict.
 	Host      HostCache `json:"host_cache,omitzero"`
