@@ -99,24 +99,24 @@ func (r *Request) drafts(m *model.Model) ([]search.Draft, error) {
 	return out, nil
 }
 
-// Drafting is how the answer drafts tokens, and at which loads that pays.
+// Drafting describes the answer's draft tokens and the loads at which they raise throughput.
 type Drafting struct {
 	Method draft.Method `json:"method"`
 	Head   string       `json:"head,omitempty"` // of EAGLE-3
 	Tokens int          `json:"tokens"`
-	// Kept are the shares of steps in which each draft is kept, Source where they are from.
+	// Kept are the acceptance rates of the draft tokens, Source their source.
 	Kept   []float64 `json:"kept"`
 	Source string    `json:"source"`
-	// OffAbove is the most requests in flight with which drafting carries more than none; null where it does at all loads tried.
+	// OffAbove is the highest concurrency at which drafting raises throughput; null if it does at all loads tried.
 	OffAbove *int        `json:"off_above"`
 	Loads    []DraftLoad `json:"loads"`
 }
 
-// DraftLoad is the best number of draft tokens with a number of requests in flight.
+// DraftLoad is the best number of draft tokens at a concurrency.
 type DraftLoad struct {
 	Concurrency int `json:"concurrency"`
 	Tokens      int `json:"best_tokens"`
-	// Gain is how many times as many tokens per second the answer's drafts give as none.
+	// Gain is throughput with the answer's drafts over that without drafts.
 	Gain float64 `json:"gain"`
 }
 

@@ -17,31 +17,31 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Why is what is behind the figures of a contender.
+// Why explains the figures of a contender.
 type Why struct {
 	Figures []Reason `json:"figures"`
-	// Steps are those that figures come from, with their operators; those of the first contender are in the plan's pools.
+	// Steps are the steps that figures derive from, with their operators; those of the first contender are in the plan's pools.
 	Steps []estimate.Step `json:"steps,omitempty"`
-	// Measured are the measured deployments that intervals come from, from all of their kind to the most similar, and How is how they were
-	// predicted; Models are the models measured with this engine on this system.
+	// Measured are the measured deployments that intervals derive from, from all of the kind to the most similar, and How says how they
+	// were predicted; Models are the models measured with this engine on this system.
 	Measured []calibration.Neighbours `json:"measured"`
 	How      string                   `json:"measured_how"`
 	Models   []string                 `json:"measured_models"`
-	// Nearest are the measured deployments that corrections are remembered of and that are most like it, the nearest first.
+	// Nearest are the measured deployments whose corrections apply, nearest first.
 	Nearest []calibration.Nearest `json:"measured_nearest"`
 }
 
-// Reason is what is behind one figure.
+// Reason explains one figure.
 type Reason struct {
 	Figure   FigureOf `json:"figure"`
 	Value    float64  `json:"value"`
 	Unit     string   `json:"unit"`
 	Sentence string   `json:"sentence"`
-	// Parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; those of a probability multiply
-	// to it. A negative part reduces it.
+	// Parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; parts of a probability are
+	// factors. A negative part reduces the figure.
 	Parts     []Portion `json:"parts"`
 	PartsUnit string    `json:"parts_unit"`
-	// Phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; Bounds are what the step waits for.
+	// Phase is the phase of the step behind the figure, prefill or decode; its operators are in the plan's pools or in Steps. Bounds are what the step waits for.
 	Phase  string           `json:"phase,omitempty"`
 	Bounds *estimate.Bounds `json:"bounds,omitempty"`
 	Error  string           `json:"error"` // in words

@@ -38,7 +38,7 @@ type Sessions struct {
 	Cached, Pairs float64
 }
 
-// PlanWorkload is a workload with the lengths it came to.
+// PlanWorkload is a workload with its resolved lengths.
 type PlanWorkload struct {
 	Name   string  `json:"name"`
 	Share  float64 `json:"share"` // of all requests
@@ -354,7 +354,7 @@ func (k *Kinds) Plain(all []Workload) bool {
 	return len(all) == 1 && x.Session == nil && x.Trace == "" && x.InputLengths == nil && x.OutputLengths == nil && x.LengthLow == 1
 }
 
-// Workload is requests of one kind.
+// Workload describes requests of one kind.
 type Workload struct {
 	Name string `json:"name,omitempty"`
 	// Share is the weight of the workload among all requests; 0 = 1.
@@ -370,10 +370,10 @@ type Workload struct {
 	// InputLengths and OutputLengths, if set, replace the lengths.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
-	// Trace is a trace file that gives the lengths, and with block hashes what prompts have in common; its arrival times are ignored.
+	// Trace is a trace file that gives the lengths and, with block hashes, shared prefixes; its arrival times are ignored.
 	Trace string `json:"trace,omitempty"`
-	// TraceData is the content of such a file, instead of its name.
+	// TraceData is the content of a trace file, instead of its name.
 	TraceData string `json:"trace_data,omitempty"`
-	// Session, if set, makes the workload sessions of several requests: share is of the sessions.
+	// Session, if set, makes this a workload of sessions; Share is then the share of sessions.
 	Session *workload.Session `json:"session,omitempty"`
 }
