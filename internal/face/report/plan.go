@@ -77,7 +77,7 @@ func planContenders(w io.Writer, p *plan.Response) {
 	fmt.Fprintf(w, "\nContenders%s, by %s (80 %% intervals in brackets)\n", where, p.RankedBy)
 	of, other, limits := "", "p95", []string{">P(limits): mean", ">p95"}
 	if p.Request.At() > 0 { // means are details
-		of, other, limits = p.Request.Named()+" ", "mean", []string{">in limits: " + p.Request.Named()}
+		of, other, limits = p.Request.Named()+" ", "mean", []string{">P(limits): " + p.Request.Named()}
 	}
 	shown := shownContenders(p)
 	scaled := scaledColumn(p, shown)
@@ -279,7 +279,7 @@ func planPicture(w io.Writer, p *plan.Response) {
 // planLinks prints the links between GPUs and nodes, and the way of a request.
 func planLinks(w io.Writer, c *plan.Contender, nodes int) {
 	if l := c.Within(); l != nil {
-		fmt.Fprintf(w, "  within a node: %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
+		fmt.Fprintf(w, "  in a node: %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
 	}
 	if l := c.Between(nodes); l != nil {
 		fmt.Fprintf(w, "  between nodes: %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))

@@ -100,8 +100,8 @@ func TestArrivalNote(t *testing.T) {
 		sessions bool
 		want     string
 	}{
-		{&gamma, false, "requests reach each replica with gamma arrivals, whose coefficient of variation is 2"},
-		{&gamma, true, "sessions come with gamma arrivals, whose coefficient of variation is 2"},
+		{&gamma, false, "requests arrive at each replica at gamma-distributed intervals with a coefficient of variation of 2"},
+		{&gamma, true, "sessions arrive at gamma-distributed intervals with a coefficient of variation of 2"},
 		{&constant, false, "requests arrive at each replica evenly spaced"},
 		{&constant, true, "sessions arrive evenly spaced"},
 	} {
