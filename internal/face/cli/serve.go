@@ -181,7 +181,7 @@ func readUsers(text string) (map[string]string, error) {
 		out[words[0]], owner[words[1]] = words[1], words[0]
 	}
 	if len(out) == 0 {
-		return nil, errors.New("it has no users")
+		return nil, errors.New("the file has no users")
 	}
 	return out, nil
 }
