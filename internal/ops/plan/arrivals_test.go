@@ -31,7 +31,7 @@ func TestArrivals(t *testing.T) {
 	if a.GPUs == b.GPUs && a.Judged.TTFT.Value >= b.Judged.TTFT.Value {
 		t.Errorf("p95 TTFT %g ms of even arrivals, %g of random ones", a.Judged.TTFT.Value, b.Judged.TTFT.Value)
 	}
-	if notes := strings.Join(bursts.Notes, " "); !strings.Contains(notes, "gamma arrivals, whose coefficient of variation is 5") {
+	if notes := strings.Join(bursts.Notes, " "); !strings.Contains(notes, "gamma-distributed intervals with a coefficient of variation of 5") {
 		t.Errorf("notes: %s", notes)
 	}
 	if strings.Contains(strings.Join(random.Notes, " "), "arrivals") {

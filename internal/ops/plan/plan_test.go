@@ -216,7 +216,7 @@ func TestPlanMistakes(t *testing.T) {
 		"unknown device \"h2000\"":                 func(r *Request) { r.Systems = []string{"h2000"} },
 		"price of h200_sxm must be positive":       func(r *Request) { r.Prices = map[string]float64{"h200_sxm": -1} },
 		"more than the 40960 positions":            func(r *Request) { r.Workloads = []session.Workload{{Input: 50000, Output: 10}} },
-		"one device has no room":                   func(r *Request) { r.Devices, r.Modes = 1, []experiment.ServingMode{experiment.Disaggregated} },
+		"need at least two devices":                func(r *Request) { r.Devices, r.Modes = 1, []experiment.ServingMode{experiment.Disaggregated} },
 		"workloads that share a deployment are simulated without a prefix": func(r *Request) {
 			r.Workloads = []session.Workload{{Input: 10, Output: 10, Prefix: 5}, {Input: 10, Output: 10}}
 		},

@@ -317,7 +317,7 @@ func TestMergeRefuses(t *testing.T) {
 		{nil, "no parts were found"},
 		{[][]byte{shards[0]}, "shard 1 of 2 is missing"},
 		{[][]byte{shards[0], shards[0], second}, "shard 0 of 2 appears twice"},
-		{[][]byte{shards[0], other}, "shard 1 is of another grid"},
+		{[][]byte{shards[0], other}, "shard 1 is of a different grid"},
 		{[][]byte{change(`"program":"test"`, `"program":"next"`), second}, "shard 1 is of the program test, not next"},
 		{[][]byte{change(`"gpus":1,"workloads"`, `"gpus":2,"workloads"`), second}, "the key is not that of its request"},
 		{[][]byte{shards[0][:len(shards[0])-2], second}, "shard 0 of 2 lacks 1 of its 4 rows"},
@@ -332,8 +332,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                     "it is empty",
-		"{}\n":                                 "it is no part of a sweep",
-		string(shards[0]) + "no\n":             "is no row",
+		"{}\n":                                 "not a part of a sweep",
+		string(shards[0]) + "no\n":             "is not a row",
 		string(shards[0]) + `{"index":99}`:     "",
 		string(shards[0]) + "{\"index\":99}\n": "which is not in shard 0 of 2",
 	} {
