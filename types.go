@@ -142,7 +142,7 @@ const (
 )
 
 // InputError is a mistake in a request, which the caller can correct: Fields are the fields in their JSON names, Mistakes
-// the mistakes one by one, with the value, what is allowed and the nearest match.
+// each error of the request, with the value, what is allowed and the nearest match.
 type InputError = document.InputError
 
 // Mistake is one thing wrong with a request.

@@ -1,5 +1,5 @@
-// Package cost says what an operator costs on a device: its time, where the
-// time goes, and how well that is known.
+// Package cost defines the cost of an operator on a device: its time, where the
+// time goes, and how accurate it is.
 //
 // In: an op.Op. Out: an Estimate. It knows no model. This package holds the
 // vocabulary; the ways of estimating are packages below it: roofline (peaks and

@@ -277,7 +277,7 @@ func (l *Launch) problem(at Place, err error) *Problem {
 type openError struct{ text string }
 
 func (e *openError) Error() string {
-	return fmt.Sprintf("the files set no value for %s: the default is taken", e.text)
+	return fmt.Sprintf("the files set no value for %s: the default is used", e.text)
 }
 
 // lengthens reports a flag that gives a model more positions than its config says.

@@ -307,7 +307,7 @@ func (s *script) list(all []*syntax.Stmt) error {
 }
 
 // errSteps is the end of a script that loops too often.
-var errSteps = errors.New("the script loops too often to be followed")
+var errSteps = errors.New("too many loop iterations to follow")
 
 // statement follows one statement.
 func (s *script) statement(stmt *syntax.Stmt) error {

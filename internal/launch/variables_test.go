@@ -65,7 +65,7 @@ func TestLoops(t *testing.T) {
 		}
 	}
 	endless := "f() { f; f; vllm serve m; }\nfor i in {1..4000}; do for j in {1..4000}; do f; done; done"
-	if _, err := launch.Read(launch.File{Path: "run.sh", Data: []byte(endless)}); err == nil || !strings.Contains(err.Error(), "loops too often") {
+	if _, err := launch.Read(launch.File{Path: "run.sh", Data: []byte(endless)}); err == nil || !strings.Contains(err.Error(), "too many loop iterations") {
 		t.Errorf("an endless script: %v", err)
 	}
 }
@@ -76,7 +76,7 @@ func TestOpenVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := launch.Problem{Kind: launch.OpenVariable, File: "run.sh", Line: 4, Flag: "-tp", Text: "the files set no value for ${TP}: the default is taken", Unsure: true}
+	want := launch.Problem{Kind: launch.OpenVariable, File: "run.sh", Line: 4, Flag: "-tp", Text: "the files set no value for ${TP}: the default is used", Unsure: true}
 	if len(found.Problems) != 1 || found.Problems[0] != want || !found.Launches[0].OpenLayout() || found.Deployment.Pools[0].Settings[0] != "max_sequences=8" {
 		t.Errorf("%+v, %+v", found.Problems, found.Deployment)
 	}

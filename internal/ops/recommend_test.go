@@ -137,7 +137,7 @@ func TestRecommendNothing(t *testing.T) {
 		t.Errorf("no failure of an unknown model: %+v", got.Results[1])
 	}
 	for want, r := range map[string]recommend.Request{
-		"there is no experiment to run":                              {Rate: 1},
+		"no experiment to run": {Rate: 1},
 		"give one of target_request_rate and target_concurrency":     {Experiments: []experiment.Experiment{e}},
 		"target_request_rate must be positive and finite, got -1":    {Experiments: []experiment.Experiment{e}, Rate: -1},
 		"target_request_rate must be positive and finite, got +Inf":  {Experiments: []experiment.Experiment{e}, Rate: math.Inf(1)},

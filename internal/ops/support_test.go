@@ -68,10 +68,10 @@ func TestSupportOfMeasured(t *testing.T) {
 		}
 	}
 	for want, r := range map[string]support.Request{
-		"unknown device":                      {Systems: []string{"h20_sxn"}},
-		"engine_version 1.0 is of one engine": {Version: "1.0"},
-		"nowhere/none":                        {Model: "nowhere/none"},
-		"unknown engine":                      {Engines: []string{"vlm"}},
+		"unknown device": {Systems: []string{"h20_sxn"}},
+		"engine_version 1.0 needs a single engine": {Version: "1.0"},
+		"nowhere/none":   {Model: "nowhere/none"},
+		"unknown engine": {Engines: []string{"vlm"}},
 	} {
 		if _, err := support.Run(t.Context(), new(session.Session), r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

@@ -93,41 +93,41 @@ __all__ = [
 
 
 class APIPrice(TypedDict):
-    """APIPrice is US dollars for a million tokens of an API."""
+    """APIPrice is the price of an API in US dollars per million tokens."""
 
     usd_per_million_input_tokens: float
     usd_per_million_output_tokens: float
 
 
 class AgainstAPI(TypedDict):
-    """AgainstAPI is a deployment beside an API."""
+    """AgainstAPI compares the cost of a deployment with that of an API."""
 
     api_usd_per_request: float
-    # break_even_rate is the requests per second from which the deployment costs less, with all its GPUs paid for, and break_even_load that as a share of its capacity: above 1 the API is cheaper at any load.
+    # break_even_rate is the request rate above which the deployment is cheaper, with all its GPUs paid for, and break_even_load the same as a share of its capacity: above 1 the API is cheaper at any load.
     break_even_load: float
-    # break_even_rate is the requests per second from which the deployment costs less, with all its GPUs paid for, and break_even_load that as a share of its capacity: above 1 the API is cheaper at any load.
+    # break_even_rate is the request rate above which the deployment is cheaper, with all its GPUs paid for, and break_even_load the same as a share of its capacity: above 1 the API is cheaper at any load.
     break_even_rate: float
-    # ratio is the cost of a request over the API's, at the throughput of the other costs.
+    # ratio is the cost of a request over that of the API, at the same throughput as the other costs.
     ratio: float
 
 
 class Answer(TypedDict):
     """Answer is the result of a plan in words."""
 
-    # against_api sets the answer against the price of an API, if one is given.
+    # against_api compares the cost with the price of an API, if one is given.
     against_api: NotRequired[str]
-    # certainty is the probability that the limits are met, missing without limits; safe what 90 % of it costs, missing where the answer has it, and without changes.
+    # certainty is the probability that the limits are met, missing without limits. safe is the answer at 90 % confidence, missing if this answer has it, and without changes.
     certainty: NotRequired[Union[Certainty, None]]
     meets_limits: bool
     # nearest_limits are the closest limits that can be met, if the requested ones cannot.
     nearest_limits: NotRequired[Union[Limits, None]]
-    # sentence is the answer in plain words, reason what limits it.
+    # sentence is the answer in a sentence, reason what limits it.
     reason: str
-    # certainty is the probability that the limits are met, missing without limits; safe what 90 % of it costs, missing where the answer has it, and without changes.
+    # certainty is the probability that the limits are met, missing without limits. safe is the answer at 90 % confidence, missing if this answer has it, and without changes.
     safe: NotRequired[Union[Safe, None]]
-    # sentence is the answer in plain words, reason what limits it.
+    # sentence is the answer in a sentence, reason what limits it.
     sentence: str
-    # usual_limits says which limits were taken because none were given.
+    # usual_limits are the limits used because none were given.
     usual_limits: NotRequired[str]
 
 
@@ -151,7 +151,7 @@ class Bin(TypedDict):
 
 
 class Bounds(TypedDict):
-    """Bounds are shares of the time of a step: of its kernels by what bounds each operator, and of the host between them."""
+    """Bounds are shares of a step's time: kernels by the bottleneck of each operator, and host work between them."""
 
     compute: float
     host: float
@@ -197,7 +197,7 @@ class Capacity(TypedDict):
 
 
 class Carried(TypedDict):
-    """Carried is the most load that a deployment carries within the limits."""
+    """Carried is the largest load that a deployment carries within the limits."""
 
     concurrency: int
     request_rate: Range
@@ -222,25 +222,25 @@ class Change(TypedDict):
     # command is the command line of the changed plan, request its request.
     command: str
     failure: NotRequired[str]
-    # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
+    # ratio is tokens per second per GPU over that of the answer, or the number of gpus_used if a load was given. Unavailable values are null.
     gpus_used: Optional[int]
     in_words: NotRequired[str]
     meets_limits: bool
-    # nearest_limits are the closest limits that it meets, where a model fits so but is over the limits.
+    # nearest_limits are the closest limits it meets, if the model fits but misses the limits.
     nearest_limits: NotRequired[Union[Limits, None]]
-    # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
+    # ratio is tokens per second per GPU over that of the answer, or the number of gpus_used if a load was given. Unavailable values are null.
     ratio: Optional[float]
     # command is the command line of the changed plan, request its request.
     request: PlanRequest
     request_rate: Optional[float]
-    # safe says that it is the answer with more certainty.
+    # safe marks the change to a higher confidence.
     safe: NotRequired[bool]
-    # ratio compares tokens per second and GPU with the answer's, or the number of gpus_used if a load was given. Values that are not available are null.
+    # ratio is tokens per second per GPU over that of the answer, or the number of gpus_used if a load was given. Unavailable values are null.
     tokens_per_second_gpu: Optional[float]
     usd_per_million_output_tokens: Optional[float]
     usd_per_month: Optional[float]
     what: str
-    # within_error says that the difference is within the error of the prediction.
+    # within_error reports whether the difference is within the prediction error.
     within_error: bool
 
 
@@ -250,12 +250,12 @@ class Contender(TypedDict):
     basis: str
     batch_size: int
     bound_by: NotRequired[str]
-    # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
+    # load is the share of its capacity in use, if a rate was requested. All figures but those of capacity are then at that rate.
     capacity: NotRequired[Union[Carried, None]]
-    # command is the command line of a plan of this system, engine and mode alone.
+    # command is the command line of a plan with only this system, engine and mode.
     command: NotRequired[str]
     concurrency: int
-    # null where no price is known
+    # null if no price is known
     cost: Union[Cost, None]
     deployment: Deployment
     energy: NotRequired[Union[Energy, None]]
@@ -263,27 +263,27 @@ class Contender(TypedDict):
     engine_title: str
     engine_version: NotRequired[str]
     frontier: Optional[List[Speed]]
-    # good_share is the share of the simulated requests within all limits, goodput_per_s so many requests per second; null without limits.
+    # good_share is the share of the simulated requests within all limits, goodput_per_s their rate in requests per second; null without limits.
     good_share: Optional[float]
-    # good_share is the share of the simulated requests within all limits, goodput_per_s so many requests per second; null without limits.
+    # good_share is the share of the simulated requests within all limits, goodput_per_s their rate in requests per second; null without limits.
     goodput_per_s: Optional[float]
     gpus: int
-    # of a server of the system
+    # of a node of the system
     gpus_per_node: int
     gpus_used: int
-    # guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+    # guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
     guide: NotRequired[Union[Guide, None]]
     # "4 replicas of TP 8"
     in_words: str
-    # judged is the times that limits apply to; those that follow are means and 95th percentiles.
+    # judged are the latencies that limits apply to; the following are means and 95th percentiles.
     judged: Judged
-    # links are the levels of the system's interconnect, the outermost first. kv_flow is missing where no KV caches are sent.
+    # links are the levels of the system's interconnect, outermost first. kv_flow is missing if no KV caches are sent.
     kv_flow: NotRequired[Union[KVFlow, None]]
     kv_tokens: int
     kv_use_peak: float
-    # links are the levels of the system's interconnect, the outermost first. kv_flow is missing where no KV caches are sent.
+    # links are the levels of the system's interconnect, outermost first. kv_flow is missing if no KV caches are sent.
     links: NotRequired[Optional[List[LinkFacts]]]
-    # load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of capacity.
+    # load is the share of its capacity in use, if a rate was requested. All figures but those of capacity are then at that rate.
     load: NotRequired[Optional[float]]
     meets_limits: bool
     memory: Budget
@@ -292,30 +292,30 @@ class Contender(TypedDict):
     # "h200_sxm vllm disagg"
     name: str
     nearest_limits: NotRequired[Union[Limits, None]]
-    # prefix_cached_share is the share of prompt tokens found in caches, of requests that are no sessions.
+    # prefix_cached_share is the prefix-cache hit rate in prompt tokens, of requests outside sessions.
     prefix_cached_share: NotRequired[float]
     request_latency_ms: float
     request_rate: Range
     sessions: NotRequired[Union[Sessions, None]]
-    # spare_replicas of its replicas are more than the load needs; figures are with as many failed.
+    # spare_replicas replicas exceed what the load needs; figures are those with this many replicas down.
     spare_replicas: NotRequired[int]
     system: str
     tier: str
     tokens_per_second: Range
     tokens_per_second_gpu: Range
-    # by the judged tpot_ms; null where requests generate one token
+    # from the judged tpot_ms; null if requests generate one token
     tokens_per_second_user: Union[Range, None]
-    # null where requests generate one token
+    # null if requests generate one token
     tpot_ms: Union[Range, None]
     # null with tpot_ms
     tpot_p95_ms: Union[Range, None]
     ttft_ms: Range
     ttft_p95_ms: Range
-    # why is what is behind its figures; that of the first contender is the plan's. Missing without changes.
+    # why explains its figures; for the first contender see the plan's. Missing without changes.
     why: NotRequired[Union[Why, None]]
-    # within_limits is the probability that the limits are met by the statistic they apply to, the mean or the percentile of the request, within_limits_p95 that the 95th percentiles meet them; null without limits.
+    # within_limits is the probability that the limits are met by the statistic they apply to, within_limits_p95 that the 95th percentiles meet them; null without limits.
     within_limits: Optional[float]
-    # within_limits is the probability that the limits are met by the statistic they apply to, the mean or the percentile of the request, within_limits_p95 that the 95th percentiles meet them; null without limits.
+    # within_limits is the probability that the limits are met by the statistic they apply to, within_limits_p95 that the 95th percentiles meet them; null without limits.
     within_limits_p95: Optional[float]
 
 
@@ -329,15 +329,15 @@ class Content(TypedDict):
 class Cost(TypedDict):
     """Cost is what a deployment costs in US dollars."""
 
-    # api sets the costs against the price of an api, if one is given.
+    # api compares the cost with the price of an api, if one is given.
     api: NotRequired[Union[AgainstAPI, None]]
     # energy_usd_per_million_output_tokens is the energy part of the cost of output tokens, energy_usd_per_kwh the price of a kilowatt-hour; missing if the power of the device is unknown.
     energy_usd_per_kwh: NotRequired[float]
     # energy_usd_per_million_output_tokens is the energy part of the cost of output tokens, energy_usd_per_kwh the price of a kilowatt-hour; missing if the power of the device is unknown.
     energy_usd_per_million_output_tokens: NotRequired[float]
-    # price_class is the kind of the price: on_demand and gpu_cloud, lists of large clouds and of GPU clouds; reserved, spot or yours. not_compared says why it is not compared with the others, which are of another class; "" where it is.
+    # price_class is the kind of price: on_demand and gpu_cloud (list prices of large clouds and of GPU clouds), reserved, spot or yours. not_compared says why it is not compared with prices of another class; "" if it is.
     not_compared: NotRequired[str]
-    # price_class is the kind of the price: on_demand and gpu_cloud, lists of large clouds and of GPU clouds; reserved, spot or yours. not_compared says why it is not compared with the others, which are of another class; "" where it is.
+    # price_class is the kind of price: on_demand and gpu_cloud (list prices of large clouds and of GPU clouds), reserved, spot or yours. not_compared says why it is not compared with prices of another class; "" if it is.
     price_class: str
     price_date: NotRequired[str]
     price_region: NotRequired[str]
@@ -346,7 +346,7 @@ class Cost(TypedDict):
     usd_per_million_output_tokens: Range
     # 730 hours
     usd_per_month: float
-    # usd_per_month_scaled is the cost of a month if the number of GPUs follows the load over the day.
+    # usd_per_month_scaled is the cost per month if the number of GPUs follows the load over the day.
     usd_per_month_scaled: NotRequired[Optional[float]]
     usd_per_request: Range
 
@@ -359,18 +359,18 @@ class Data(TypedDict):
 
 
 class Day(TypedDict):
-    """Day is the number of GPUs over the day, for a load that changes, and a schedule that follows it."""
+    """Day is the number of GPUs over the day for a varying load, and a schedule that follows it."""
 
-    # cold_start_s is the time to start a replica in seconds. Replicas of the schedule start so much earlier than their part.
+    # cold_start_s is the time to start a replica in seconds. Scheduled replicas start this long before they are needed.
     cold_start_s: float
-    # mean_gpus and gpu_hours_per_day are the gpus of the schedule on average and its GPU-hours in a day, saved_gpu_hours_per_day those that it saves against the fleet for the peak, with their price; null where none is known.
+    # mean_gpus and gpu_hours_per_day are the schedule's average number of gpus and its GPU-hours per day, saved_gpu_hours_per_day the savings against running the peak fleet all day, with their price; null if none is known.
     gpu_hours_per_day: float
     # that each part needs
     gpus: Optional[List[int]]
-    # mean_gpus and gpu_hours_per_day are the gpus of the schedule on average and its GPU-hours in a day, saved_gpu_hours_per_day those that it saves against the fleet for the peak, with their price; null where none is known.
+    # mean_gpus and gpu_hours_per_day are the schedule's average number of gpus and its GPU-hours per day, saved_gpu_hours_per_day the savings against running the peak fleet all day, with their price; null if none is known.
     mean_gpus: float
     rates: Optional[List[float]]
-    # mean_gpus and gpu_hours_per_day are the gpus of the schedule on average and its GPU-hours in a day, saved_gpu_hours_per_day those that it saves against the fleet for the peak, with their price; null where none is known.
+    # mean_gpus and gpu_hours_per_day are the schedule's average number of gpus and its GPU-hours per day, saved_gpu_hours_per_day the savings against running the peak fleet all day, with their price; null if none is known.
     saved_gpu_hours_per_day: float
     saved_usd_per_day: Optional[float]
     saved_usd_per_month: Optional[float]
@@ -380,17 +380,17 @@ class Day(TypedDict):
 class Deployment(TypedDict):
     """Deployment says how a model is served. Zero fields take their defaults."""
 
-    # as_family is the family whose format is used to read the model's config.json; left out is that of its architecture.
+    # as_family is the family that the model's config.json is read as; left out is that of its architecture.
     as_family: NotRequired[str]
-    # engine is empty where no engine is modelled: single steps, and the formulas of throughput-optimizer.
+    # engine is empty if no engine is modelled: for single steps, and the formulas of throughput-optimizer.
     engine: NotRequired[DeploymentEngine]
     formats: NotRequired[Formats]
-    # host_cache is memory of the hosts for what prefix caches evict.
+    # host_cache is host memory for KV blocks evicted from prefix caches.
     host_cache: NotRequired[HostCache]
     model: str
     modelling: NotRequired[Modelling]
     pools: NotRequired[Optional[List[Pool]]]
-    # routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+    # routing is the policy that routes requests to replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
     routing: NotRequired[str]
     # a device profile
     system: NotRequired[str]
@@ -420,26 +420,26 @@ class Draft(TypedDict):
 
 
 class DraftLoad(TypedDict):
-    """DraftLoad is the best number of draft tokens with a number of requests in flight."""
+    """DraftLoad is the best number of draft tokens at a concurrency."""
 
     best_tokens: int
     concurrency: int
-    # gain is how many times as many tokens per second the answer's drafts give as none.
+    # gain is throughput with the answer's drafts over that without drafts.
     gain: float
 
 
 class Drafting(TypedDict):
-    """Drafting is how the answer drafts tokens, and at which loads that pays."""
+    """Drafting describes the answer's draft tokens and the loads at which they raise throughput."""
 
     # of EAGLE-3
     head: NotRequired[str]
-    # kept are the shares of steps in which each draft is kept, source where they are from.
+    # kept are the acceptance rates of the draft tokens, source their source.
     kept: Optional[List[float]]
     loads: Optional[List[DraftLoad]]
     method: str
-    # off_above is the most requests in flight with which drafting carries more than none; null where it does at all loads tried.
+    # off_above is the highest concurrency at which drafting raises throughput; null if it does at all loads tried.
     off_above: Optional[int]
-    # kept are the shares of steps in which each draft is kept, source where they are from.
+    # kept are the acceptance rates of the draft tokens, source their source.
     source: str
     tokens: int
 
@@ -568,9 +568,9 @@ class Guide(TypedDict):
 
 
 class HostCache(TypedDict):
-    """HostCache is memory of the hosts that keeps KV blocks evicted from the prefix caches of devices."""
+    """HostCache is host memory for KV blocks evicted from the prefix caches of devices."""
 
-    # gb_per_s is GB/s from the host to one device; 0 = 50.
+    # gb_per_s is that between host memory and one device, in GB/s; 0 = 50.
     gb_per_s: NotRequired[float]
     # gib is the memory of one replica, over all its devices.
     gib: NotRequired[float]
@@ -617,17 +617,17 @@ class Judged(TypedDict):
     request_latency_ms: Range
     # mean, or a percentile such as p95
     statistic: str
-    # null where requests generate one token
+    # null if requests generate one token
     tpot_ms: Union[Range, None]
     ttft_ms: Range
 
 
 class KVFlow(TypedDict):
-    """KVFlow is the KV caches that go from prefill to decode workers."""
+    """KVFlow is the KV cache traffic from prefill to decode workers."""
 
     # of all requests, at the rate of the contender
     gb_per_s: float
-    # link is the one between the workers as they are placed. Times are those of the outermost link, as the files that start the workers may place them on other nodes.
+    # link connects the workers as placed. Times are those of the outermost link, since launch files may place the workers on other nodes.
     link: str
     # of a prompt of mean length
     mb_per_request: float
@@ -777,14 +777,14 @@ class LintResponse(TypedDict):
 
 
 class Load(TypedDict):
-    """Load is the answer's deployment with a number of requests in flight."""
+    """Load is the answer's deployment at a concurrency."""
 
     concurrency: int
-    # judged is the times that limits apply to; those that follow are means and 95th percentiles.
+    # judged are the latencies that limits apply to; the following are means and 95th percentiles.
     judged: Judged
     request_rate: float
     tokens_per_second: Range
-    # null where requests generate one token
+    # null if requests generate one token
     tpot_ms: Union[Range, None]
     tpot_p95_ms: float
     ttft_ms: Range
@@ -821,7 +821,7 @@ class Moment(TypedDict):
 
 
 class Nearest(TypedDict):
-    """Nearest is a measured deployment that corrections are remembered of."""
+    """Nearest is a measured deployment with a known correction."""
 
     # "TP 8 DP 1 of Qwen/Qwen3-32B (bf16) on h100_sxm under vllm 0.12.0"
     deployment: str
@@ -866,69 +866,69 @@ class NotRun(TypedDict):
 class PlanRequest(TypedDict):
     """Request asks how to serve a model within limits: which system, engine, mode and layout carry the most on a number of devices, or carry a load on the fewest."""
 
-    # api_price, if not null, is what an api_price charges for the same model: costs are set against it.
+    # api_price is the price of an api_price for the same model, to compare costs with.
     api_price: NotRequired[Union[APIPrice, None]]
-    # arrival is how requests of a load come to a replica: poisson (the default), gamma or constant; arrival_variation is the coefficient of variation of the times between the requests that reach a replica with gamma arrivals, 1 as poisson, above it in bursts.
+    # arrival is the arrival process of a load at a replica: poisson (the default), gamma or constant; arrival_variation is the coefficient of variation of gamma arrivals at a replica: 1 is Poisson, higher is burstier.
     arrival: NotRequired[Literal["poisson", "gamma", "constant"]]
-    # arrival is how requests of a load come to a replica: poisson (the default), gamma or constant; arrival_variation is the coefficient of variation of the times between the requests that reach a replica with gamma arrivals, 1 as poisson, above it in bursts.
+    # arrival is the arrival process of a load at a replica: poisson (the default), gamma or constant; arrival_variation is the coefficient of variation of gamma arrivals at a replica: 1 is Poisson, higher is burstier.
     arrival_variation: NotRequired[float]
     # an overlay file; left out = the shipped one
     calibration: NotRequired[str]
-    # cold_start_s is the seconds to start a replica, for the schedule of daily; null = by the size of the weights.
+    # cold_start_s is the time to start a replica in seconds, for the schedule of daily; null = derived from the size of the weights.
     cold_start_s: NotRequired[Optional[float]]
-    # confidence with which predictions must meet the limits; 0 = 0.5.
+    # confidence is the minimum probability of meeting the limits; 0 = 0.5.
     confidence: NotRequired[float]
     # config is the content of a model's config.json. The model is then only a name.
     config: NotRequired[Optional[List[int]]]
     daily: NotRequired[Optional[List[float]]]
     device_file: NotRequired[str]
-    # draft is how tokens are drafted: "auto" searches none and what the model has, "none" is the default; "mtp", "eagle3" and "ngram" draft so, with the number of tokens behind a colon ("mtp:2") or the best of 1 to 3.
+    # draft is the drafting method: "none" (the default), "mtp", "eagle3" or "ngram", followed by the number of draft tokens ("mtp:2"; default the best of 1 to 3), or "auto", which compares none with the methods of the model.
     draft: NotRequired[str]
-    # energy_price is US dollars for a kilowatt-hour, which costs add to the price of the devices; null = 0.08, 0 leaves energy out.
+    # energy_price is US dollars per kilowatt-hour, added to the price of the devices; null = 0.08, 0 ignores energy.
     energy_price: NotRequired[Optional[float]]
-    # engine_preset names published settings of engines; those without such a preset run with their defaults.
+    # engine_preset names published engine settings; engines without this preset use their defaults.
     engine_preset: NotRequired[str]
-    # engines are compared, with their release where it is not the newest ("vllm@0.24.0"); left out = all that run on a system.
+    # engines to compare, with a release if it is not the newest ("vllm@0.24.0"); left out = all that run on a system.
     engines: NotRequired[Optional[List[str]]]
     formats: NotRequired[Formats]
     # goodput is the share of requests that must be within all limits at once; it replaces percentile.
     goodput: NotRequired[float]
-    # One of these: the devices there are, or the load to carry in requests per second, or sessions per second where workloads are sessions, as one rate or as rates over equal parts of a day.
+    # One of these: the devices available, or the load to carry in requests per second (sessions per second if workloads are sessions), as one rate or as rates over equal parts of a day.
     gpus: NotRequired[int]
-    # host_cache is memory of the hosts for what prefix caches evict.
+    # host_cache is host memory for KV blocks evicted from prefix caches.
     host_cache: NotRequired[HostCache]
-    # limits, if none is set, are those usual for the presets of the workloads, or for chat.
+    # limits default to those usual for the presets of the workloads, or for chat.
     limits: NotRequired[PlanRequestLimits]
     model: str
-    # modes are compared; left out = all.
+    # modes to compare; left out = all.
     modes: NotRequired[Optional[List[Literal["agg", "disagg"]]]]
     # the same as draft mtp:N
     nextn: NotRequired[int]
     nextn_accept_rates: NotRequired[Optional[List[float]]]
-    # no_changes leaves out what would change the answer.
+    # no_changes skips the changes to the answer.
     no_changes: NotRequired[bool]
-    # no_limits plans for throughput alone, whatever the latency.
+    # no_limits ignores latency and plans for throughput.
     no_limits: NotRequired[bool]
     # percentile at which latencies are held to the limits; 0 = their mean.
     percentile: NotRequired[float]
     perf_data: NotRequired[Tables]
-    # prices are US dollars for an hour of one device, by system; others have the list price of their profile.
+    # prices are US dollars per device-hour, by system; other systems have the list price of their profile.
     prices: NotRequired[Dict[str, float]]
     rate: NotRequired[float]
-    # routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+    # routing is the policy that routes requests to replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
     routing: NotRequired[str]
-    # spare replicas are added to those that the load needs, so that as many may fail.
+    # spare replicas are added to those that the load needs, so that this many may fail.
     spare: NotRequired[int]
-    # systems are compared; "all" is every one that an engine is known for.
+    # systems to compare; "all" means every system that an engine supports.
     systems: NotRequired[Optional[List[str]]]
-    # utilization is the most share of the capacity that the load may take; 0 = 1.
+    # utilization is the maximum share of the capacity that the load may use; 0 = 1.
     utilization: NotRequired[float]
-    # workloads share the deployment.
+    # workloads that share the deployment.
     workloads: Optional[List[Workload]]
 
 
 class PlanRequestLimits(TypedDict):
-    """limits, if none is set, are those usual for the presets of the workloads, or for chat."""
+    """limits default to those usual for the presets of the workloads, or for chat."""
 
     # latency of a whole request in milliseconds, or "inf" for none
     latency_ms: NotRequired[Union[float, Literal["inf"]]]
@@ -946,7 +946,7 @@ class PlanResponse(TypedDict):
     changes: Optional[List[Change]]
     # command is the command line of this plan, request the request in JSON.
     command: str
-    # contenders are the best deployments of every system, engine and mode, of more than eight systems those of every system, the best first by ranked_by; those that do not meet the limits come last.
+    # contenders are the best deployments of each system, engine and mode (of each system, if there are more than eight), ranked by ranked_by; those that do not meet the limits come last.
     contenders: Optional[List[Contender]]
     # embedded data behind the figures
     data: Optional[List[Data]]
@@ -961,7 +961,7 @@ class PlanResponse(TypedDict):
     not_run: Optional[List[NotRun]]
     notes: Optional[List[str]]
     pools: Optional[List[EstimatePool]]
-    # contenders are the best deployments of every system, engine and mode, of more than eight systems those of every system, the best first by ranked_by; those that do not meet the limits come last.
+    # contenders are the best deployments of each system, engine and mode (of each system, if there are more than eight), ranked by ranked_by; those that do not meet the limits come last.
     ranked_by: str
     # command is the command line of this plan, request the request in JSON.
     request: PlanRequest
@@ -974,7 +974,7 @@ class PlanResponse(TypedDict):
 
 
 class PlanWorkload(TypedDict):
-    """PlanWorkload is a workload with the lengths it came to."""
+    """PlanWorkload is a workload with its resolved lengths."""
 
     mean_isl: float
     mean_osl: float
@@ -986,22 +986,22 @@ class PlanWorkload(TypedDict):
 
 
 class Pool(TypedDict):
-    """Pool is a number of equal replicas."""
+    """Pool is a group of identical replicas."""
 
-    # mtp is the tokens drafted in a step; 0 is the engine's default. drafter drafts them: "eagle3" a published head, "ngram" a look-up in the text, "" the model's own mtp modules. acceptance_rates are the shares of steps in which each is kept.
+    # mtp is the number of draft tokens per step; 0 is the engine's default. drafter is the method: "eagle3" (a published head), "ngram" (a look-up in the text) or "" (the model's own mtp modules). acceptance_rates are the acceptance rates of the draft tokens.
     acceptance_rates: NotRequired[Optional[List[float]]]
-    # mtp is the tokens drafted in a step; 0 is the engine's default. drafter drafts them: "eagle3" a published head, "ngram" a look-up in the text, "" the model's own mtp modules. acceptance_rates are the shares of steps in which each is kept.
+    # mtp is the number of draft tokens per step; 0 is the engine's default. drafter is the method: "eagle3" (a published head), "ngram" (a look-up in the text) or "" (the model's own mtp modules). acceptance_rates are the acceptance rates of the draft tokens.
     drafter: NotRequired[str]
-    # system and formats are those of this pool, if they differ from the deployment's.
+    # system and formats apply to this pool, if they differ from the deployment's.
     formats: NotRequired[Formats]
     layout: NotRequired[Layout]
-    # mtp is the tokens drafted in a step; 0 is the engine's default. drafter drafts them: "eagle3" a published head, "ngram" a look-up in the text, "" the model's own mtp modules. acceptance_rates are the shares of steps in which each is kept.
+    # mtp is the number of draft tokens per step; 0 is the engine's default. drafter is the method: "eagle3" (a published head), "ngram" (a look-up in the text) or "" (the model's own mtp modules). acceptance_rates are the acceptance rates of the draft tokens.
     mtp: NotRequired[int]
     replicas: NotRequired[int]
     role: NotRequired[Literal["both", "prefill", "decode"]]
-    # settings are engine settings of this pool beyond the deployment's.
+    # settings are engine settings of this pool, in addition to the deployment's.
     settings: NotRequired[Optional[List[str]]]
-    # system and formats are those of this pool, if they differ from the deployment's.
+    # system and formats apply to this pool, if they differ from the deployment's.
     system: NotRequired[str]
 
 
@@ -1021,17 +1021,17 @@ class Range(TypedDict):
 
 
 class Reason(TypedDict):
-    """Reason is what is behind one figure."""
+    """Reason explains one figure."""
 
-    # phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; bounds are what the step waits for.
+    # phase is the phase of the step behind the figure, prefill or decode; its operators are in the plan's pools or in Steps. bounds are what the step waits for.
     bounds: NotRequired[Union[Bounds, None]]
     # in words
     error: str
     figure: str
-    # parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; those of a probability multiply to it. A negative part reduces it.
+    # parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; parts of a probability are factors. A negative part reduces the figure.
     parts: Optional[List[Portion]]
     parts_unit: str
-    # phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; bounds are what the step waits for.
+    # phase is the phase of the step behind the figure, prefill or decode; its operators are in the plan's pools or in Steps. bounds are what the step waits for.
     phase: NotRequired[str]
     sentence: str
     unit: str
@@ -1058,62 +1058,62 @@ class ReplicaState(TypedDict):
 
 
 class Safe(TypedDict):
-    """Safe is the answer with a confidence of 90 %, beside one that is less certain: the same engine and mode, searched again."""
+    """Safe is the answer at 90 % confidence, if the answer itself is less certain: the same engine and mode, searched again."""
 
     command: str
     confidence: float
     gpus_used: Optional[int]
-    # The rest is null where no deployment meets the limits with this confidence.
+    # The rest is null if no deployment meets the limits at this confidence.
     in_words: NotRequired[str]
     meets_limits: bool
     request_rate: Optional[float]
-    # sentence says what the certainty costs.
+    # sentence compares the safe choice with the answer.
     sentence: str
     usd_per_million_output_tokens: Optional[float]
     usd_per_month: Optional[float]
 
 
 class Session(TypedDict):
-    """Session is a conversation with a model: each prompt is all that was said before and something new. Its requests come one after the other."""
+    """Session is a conversation with a model: each prompt is the conversation so far plus a new message. Its requests follow each other."""
 
     # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
     first: NotRequired[int]
     # length_ratio_low is the shortest length as a share of the longest; lengths are uniform in between; 0 = 1.
     length_ratio_low: NotRequired[float]
-    # turns is the most requests of a session, min_turns the fewest, each number as likely; 0 = turns.
+    # turns is the maximum number of requests in a session, min_turns the minimum (0 = turns); numbers are uniform in between.
     min_turns: NotRequired[int]
     # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
     output: NotRequired[int]
-    # system is the length of the system prompt, which all sessions of a workload share.
+    # system is the length of the system prompt, shared by all sessions of a workload.
     system: NotRequired[int]
-    # think_s is the mean time from an answer to the next request, in seconds; times are exponential.
+    # think_s is the mean time from an answer to the next request, in seconds, exponentially distributed.
     think_s: NotRequired[float]
-    # turns is the most requests of a session, min_turns the fewest, each number as likely; 0 = turns.
+    # turns is the maximum number of requests in a session, min_turns the minimum (0 = turns); numbers are uniform in between.
     turns: NotRequired[int]
     # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
     user: NotRequired[int]
 
 
 class Sessions(TypedDict):
-    """Sessions is what a contender does with a load of sessions."""
+    """Sessions are a contender's figures for a load of sessions."""
 
     # capacity_sessions_per_second is the sessions per second that the deployment carries, null where no load was given.
     capacity_sessions_per_second: NotRequired[Union[Range, None]]
-    # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share of those found in the host cache.
+    # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share that found in the host cache.
     host_cached_share: float
-    # sessions_per_second is sessions per second, mean_turns the requests of one, on average. Requests that come by themselves beside them count as sessions of one.
+    # sessions_per_second is sessions per second, mean_turns the mean requests per session. Requests outside sessions count as sessions of one request.
     mean_turns: float
-    # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share of those found in the host cache.
+    # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share that found in the host cache.
     prefix_cached_share: float
-    # session_ms is the sum of the latencies of a session's requests, without the time between them: the mean. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
+    # session_ms is the mean over sessions of the summed request latencies, without think time. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
     session_ms: Range
-    # session_ms is the sum of the latencies of a session's requests, without the time between them: the mean. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
+    # session_ms is the mean over sessions of the summed request latencies, without think time. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
     session_p95_ms: float
-    # session_ms is the sum of the latencies of a session's requests, without the time between them: the mean. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
+    # session_ms is the mean over sessions of the summed request latencies, without think time. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
     session_percentile_ms: Optional[float]
-    # sessions_per_second is sessions per second, mean_turns the requests of one, on average. Requests that come by themselves beside them count as sessions of one.
+    # sessions_per_second is sessions per second, mean_turns the mean requests per session. Requests outside sessions count as sessions of one request.
     sessions_per_second: Range
-    # usd_per_session is the cost of a session in US dollars, null where no price is known.
+    # usd_per_session is the cost of a session in US dollars, null if no price is known.
     usd_per_session: Union[Range, None]
 
 
@@ -1207,7 +1207,7 @@ class SimulateResponse(TypedDict):
     finished: int
     good_share: float
     goodput_per_s: float
-    # guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+    # guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
     guide: NotRequired[Union[Guide, None]]
     # prefix_cached_share is the prompt tokens found in the prefix cache, host_cached_share those of them found in the host cache.
     host_cached_share: NotRequired[float]
@@ -1219,7 +1219,7 @@ class SimulateResponse(TypedDict):
     input_tokens_per_s: float
     # chance_within_limits is the probability that the judged times meet the limits, null without limits; interval_basis says what the intervals come from.
     interval_basis: str
-    # tpot_ms and itl_ms are null where requests generate one token.
+    # tpot_ms and itl_ms are null if requests generate one token.
     itl_ms: Union[Times, None]
     # judged is the times that limits apply to: means, or the percentile of the request.
     judged: Judged
@@ -1259,7 +1259,7 @@ class SimulateResponse(TypedDict):
     tier: str
     # timeline is missing unless the request asks for it.
     timeline: NotRequired[Union[Timeline, None]]
-    # tpot_ms and itl_ms are null where requests generate one token.
+    # tpot_ms and itl_ms are null if requests generate one token.
     tpot_ms: Union[Times, None]
     ttft_ms: Times
     utilization: float
@@ -1362,23 +1362,23 @@ class Use(TypedDict):
 
 
 class Why(TypedDict):
-    """Why is what is behind the figures of a contender."""
+    """Why explains the figures of a contender."""
 
     figures: Optional[List[Reason]]
-    # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
+    # measured are the measured deployments that intervals derive from, from all of the kind to the most similar, and measured_how says how they were predicted; measured_models are the models measured with this engine on this system.
     measured: Optional[List[Neighbours]]
-    # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
+    # measured are the measured deployments that intervals derive from, from all of the kind to the most similar, and measured_how says how they were predicted; measured_models are the models measured with this engine on this system.
     measured_how: str
-    # measured are the measured deployments that intervals come from, from all of their kind to the most similar, and measured_how is how they were predicted; measured_models are the models measured with this engine on this system.
+    # measured are the measured deployments that intervals derive from, from all of the kind to the most similar, and measured_how says how they were predicted; measured_models are the models measured with this engine on this system.
     measured_models: Optional[List[str]]
-    # measured_nearest are the measured deployments that corrections are remembered of and that are most like it, the nearest first.
+    # measured_nearest are the measured deployments whose corrections apply, nearest first.
     measured_nearest: Optional[List[Nearest]]
-    # steps are those that figures come from, with their operators; those of the first contender are in the plan's pools.
+    # steps are the steps that figures derive from, with their operators; those of the first contender are in the plan's pools.
     steps: NotRequired[Optional[List[EstimateStep]]]
 
 
 class Workload(TypedDict):
-    """Workload is requests of one kind."""
+    """Workload describes requests of one kind."""
 
     # input_distribution and output_distribution, if set, replace the lengths.
     input_distribution: NotRequired[Union[Distribution, None]]
@@ -1395,11 +1395,11 @@ class Workload(TypedDict):
     prefix: NotRequired[int]
     # preset names request lengths of a typical use; other fields override its values.
     preset: NotRequired[str]
-    # session, if set, makes the workload sessions of several requests: share is of the sessions.
+    # session, if set, makes this a workload of sessions; share is then the share of sessions.
     session: NotRequired[Union[Session, None]]
     # share is the weight of the workload among all requests; 0 = 1.
     share: NotRequired[float]
-    # trace is a trace file that gives the lengths, and with block hashes what prompts have in common; its arrival times are ignored.
+    # trace is a trace file that gives the lengths and, with block hashes, shared prefixes; its arrival times are ignored.
     trace: NotRequired[str]
-    # trace_data is the content of such a file, instead of its name.
+    # trace_data is the content of a trace file, instead of its name.
     trace_data: NotRequired[str]

@@ -1,5 +1,5 @@
-// Package field is the mistakes in a request, as values: which field, its value, what is allowed, and the nearest word
-// that is. The operations know fields ("num_devices"); each interface names them in its own way: a flag on the command
+// Package field represents errors in a request as values: the field, its value, what is allowed, and the nearest
+// match. Operations know fields ("num_devices"); each interface names them in its own way: a flag on the command
 // line, a path in JSON.
 //
 // In: names and values from whoever checks a request, or JSON text for [Decode]. Out: an [*Error] for each mistake; [Each]

@@ -1,5 +1,5 @@
-// Package units holds the quantities every other package speaks in: seconds,
-// bytes, operations, rates; how they are parsed and how they are printed.
+// Package units defines the quantities that all packages use (seconds, bytes,
+// operations, rates), and parses and prints them.
 //
 // In: plain numbers at the rim (files, flags). Out: typed values and the text
 // shown to people. It does not know models or devices. Start with units.go.

@@ -151,7 +151,7 @@ func TestMistakes(t *testing.T) {
 		{"exps: []\n" + base, "f:1: exps: must have at least one element"},
 		{"exps: a\n" + base, "f:1: exps: must be a list, got the text a"},
 		{"exps: [exp_aggregate]\nexp_aggregated: {}\n", "f:1: exps: exp_aggregate has no block in this file; nearest: exp_aggregated"},
-		{"exps: [a, a]\n" + base, "f:1: exps: a is there twice"},
+		{"exps: [a, a]\n" + base, "f:1: exps: a appears twice"},
 		{"exps: [[a]]\n" + base, "f:1: exps: must name experiments, got a list"},
 		{"a: 3\n", "f:1: a: must be a mapping of keys to values, got 3\nf:1: a: serving_mode is missing\nf:1: a: model_path is missing\n" +
 			"f:1: a: system_name is missing\nf:1: a: total_gpus is missing"},

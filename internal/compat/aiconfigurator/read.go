@@ -98,7 +98,7 @@ func (r *reader) chosen(exps *yaml.Node, blocks map[string]named) []string {
 		case !ok:
 			r.Add(n.Line, "exps", "%s has no block in this file%s", strictyaml.Show(n.Value, ""), nearest.Hint(n.Value, names))
 		case slices.Contains(out, n.Value):
-			r.Add(n.Line, "exps", "%s is there twice", strictyaml.Show(n.Value, ""))
+			r.Add(n.Line, "exps", "%s appears twice", strictyaml.Show(n.Value, ""))
 		default:
 			out = append(out, n.Value)
 		}

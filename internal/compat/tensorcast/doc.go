@@ -1,5 +1,5 @@
-// Package tensorcast is TensorCast, Ascend's own cost model, as a policy for graphs: what
-// it counts differently from kernels and engines.
+// Package tensorcast implements TensorCast, Ascend's own cost model, as a policy for graphs:
+// where it deviates from kernels and engines.
 //
 // In: the parts of a graph, as package cost/graph hands them over. Out: a graph.Policy,
 // and the list of its artefacts, each of which can be left out. An artefact is a choice

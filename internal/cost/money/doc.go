@@ -1,5 +1,5 @@
-// Package money is what a deployment costs: the price of devices and of energy, by tokens,
-// requests and months.
+// Package money computes what a deployment costs: devices and energy, per token,
+// request and month.
 //
 // In: prices, devices, rates and joules. Out: US dollars. It knows no device and no
 // deployment. Start with money.go.

@@ -2,6 +2,6 @@
 // comparable values: what shape they have and therefore how many bytes they
 // move and how much arithmetic they do.
 //
-// In: shapes. Out: Op values and their Work. It knows neither the model an
-// operator came from nor the device it runs on. Start with Op, then Work.
+// In: shapes. Out: Op values and their Work. It knows neither the model nor the device
+// of an operator. Start with Op, then Work.
 package op

@@ -3,6 +3,6 @@
 // the same under data/, or without the family.
 //
 // In: an fs.FS. Out: which tables there are, and the rows of one that carry a
-// key. It knows what a table is called and not what its numbers mean: that is
-// the business of cost/table. Start with Open, then System.Choose and Read.
+// key. It knows the names of tables, not what their numbers mean: cost/table
+// does. Start with Open, then System.Choose and Read.
 package perfdata

@@ -1,5 +1,5 @@
-// Package power says what a device draws: watts while it waits, joules for what
-// its operators move and compute, and the cap of its power supply.
+// Package power computes what a device draws: watts when idle, joules for the
+// bytes and arithmetic of operators, and the power cap.
 //
 // In: a device profile and the Activity of operators. Out: joules. It knows no
 // models; times are inputs. Its constants are fitted to measured deployments

@@ -1,5 +1,5 @@
-// Package prices chooses the cost model of operators, and the kernel tables that are
-// asked before it. The price of an operator is its predicted time.
+// Package prices selects the cost model of operators, and the kernel tables that take
+// precedence over it. The price of an operator is its predicted time.
 //
 // In: a device, a pricing and, where there is one, a directory of kernel tables.
 // Out: a cost.Coster, how well its prices are known, and what was read of the

@@ -7,8 +7,8 @@
 // reproduced, what lies between two has the estimate's shape at the measured
 // efficiency, and a size a little beyond the grid (reach) keeps the efficiency
 // of its edge; farther out the other coster answers. No estimate is below the
-// device's speed of light, and rows that are were measured wrongly: they are
-// left out and reported.
+// device's speed of light; rows that are below it were measured wrongly, and are
+// skipped and reported.
 //
 // Surfaces are the same ratios, smoothed and thinned (fit.go), in a file inside the
 // program (surfaces.go). They are read like tables, the curves of a place

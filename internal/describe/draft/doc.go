@@ -1,6 +1,6 @@
-// Package draft knows how tokens are drafted: by a model's own MTP modules, by a published EAGLE-3 head, or by looking them up in
+// Package draft describes the drafting methods: a model's own MTP modules, a published EAGLE-3 head, or n-gram look-up in
 // the text.
 //
-// In: drafts.yaml, embedded, with a source for every figure. Out: how often drafts are kept, by position, and the heads as models of
+// In: drafts.yaml, embedded, with a source for every figure. Out: acceptance rates by position, and the heads as models of
 // one layer. It knows no device and no engine. Start with draft.go.
 package draft

@@ -7,7 +7,7 @@ func parseGeneric(r *reader, c *decoder) *Model {
 		c.MaxPosition = genericPositions
 		r.notes = append(r.notes, "max_position_embeddings is not stated; 131072 is assumed.")
 	}
-	r.notes = append(r.notes, "A generic decoder has two norms and a gated feed-forward part a layer, and no vision tower.")
+	r.notes = append(r.notes, "A generic decoder has two norms and a gated feed-forward part per layer, and no vision tower.")
 	return r.build(c, nil)
 }
 

@@ -108,7 +108,7 @@ func parseFalconH1(r *reader, c *graniteHybrid) *Model {
 		}
 	})
 	if m != nil {
-		m.note("Attention and Mamba-2 of a layer run beside each other; they are counted as two layers.")
+		m.note("Attention and Mamba-2 of a layer run in parallel; they are counted as two layers.")
 	}
 	return m
 }

@@ -69,8 +69,8 @@ func parseLongcat(r *reader, c *longcat) *Model {
 		l.FFN.Intermediate = dense.Intermediate
 	})
 	if m != nil {
-		m.note("Each layer is counted as two, the first with the experts; that the experts overlap with both is not modelled.")
-		m.note("The experts that do nothing are left out; a token uses as many of the others as it does on average.")
+		m.note("Each layer is counted as two, the first with the experts; the overlap of the experts with both is not modelled.")
+		m.note("Experts without computation are left out; a token uses the average number of the others.")
 	}
 	return m
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Session is a conversation with a model: each prompt is all that was said
-// before and something new. Its requests come one after the other.
+// Session is a conversation with a model: each prompt is the conversation so
+// far plus a new message. Its requests follow each other.
 type Session struct {
-	// System is the length of the system prompt, which all sessions of a workload share.
+	// System is the length of the system prompt, shared by all sessions of a workload.
 	System int `json:"system,omitempty"`
-	// Turns is the most requests of a session, MinTurns the fewest, each number as likely; 0 = Turns.
+	// Turns is the maximum number of requests in a session, MinTurns the minimum (0 = Turns); numbers are uniform in between.
 	Turns    int `json:"turns"`
 	MinTurns int `json:"min_turns,omitempty"`
 	// First is the length of the first message, User that of every later one: a user's message or the
@@ -23,7 +23,7 @@ type Session struct {
 	Output int `json:"output"`
 	// LengthLow is the shortest length as a share of the longest; lengths are uniform in between; 0 = 1.
 	LengthLow float64 `json:"length_ratio_low,omitempty"`
-	// Think is the mean time from an answer to the next request, in seconds; times are exponential.
+	// Think is the mean time from an answer to the next request, in seconds, exponentially distributed.
 	Think units.Seconds `json:"think_s,omitempty"`
 }
 

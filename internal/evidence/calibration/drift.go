@@ -31,5 +31,5 @@ func (o *Overlay) drift(s *Case, out *Expected) (why []string) {
 	if s.Release != "" {
 		return append(why, fmt.Sprintf("no release after %s was measured", newest))
 	}
-	return append(why, "the newest release may be later than those measured")
+	return append(why, "the newest release may not have been measured")
 }

@@ -53,7 +53,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 		out.Basis += "; predicted without kernel tables"
 	}
 	if s.Method == Formulas && s.Disaggregated {
-		out.Basis += "; those were simulated: these formulas were not compared with disaggregated deployments"
+		out.Basis += "; they validate the simulation, not these formulas"
 	}
 	if why := slices.Concat(o.transfer(s, &out), o.guess(s, &out), o.extrapolate(s, &out), s.drafts(&out), o.drift(s, &out), o.widenOutside(s, &out)); len(why) > 0 {
 		out.Basis += widened + strings.Join(why, furthermore)
@@ -109,7 +109,7 @@ func (s *Case) singleStep(out *Expected) {
 		e = out.TPOT
 	}
 	out.TTFT, out.TPOT, out.Throughput = e, e, e.Inverse()
-	out.Basis += "; no such forward pass was measured on its own"
+	out.Basis += "; single forward passes of this kind were not measured"
 }
 
 // Standard deviations to add where operator times were not fitted to the device's
@@ -224,7 +224,7 @@ func (s *Case) drafts(out *Expected) (why []string) {
 		return nil
 	}
 	out.widen(0, drafted, drafted)
-	return append(why, "how many drafts are accepted varies")
+	return append(why, "draft acceptance varies")
 }
 
 // perDoubling is the standard deviation added for each doubling of concurrency,

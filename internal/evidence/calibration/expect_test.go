@@ -314,7 +314,7 @@ func TestBasis(t *testing.T) {
 	}
 	s.Disaggregated = true
 	want = "60 measured disaggregated deployments, with their model, engine and device generation held out of the fit; " +
-		"those were simulated: these formulas were not compared with disaggregated deployments"
+		"they validate the simulation, not these formulas"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}

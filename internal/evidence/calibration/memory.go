@@ -184,12 +184,12 @@ func (m *Memory) say(s *Subject) string {
 	if math.Abs(kernelTimes) < 0.005 && math.Abs(promptTimes) < 0.005 {
 		return ""
 	}
-	out := fmt.Sprintf("; memory of measured deployments: kernels ×%.2f, prompts ×%.2f ", math.Exp(kernelTimes), math.Exp(promptTimes))
+	out := fmt.Sprintf("; corrected by measured deployments: kernels ×%.2f, prompts ×%.2f ", math.Exp(kernelTimes), math.Exp(promptTimes))
 	if near == 0 {
-		return out + "(none is near)"
+		return out + "(none nearby)"
 	}
 	slices.Sort(sources)
-	return out + fmt.Sprintf("(%d near, with %s from %s; the nearest: %s)", near, units.Counted(rows, "row"), strings.Join(slices.Compact(sources), ", "), nearest.inShort())
+	return out + fmt.Sprintf("(%d nearby: %s from %s; nearest: %s)", near, units.Counted(rows, "row"), strings.Join(slices.Compact(sources), ", "), nearest.inShort())
 }
 
 // inShort names a remembered deployment for a reader.

@@ -173,11 +173,11 @@ func TestMemoryInWords(t *testing.T) {
 	o := read(t, remembering)
 	about := calibration.Case{Subject: llama(), Tier: device.Calibrated, Vendor: device.NVIDIA, Devices: 4, Concurrency: 8}
 	about.Layout = "TP 2 DP 1"
-	if got := o.Expect(&about).Basis; !strings.Contains(got, "memory of measured deployments: kernels ×1.12, prompts ×0.94 (1 near, with 12 rows from a laboratory; the nearest: ") {
+	if got := o.Expect(&about).Basis; !strings.Contains(got, "corrected by measured deployments: kernels ×1.12, prompts ×0.94 (1 nearby: 12 rows from a laboratory; nearest: ") {
 		t.Error(got)
 	}
 	about.Engine, about.Model = "sglang", "a/b"
-	if got := o.Expect(&about).Basis; !strings.Contains(got, "(none is near)") {
+	if got := o.Expect(&about).Basis; !strings.Contains(got, "(none nearby)") {
 		t.Error(got)
 	}
 	about.Class, about.System = "moe", "b200_sxm"
@@ -190,7 +190,7 @@ func TestMemoryInWords(t *testing.T) {
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	o := read(t, remembering+"cells:\n  vllm · h200_sxm: meta-llama/Llama-3.1-70B (fp8)\nreleases:\n  vllm: 0.11.1\n")
-	for release, why := range map[string]string{"0.11.1": "", "0.9.0": "", "0.12.0": "no release after 0.11.1 was measured", "": "the newest release may be later than those measured"} {
+	for release, why := range map[string]string{"0.11.1": "", "0.9.0": "", "0.12.0": "no release after 0.11.1 was measured", "": "the newest release may not have been measured"} {
 		about := calibration.Case{Subject: llama(), Tier: device.Calibrated, Vendor: device.NVIDIA, Devices: 4, Concurrency: 8}
 		about.Release = release
 		e := o.Expect(&about)

@@ -40,7 +40,7 @@ func (r *Residuals) neighbours(of string) Neighbours {
 	return Neighbours{of, r.Rows, relative(r.TTFT), relative(r.TPOT), relative(r.Throughput)}
 }
 
-// Nearest is a measured deployment that corrections are remembered of.
+// Nearest is a measured deployment with a known correction.
 type Nearest struct {
 	Deployment string `json:"deployment"` // "TP 8 DP 1 of Qwen/Qwen3-32B (bf16) on h100_sxm under vllm 0.12.0"
 	Rows       int    `json:"rows"`

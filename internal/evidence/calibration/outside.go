@@ -76,7 +76,7 @@ func (o *Overlay) widenOutside(s *Case, out *Expected) (why []string) {
 	if s.vendor() == ascend {
 		of = " on Ascend devices"
 	}
-	return append(why, fmt.Sprintf("deployments of other sources err by more (%d%s, of %d sources)", x.Rows, of, x.Sources))
+	return append(why, fmt.Sprintf("errors are larger for other sources (%d deployments%s, %d sources)", x.Rows, of, x.Sources))
 }
 
 // compared reports whether deployments on devices of the case's vendor were compared with their predictions.

@@ -20,7 +20,7 @@ func TestOutside(t *testing.T) {
 	other := o.Expect(&s)
 	s.Familiar = true
 	known := o.Expect(&s)
-	if want := calibration.Widened(known.TPOT.High, 0.2); math.Abs(other.TPOT.High-want) > 1e-9 || !strings.Contains(other.Basis, "(5, of 2 sources)") {
+	if want := calibration.Widened(known.TPOT.High, 0.2); math.Abs(other.TPOT.High-want) > 1e-9 || !strings.Contains(other.Basis, "(5 deployments, 2 sources)") {
 		t.Errorf("want a half-width of %g, got %g: %s", want, other.TPOT.High, other.Basis)
 	}
 	s.Familiar, s.Concurrency = false, 9

@@ -35,7 +35,7 @@ func apartAt(percentile float64) (ttft, tpot float64) {
 // as certain as before.
 func (s Expected) At(percentile float64) Expected {
 	if ttft, tpot := apartAt(percentile); ttft > 0 {
-		s.Wider(ttft, tpot, 0, "percentiles of 8 open-loop traces err by more than their means")
+		s.Wider(ttft, tpot, 0, "percentiles are predicted less accurately than means (8 open-loop traces)")
 	}
 	return s
 }

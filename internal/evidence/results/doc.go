@@ -1,4 +1,4 @@
-// Package results reads what load generators say of a run: the figures of `vllm bench serve`, SGLang's bench_serving,
+// Package results reads the output of load generators: `vllm bench serve`, SGLang's bench_serving,
 // AIPerf and genai-perf, guidellm, trtllm-bench, InferenceX and this program's own simulate.
 //
 // In: the bytes of a file. Out: the runs in it, each with the times, rates, lengths and load that the file states,

@@ -10,7 +10,7 @@ import (
 // calls time per output token counts the first one too; its inter-token latency is our TPOT.
 func (o object) guidellm(all []any) ([]Run, error) {
 	if len(all) == 0 {
-		return nil, &UnknownError{"a report of guidellm without benchmarks"}
+		return nil, &UnknownError{"a guidellm report without benchmarks"}
 	}
 	model := o.backendModel()
 	var out []Run

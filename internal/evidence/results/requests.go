@@ -95,7 +95,7 @@ func readRequest(head, record []string) ([columns]float64, error) {
 		}
 		x, err := strconv.ParseFloat(record[i], 64)
 		if err != nil || math.IsInf(x, 0) || !(x >= 0) {
-			return out, fmt.Errorf("column %s: %q is no number of 0 or more", name, record[i])
+			return out, fmt.Errorf("column %s: want a number of at least 0, got %q", name, record[i])
 		}
 		out[c.what] = x * c.factor
 	}

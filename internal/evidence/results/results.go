@@ -83,7 +83,7 @@ func (e *UnknownError) Error() string { return e.Why }
 // Hint says what is accepted.
 func (e *UnknownError) Hint() string { return accepted }
 
-func unknown() error { return &UnknownError{"no result of a known load generator"} }
+func unknown() error { return &UnknownError{"not the result of a known load generator"} }
 
 // maxRuns bounds the runs of a file.
 const maxRuns = 10_000

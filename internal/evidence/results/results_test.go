@@ -169,18 +169,18 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"":                                     "r: the file is empty",
-		"hello":                                "r: no result of a known load generator",
+		"hello":                                "r: not the result of a known load generator",
 		"{":                                    "r: not JSON: unexpected EOF",
 		`{"metadata":{"a":1},"error":{"b":1}}`: "r: none of 1 request succeeded",
 		`{"metadata":{"a":1},"metrics":{"request_latency":{"value":1}}}`: "r: none of 1 request has a time to first token: run with streaming",
-		"[]":                                   "r: no result of a known load generator",
-		"[1]":                                  "r: no result of a known load generator",
-		`{"a":1}`:                              "r: no result of a known load generator",
+		"[]":                                   "r: not the result of a known load generator",
+		"[1]":                                  "r: not the result of a known load generator",
+		`{"a":1}`:                              "r: not the result of a known load generator",
 		`{"mean_ttft_ms":-1}`:                  "r: mean_ttft_ms must not be negative, got -1",
 		`{"completed":2,"mean_ttft_ms":0}`:     "r: a result of vllm bench serve without TTFT, TPOT or throughput",
 		`{"completed":1e300,"mean_ttft_ms":1}`: "r: completed must be at most 1e+15, got 1e+300",
 		"Metric,avg\nTime To First Token (ms),-3\n": "r: Time To First Token (ms) must not be negative, got -3",
-		"a,b\n1,2\n": "r: no result of a known load generator",
+		"a,b\n1,2\n": "r: not the result of a known load generator",
 	} {
 		_, err := results.Read([]byte(file), "r")
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

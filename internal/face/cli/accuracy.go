@@ -48,9 +48,9 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.StringVar(&f.perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&f.doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
 	fs.BoolVar(&f.regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
-	fs.BoolVar(&f.outside, "outside", false, "print how far rows of sources outside the calibration err beyond its intervals, leaving out one source at a time")
-	fs.BoolVar(&f.page, "page", false, "print tables in Markdown for a page: by device, engine and model, with and without the fit")
-	fs.StringVar(&f.other, "beside", "", "on the page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
+	fs.BoolVar(&f.outside, "outside", false, "print how much the intervals must widen for sources outside the calibration, by leaving out one source at a time")
+	fs.BoolVar(&f.page, "page", false, "print Markdown tables by device, engine and model, with and without the fit")
+	fs.StringVar(&f.other, "beside", "", "with --page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.about.defineResults(fs)
 	return cmd

@@ -48,7 +48,7 @@ type outputFlags struct {
 // define adds the flags that help shows.
 func (f *outputFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.json, "json", false, "print JSON")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 }
 

@@ -56,7 +56,7 @@ func newDevicesCmd(env *Env) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("generation", completeGeneration)
 	cmd.Flags().StringVar(&file, "device-file", "", "check and print your own profile")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile as YAML, a start for your own")
+	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile as YAML, as a template for your own")
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of profile files")
 	return cmd
 }

@@ -114,16 +114,16 @@ func checkData(entries []provenance.Entry, files map[string]embedded.Files) chec
 		}
 	}
 	if len(other) > 0 || same == 0 {
-		return checkup{"data", "fail", fmt.Sprintf("%s not as released: %s", units.Counted(len(other), "data set"), strings.Join(other, ", "))}
+		return checkup{"data", "fail", fmt.Sprintf("%s differ from the release: %s", units.Counted(len(other), "data set"), strings.Join(other, ", "))}
 	}
-	return checkup{"data", "ok", units.Counted(same, "data set") + " as released, by their hashes"}
+	return checkup{"data", "ok", units.Counted(same, "data set") + " with the hashes of the release"}
 }
 
 // checkHub looks for the cache that models outside the catalog come from.
 func checkHub(env *Env) checkup {
 	dir := plimsoll.HubCache(env.Getenv)
 	if dir == "" {
-		return checkup{"cache", "note", "no Hugging Face cache: HF_HUB_CACHE, HF_HOME and the home folder are not set; models outside the catalog need a config.json"}
+		return checkup{"cache", "note", "no Hugging Face cache: HF_HUB_CACHE, HF_HOME and the home directory are not set; models outside the catalog need a config.json"}
 	}
 	found, err := filepath.Glob(filepath.Join(env.path(dir), "models--*"))
 	if err != nil || len(found) == 0 {
@@ -136,17 +136,17 @@ func checkHub(env *Env) checkup {
 func checkFolder(env *Env) checkup {
 	f, err := os.CreateTemp(env.path("."), ".plimsoll-doctor-*")
 	if err != nil {
-		return checkup{"folder", "note", fmt.Sprintf("files cannot be written in the working folder: %v", cause(err))}
+		return checkup{"folder", "note", fmt.Sprintf("the working directory is not writable: %v", cause(err))}
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
-	return checkup{"folder", "ok", "files can be written in the working folder"}
+	return checkup{"folder", "ok", "the working directory is writable"}
 }
 
 // checkTerminal says how results are shown.
 func checkTerminal(env *Env) checkup {
 	if !env.IsTerminal(env.Stdout) {
-		return checkup{"terminal", "note", "standard output is no terminal: no colours, no dialogue, no wrapping"}
+		return checkup{"terminal", "note", "standard output is not a terminal: no colours, no dialogue, no wrapping"}
 	}
 	detail := units.Counted(env.Width(), "column")
 	if !env.Color(env.Stdout) {
@@ -163,7 +163,7 @@ func checkBrowser(env *Env) checkup {
 	if at := look(env, "xdg-open", "firefox", "chromium", "chromium-browser", "google-chrome"); at != "" {
 		return checkup{"browser", "ok", at + " opens report.html and the page of plimsoll serve"}
 	}
-	return checkup{"browser", "note", "none here: open report.html and the page of plimsoll serve on another machine"}
+	return checkup{"browser", "note", "no browser found: open report.html and the page of plimsoll serve on another machine"}
 }
 
 // checkEngines looks for engines, which plans do not need.
@@ -175,7 +175,7 @@ func checkEngines(env *Env) checkup {
 		}
 	}
 	if len(found) == 0 {
-		return checkup{"engines", "ok", "none installed here; plans need none"}
+		return checkup{"engines", "ok", "none installed; plans do not need one"}
 	}
 	return checkup{"engines", "ok", "found " + strings.Join(found, ", ")}
 }

@@ -83,7 +83,7 @@ func workerFlags(fs *pflag.FlagSet, w *aiconfigurator.WorkerFlags, prefix, short
 	add(&w.TP, "tp-size", "tp", "tensor parallelism (default 1)")
 	add(&w.PP, "pp-size", "pp", "pipeline parallelism (default 1)")
 	add(&w.DP, "dp-size", "dp", "data parallelism of attention (default 1)")
-	add(&w.MoETP, "moe-tp-size", "etp", "tensor parallelism of experts (default what --"+prefix+"ep-size leaves)")
+	add(&w.MoETP, "moe-tp-size", "etp", "tensor parallelism of experts (default devices / --"+prefix+"ep-size)")
 	add(&w.EP, "ep-size", "ep", "expert parallelism (default 1)")
 	if prefix == "" {
 		add(&w.Batch, "batch-size", "bs", "batch limit of a data-parallel rank (default 128)")

@@ -134,9 +134,9 @@ func flagOf(name field.Name) string {
 // cacheFlags are those on routing and the host cache.
 func cacheFlags(fs *pflag.FlagSet, routing *string, host *deployment.HostCache) {
 	nargs.Var(fs, routing, "routing", nargs.OneOf(sim.RoutingNames()...),
-		"how requests are spread over replicas: "+join(sim.RoutingNames())+" (default round-robin)")
+		"policy that routes requests to replicas: "+join(sim.RoutingNames())+" (default round-robin)")
 	fs.Float64Var(&host.GiB, "host-cache", 0, "host memory of a replica for KV blocks evicted from its devices, in `GiB`")
-	fs.Float64Var(&host.Bandwidth, "host-bandwidth", deployment.DefaultHostBandwidth, "from the host to one device, in `GB/s`")
+	fs.Float64Var(&host.Bandwidth, "host-bandwidth", deployment.DefaultHostBandwidth, "bandwidth between host memory and one device, in `GB/s`")
 }
 
 // hostFlags completes the host cache that flags describe.

@@ -44,13 +44,13 @@ func newMeasureCmd(env *Env) *cobra.Command {
 // define adds the flags: the question of a plan, and what is measured.
 func (f *measureFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Measurement", func(fs *pflag.FlagSet) {
-		fs.Float64Var(&f.request.Minutes, "minutes", measure.DefaultMinutes, "`time` that all runs may take, with the start of servers")
+		fs.Float64Var(&f.request.Minutes, "minutes", measure.DefaultMinutes, "total `time` of all runs, including server start-up")
 		nargs.Var(fs, &f.client, "client", nargs.OneOf(nargs.Texts(measure.Clients())...), "load generator: vllm (vllm bench serve), sglang (sglang.bench_serving), trtllm (trtllm-bench) or aiperf (default that of each engine)")
 		fs.StringVar(&f.request.ModelPath, "model-path", "", "`path` of the checkpoint on your machine, if it is not the model's name")
-		fs.StringVar(&f.write, "write", "", "write the script that makes the runs, and what starts the servers, to this `directory`")
-		fs.StringVar(&f.from, "from", "", "read the results in a `directory` that --write made, refit and decide again; with --kernels the JSON `file` of the script")
+		fs.StringVar(&f.write, "write", "", "write the scripts that start the servers and make the runs to this `directory`")
+		fs.StringVar(&f.from, "from", "", "read the results in a `directory` of --write, refit and decide again; with --kernels the JSON `file` of the script")
 		fs.StringVar(&f.fit, "out", "", "with --from: write the calibration to a `file` (default calibration.yaml in the directory); with --kernels a device profile with the measured efficiencies, for --device-file")
-		fs.BoolVar(&f.kernels, "kernels", false, "measure kernels instead, without a serving engine: products, attention, copies and all-reduce by a PyTorch script")
+		fs.BoolVar(&f.kernels, "kernels", false, "measure kernels instead, without a serving engine: matrix products, attention, copies and all-reduce in PyTorch")
 	})
 	f.defineQuestion(fs)
 	for _, name := range []string{"daily", "arrival", "arrival-variation", "cold-start", "spare", "utilization", "price", "energy-price"} {
@@ -59,7 +59,7 @@ func (f *measureFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.force, "force", false, "replace the files in the directory of --write")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
-		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 		calibration(fs, &f.Calibration, "80 % intervals")
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
@@ -117,7 +117,7 @@ func (f *measureFlags) files(ctx context.Context, env *Env, r *measure.Response)
 // read compares results with what was predicted, and writes the calibration.
 func (f *measureFlags) read(cmd *cobra.Command, env *Env, args []string) error {
 	if len(args) > 0 {
-		return usagef("--from %s has the model and the question: MODEL is not used, got %q", f.from, args[0])
+		return usagef("--from %s already names the model: omit MODEL, got %q", f.from, args[0])
 	}
 	if err := onlyGiven(cmd, "--from reads the question from its directory and", "from", "out", "json", "quiet"); err != nil {
 		return err

@@ -109,7 +109,7 @@ func formatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
 
 // expertFormatFlags adds the quantization that only some commands take.
 func expertFormatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
-	nargs.Var(fs, &f.NonExpert, "quantize-non-expert-linear-action", nargs.OneOf(dtype.LinearActions()...), "quantization of attention, dense and shared-expert layers, if it differs")
+	nargs.Var(fs, &f.NonExpert, "quantize-non-expert-linear-action", nargs.OneOf(dtype.LinearActions()...), "quantization of attention, dense and shared-expert layers (default that of the other linear layers)")
 	fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", graph.DefaultMXFP4Group, "elements that share an MXFP4 scale")
 }
 

@@ -29,7 +29,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.reserved, "reserved-memory-gb", 0, "memory reserved on each device, in GiB (default 10 on Ascend, otherwise the engine's)")
 		nargs.Var(fs, &f.logLevel, "log-level", nargs.OneOf("debug", "info", "warning", "error", "critical"), "log level on standard error: debug, info, warning, error or critical")
 		fs.BoolVarP(&f.verbose, "verbose", "v", false, "same as --log-level debug")
-		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	})
 	f.defineModel(fs)
 	f.defineService(fs)

@@ -67,7 +67,7 @@ func planFiles(ctx context.Context, world *session.Session, r *opsplan.Response,
 	}
 	notes = slices.Concat(made.Skipped, made.Findings)
 	if !best.Meets {
-		notes = append(notes, "the files run the deployment nearest to the limits, which does not meet them")
+		notes = append(notes, "no deployment meets the limits; the files run the one nearest to them")
 	}
 	return t.files, notes, t.err
 }

@@ -55,13 +55,13 @@ func newServeCmd(env *Env) *cobra.Command {
 		fs.StringSliceVar(&f.proxies, "trusted-proxy", []string{"127.0.0.1", "::1"}, "`addresses` or networks of reverse proxies")
 	})
 	section(fs, "Limits of a client", func(fs *pflag.FlagSet) {
-		fs.Float64Var(&f.rate, "client-rate", 50, "requests per second; 0 is any, as on a loopback address without this flag")
-		fs.IntVar(&f.concurrency, "client-concurrency", 16, "requests in parallel, streams among them; 0 is any, as above")
-		fs.DurationVar(&f.longest, "job-time", 30*time.Minute, "the most time a job may take")
+		fs.Float64Var(&f.rate, "client-rate", 50, "requests per second; 0 means unlimited, the default on a loopback address")
+		fs.IntVar(&f.concurrency, "client-concurrency", 16, "parallel requests, including streams; 0 means unlimited, as above")
+		fs.DurationVar(&f.longest, "job-time", 30*time.Minute, "maximum run time of a job")
 	})
 	section(fs, "Operation", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.log, "log", "", "log requests to stderr, as `format` json or text")
-		fs.DurationVar(&f.drain, "drain", 0, "after a signal, time for which requests are still taken while /readyz says no")
+		fs.DurationVar(&f.drain, "drain", 0, "after a signal, time to keep accepting requests while /readyz reports not ready")
 	})
 	fs.BoolVar(&f.profile, "pprof", false, "serve profiles at /debug/pprof, on this machine only")
 	fs.Lookup("pprof").Hidden = true
@@ -174,14 +174,14 @@ func readUsers(text string) (map[string]string, error) {
 		case len(words[1]) < least:
 			return nil, fmt.Errorf("line %d: the token of %s must have at least %d characters", i+1, words[0], least)
 		case out[words[0]] != "":
-			return nil, fmt.Errorf("line %d: user %s is there twice", i+1, words[0])
+			return nil, fmt.Errorf("line %d: user %s appears twice", i+1, words[0])
 		case owner[words[1]] != "":
-			return nil, fmt.Errorf("line %d: %s has the token of %s", i+1, words[0], owner[words[1]])
+			return nil, fmt.Errorf("line %d: %s has the same token as %s", i+1, words[0], owner[words[1]])
 		}
 		out[words[0]], owner[words[1]] = words[1], words[0]
 	}
 	if len(out) == 0 {
-		return nil, errors.New("it has no users")
+		return nil, errors.New("the file has no users")
 	}
 	return out, nil
 }

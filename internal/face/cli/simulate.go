@@ -78,10 +78,10 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		arrivalFlags(fs, &f.Process, &f.Variation, "--rate", "gamma arrivals")
 		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
 		nargs.Var(fs, (*string)(&f.Protocol), "protocol", nargs.OneOf(simulate.Protocols()...),
-			"steady: a load that lasts, measured after its warm-up; benchmark: --num-prompts requests from the first burst to the last end"+
+			"steady: sustained load, measured after the warm-up; benchmark: --num-prompts requests, all of them measured"+
 				" (default steady, or benchmark if --num-prompts is given)")
 		fs.IntVar(&f.Requests, "num-prompts", 0,
-			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: the most to simulate (default 50000)")
+			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: maximum to simulate (default 50000)")
 		f.Input, f.Output = simulate.DefaultInput, simulate.DefaultOutput
 		nargs.Var(fs, &f.Input, "input-length", tokens, "prompt length in tokens")
 		nargs.Var(fs, &f.Output, "output-length", tokens, "output length in tokens")
@@ -99,7 +99,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.json, "json", false, "print JSON")
-		fs.StringVar(&f.timeline, "timeline", "", "also write what up to eight replicas do over a minute to a CSV `file`: requests queued, in prefill and in decode")
+		fs.StringVar(&f.timeline, "timeline", "", "also write one minute of up to eight replicas to a CSV `file`: requests queued, in prefill and in decode")
 		fs.StringVar(&f.perRequest, "per-request", "", "also write all requests to a CSV `file`")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
 	})
@@ -129,7 +129,7 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
 	formatFlags(fs, &d.Formats)
 	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step")
-	nargs.Var(fs, &f.serves.Drafter, "drafter", drafter, "what drafts them: mtp, eagle3 or ngram (default mtp)")
+	nargs.Var(fs, &f.serves.Drafter, "drafter", drafter, "drafting `method`: mtp, eagle3 or ngram (default mtp)")
 	nargs.ListVar(fs, &f.serves.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "acceptance rate of each draft token (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
 }
 
@@ -145,7 +145,7 @@ func drafter(word string) (draft.Method, error) {
 // arrivalFlags adds how requests of a rate come.
 func arrivalFlags(fs *pflag.FlagSet, p *sim.Process, variation *float64, load, whose string) {
 	nargs.Var(fs, p, "arrival", arrival, "arrival process for "+load+": poisson, gamma or constant")
-	fs.Float64Var(variation, "arrival-variation", 0, "coefficient of variation of "+whose+"; 1 equals poisson, higher is burstier")
+	fs.Float64Var(variation, "arrival-variation", 0, "coefficient of variation of "+whose+"; 1 is Poisson, higher is burstier")
 }
 
 // arrival reads the name of an arrival process.
@@ -164,8 +164,8 @@ func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	s, p := f.serves, f.prefill
 	s.Layout.DP = cmp.Or(s.Layout.DP, 1)
 	if l := &s.Layout; l.Devices > 1 && l.TP == 1 && l.DP == 1 && l.PP == 1 {
-		return nil, withHint(usagef("--num-devices %d does not say how a replica uses them", l.Devices),
-			"--tp-size %d is one replica on all of them, --replicas %d is copies on one device each", l.Devices, l.Devices)
+		return nil, withHint(usagef("--num-devices %d does not define a layout", l.Devices),
+			"--tp-size %d makes one replica on all of them, --replicas %d makes replicas of one device", l.Devices, l.Devices)
 	}
 	if p.Replicas < 0 {
 		return nil, usagef("--prefill-replicas must be at least 0, got %d", p.Replicas)

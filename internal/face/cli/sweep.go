@@ -65,11 +65,11 @@ func (f *sweepFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.out, "out", "", "table to write: a `file` that ends in .csv, .jsonl or .parquet (default that of the grid, .csv)")
 		fs.IntVar(&f.jobs, "jobs", 0, "cells to run at once (default the number of cores); rows do not depend on it")
 		fs.StringVar(&f.shard, "shard", "", "run a part of the cells: `I/N` with I from 0 to N-1; auto/N takes I from the task of a Slurm array or the pod of an Indexed Job, auto also N from Slurm")
-		fs.BoolVar(&f.restart, "restart", false, "discard what an earlier run of the same table left, instead of going on from it")
-		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+		fs.BoolVar(&f.restart, "restart", false, "discard the rows of an earlier run instead of resuming it")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	})
 	section(fs, "Look first", func(fs *pflag.FlagSet) {
-		fs.BoolVar(&f.example, "example", false, "print a grid to start from")
+		fs.BoolVar(&f.example, "example", false, "print an example grid")
 		fs.BoolVar(&f.dryRun, "dry-run", false, "check the grid and count its cells")
 		fs.BoolVar(&f.list, "list", false, "print the requests of all cells as JSON, one on a line")
 	})
@@ -129,7 +129,7 @@ func (f *sweepFlags) check() error {
 	_, err := sweep.FormatOf(f.out)
 	errs := []error{
 		usageIf(err != nil && f.out != "-", "--out must end in .csv, .jsonl or .parquet, got %q", f.out),
-		usageIf(f.out == "-", "--out must be a file, so that a sweep that was stopped can go on"),
+		usageIf(f.out == "-", "--out must be a file, so that an interrupted sweep can resume"),
 	}
 	for _, n := range []struct {
 		flag        string
@@ -184,7 +184,7 @@ func (f *sweepFlags) task(env *Env, n int) (sweep.Shard, error) {
 		i, n = i-least, count
 	}
 	if i < 0 || i >= n {
-		return sweep.Shard{}, usagef("--shard %s: task %d is not one of 0 to %d", f.shard, i, n-1)
+		return sweep.Shard{}, usagef("--shard %s: task %d is not between 0 and %d", f.shard, i, n-1)
 	}
 	return sweep.Shard{Index: i, Of: n}, nil
 }
@@ -257,7 +257,7 @@ func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
 	line.done()
 	if err = errors.Join(err, j.file.Sync()); err != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("stopped; the same command goes on from %s.journal", target)
+			return fmt.Errorf("stopped; run the same command again to resume from %s.journal", target)
 		}
 		return err
 	}
@@ -344,7 +344,7 @@ func (t *sweepTable) openJournal(name string, restart bool) (*journal, error) {
 	}
 	j := &journal{file: file, env: t.env, synced: t.env.Now()}
 	if err := j.read(t.heading); err != nil {
-		return nil, errors.Join(usagef("%s: %w; --restart begins again", name, err), file.Close())
+		return nil, errors.Join(usagef("%s: %w; --restart starts over", name, err), file.Close())
 	}
 	return j, nil
 }
@@ -425,7 +425,7 @@ func newSweepMergeCmd(env *Env) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&out, "out", "", "table to write: a `file` that ends in .csv, .jsonl or .parquet")
-	fs.BoolVarP(&quiet, "quiet", "q", false, "print no notes, only errors")
+	fs.BoolVarP(&quiet, "quiet", "q", false, "print errors only")
 	return cmd
 }
 
@@ -434,7 +434,7 @@ func mergeParts(env *Env, names []string, out string, format sweep.Format, quiet
 	if len(names) == 0 {
 		var err error
 		if names, err = filepath.Glob(env.path(partName(out, "*", "*"))); err != nil || len(names) == 0 {
-			return usagef("sweep merge: there is no %s", partName(out, "I", "N"))
+			return usagef("sweep merge: %s does not exist", partName(out, "I", "N"))
 		}
 	}
 	var parts []*sweep.Part

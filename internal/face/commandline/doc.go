@@ -1,6 +1,6 @@
-// Package commandline says requests as command lines of the program: what a page, an agent or a record shows for others to
-// repeat.
+// Package commandline renders requests as command lines of the program, which pages, agents and records show so that others can
+// repeat them.
 //
-// In: a request of package ops. Out: a line that a shell can run, "" for what flags cannot say. It reads no command lines; that
-// is the business of package cli. Start at [Plan].
+// In: a request of package ops. Out: a line that a shell can run, "" for a request that flags cannot express. It reads no command lines;
+// package cli does. Start at [Plan].
 package commandline

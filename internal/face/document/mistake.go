@@ -16,7 +16,7 @@ import (
 
 // InputError is what is wrong with a request, for the caller to correct.
 type InputError struct {
-	// Mistakes are the mistakes one by one, Fields all fields that they name.
+	// Mistakes are each error of the request, Fields all fields that they name.
 	Mistakes []Mistake
 	Fields   []string
 

@@ -85,7 +85,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			end, wait := g.clients.enter(&g.Limits, Client(user, r, trusted))
 			if end == nil {
 				w.Header().Set("Retry-After", strconv.Itoa(wait))
-				Refuse(w, http.StatusTooManyRequests, "this client asks too much; try again later")
+				Refuse(w, http.StatusTooManyRequests, "too many requests from this client; try again later")
 				return
 			}
 			defer end()
@@ -209,7 +209,7 @@ type Problem struct {
 	Status int      `json:"status"`
 	Detail string   `json:"detail"`
 	Fields []string `json:"fields,omitempty"`
-	// Errors lists the mistakes one by one; nil if the request has none.
+	// Errors lists each error of the request; nil if the request has none.
 	Errors any `json:"errors,omitempty"`
 }
 

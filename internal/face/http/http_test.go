@@ -105,14 +105,14 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/api/lint", `{"command":"vllm serve Qwen/Qwen3-8B","device":"h200_sxm"}`, 200, `"findings"`},
 		{"POST", "/api/validate", `{"plan":{"model":"Qwen/Qwen3-8B"}}`, 200, `"gpus"`},
 		{"POST", "/api/support", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"]}`, 200, `"rows"`},
-		{"POST", "/api/write_files", `{}`, 404, "there is no /api/write_files"},
+		{"POST", "/api/write_files", `{}`, 404, "no such path: /api/write_files"},
 		{"POST", "/api/report?format=md", small, 200, "# "},
 		{"POST", "/api/report?format=html", small, 200, "<p>Qwen/Qwen3-8B"},
 		{"POST", "/api/report?format=pdf", small, 422, "html or md"},
 		{"POST", "/api/files", `{"plan":` + small + `,"contender":"nonsense"}`, 422, "contender must be one of h200_sxm vllm agg"},
 		{"POST", "/api/files", `{"plan":` + small + `,"site":{"served_model_name":"$(touch x)"}}`, 422, `"fields":["site.served_model_name"]`},
 		{"POST", "/api/files", `{"plan":` + small + `,"site":{"port":65536}}`, 422, "site.port must be from 1 to 65535, got 65536"},
-		{"GET", "/api/nonsense", "", 404, "there is no /api/nonsense"},
+		{"GET", "/api/nonsense", "", 404, "no such path: /api/nonsense"},
 		{"GET", "/debug/pprof/", "", 404, ""},
 	} {
 		w := ask(t, h, c.method, c.path, c.body)

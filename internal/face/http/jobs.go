@@ -22,7 +22,7 @@ func (a *api) jobRoutes(mux *http.ServeMux) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			x := a.Jobs.Get(r.PathValue("id"))
 			if x == nil {
-				guard.Refuse(w, http.StatusNotFound, "there is no such job, or it was long ago: ask again with POST /api/jobs/OPERATION")
+				guard.Refuse(w, http.StatusNotFound, "no such job, or it has expired: start it again with POST /api/jobs/OPERATION")
 				return
 			}
 			do(w, r, x)
@@ -91,7 +91,7 @@ func (a *api) jobResult(w http.ResponseWriter, r *http.Request, x *job.Job) {
 	data, ended, err := x.Result()
 	if !ended {
 		w.Header().Set("Retry-After", "5")
-		guard.Refuse(w, http.StatusConflict, "the job has no answer yet; /partial has what is known, /events says when it ends")
+		guard.Refuse(w, http.StatusConflict, "the job has no answer yet; /partial has the answer so far, /events reports when it ends")
 		return
 	}
 	send(w, r, jsonType, data, err)
@@ -121,7 +121,7 @@ func (a *api) jobReport(w http.ResponseWriter, r *http.Request, x *job.Job) {
 
 func nothingYet(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "5")
-	guard.Refuse(w, http.StatusConflict, "nothing of the answer is known")
+	guard.Refuse(w, http.StatusConflict, "no part of the answer is available yet")
 }
 
 // The least time between two events of a stream, and the most: a comment keeps proxies from closing it.

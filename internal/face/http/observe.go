@@ -161,9 +161,9 @@ func (a *api) metrics(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(&b, "plimsoll_build_info{version=%q} 1\n", a.Version)
 	a.meter.write(&b, family)
 	running, waiting := a.Desk.Load()
-	one("plimsoll_searches_running", "gauge", "Searches that run.", float64(running))
-	one("plimsoll_searches_waiting", "gauge", "Requests that wait for a search.", float64(waiting))
-	family("plimsoll_jobs", "gauge", "Jobs that are kept, by state.")
+	one("plimsoll_searches_running", "gauge", "Searches running.", float64(running))
+	one("plimsoll_searches_waiting", "gauge", "Requests waiting for a search.", float64(waiting))
+	family("plimsoll_jobs", "gauge", "Jobs in memory, by state.")
 	count := a.Jobs.Count()
 	for _, state := range slices.Sorted(maps.Keys(count)) {
 		fmt.Fprintf(&b, "plimsoll_jobs{state=%q} %d\n", state, count[state])
@@ -171,7 +171,7 @@ func (a *api) metrics(w http.ResponseWriter, r *http.Request) {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/cpu/classes/user:cpu-seconds"}}
 	metrics.Read(sample)
 	one("go_goroutines", "gauge", "Goroutines of the process.", float64(runtime.NumGoroutine()))
-	one("go_memory_bytes", "gauge", "Memory that the runtime holds.", float64(sample[0].Value.Uint64()))
+	one("go_memory_bytes", "gauge", "Memory held by the Go runtime.", float64(sample[0].Value.Uint64()))
 	one("go_cpu_user_seconds_total", "counter", "CPU time of Go code, as of the last garbage collection.", sample[1].Value.Float64())
 	send(w, r, "text/plain; version=0.0.4; charset=utf-8", b.Bytes(), nil)
 }
@@ -180,14 +180,14 @@ func (a *api) metrics(w http.ResponseWriter, r *http.Request) {
 func (m *meter) write(b *bytes.Buffer, family func(name, kind, help string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	family("plimsoll_http_requests_in_flight", "gauge", "Requests that are being answered, streams among them.")
+	family("plimsoll_http_requests_in_flight", "gauge", "Requests in progress, including streams.")
 	fmt.Fprintf(b, "plimsoll_http_requests_in_flight %d\n", m.running)
-	family("plimsoll_http_requests_total", "counter", "Requests by route and status; the route of those that were refused at the door is empty.")
+	family("plimsoll_http_requests_total", "counter", "Requests by route and status; the route of rejected requests is empty.")
 	for _, k := range slices.SortedFunc(maps.Keys(m.codes), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
 		fmt.Fprintf(b, "plimsoll_http_requests_total{route=%q,code=%q} %d\n", k[0], k[1], m.codes[k])
 	}
 	const name = "plimsoll_http_request_seconds"
-	family(name, "histogram", "Time of requests by route, without streams.")
+	family(name, "histogram", "Request duration by route, without streams.")
 	for _, route := range slices.Sorted(maps.Keys(m.times)) {
 		h := m.times[route]
 		for i, bound := range bounds {

@@ -65,8 +65,8 @@ func (a *api) describeOperation(paths object, o *operation.Operation) {
 	if !hasJobs(o) {
 		return
 	}
-	start := callOf(o.Name+"_job", o.Title+", as a job", "Starts a job, or joins the one of an equal request. It goes on when the client leaves.", "Job")
-	start["responses"].(object)["202"] = object{"description": "the job is under way", "content": content(jsonType, "Job")}
+	start := callOf(o.Name+"_job", o.Title+", as a job", "Starts a job, or joins that of an identical request. The job continues when the client disconnects.", "Job")
+	start["responses"].(object)["202"] = object{"description": "the job is running", "content": content(jsonType, "Job")}
 	start["requestBody"] = body
 	paths["/api/jobs/"+o.Name] = object{"post": start}
 }

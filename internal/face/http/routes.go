@@ -122,7 +122,7 @@ type laterError struct{ id string }
 
 // Error says where to find it.
 func (e *laterError) Error() string {
-	return "the answer takes longer than a request may; it goes on as a job: ask again, or look at /api/jobs/" + e.id
+	return "the answer takes longer than a request may; it continues as a job: retry, or poll /api/jobs/" + e.id
 }
 
 // send writes an answer or an error.

@@ -81,7 +81,7 @@ func New(o Options) (http.Handler, error) {
 	mux.Handle("/api/files", only(http.MethodPost, a.files))
 	mux.Handle("/api/openapi.json", only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) { send(w, r, jsonType, a.openAPI, nil) }))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path+"; /api/openapi.json lists all paths")
+		guard.Refuse(w, http.StatusNotFound, "no such path: "+r.URL.Path+"; /api/openapi.json lists all paths")
 	})
 	if o.Profile && o.Loopback {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -91,7 +91,7 @@ func New(o Options) (http.Handler, error) {
 	mux.Handle("/healthz", only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) { send(w, r, "text/plain", []byte("ok\n"), nil) }))
 	mux.Handle("/readyz", only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		if o.Ready != nil && !o.Ready() {
-			guard.Refuse(w, http.StatusServiceUnavailable, "this server is about to end")
+			guard.Refuse(w, http.StatusServiceUnavailable, "this server is shutting down")
 			return
 		}
 		send(w, r, "text/plain", []byte("ready\n"), nil)

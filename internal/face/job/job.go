@@ -16,7 +16,7 @@ import (
 )
 
 // ErrFull is returned when as many jobs are under way as may be.
-var ErrFull = errors.New("too many jobs are under way; try again later")
+var ErrFull = errors.New("too many jobs are running; try again later")
 
 // Limits bound the jobs; 0 is the usual value.
 type Limits struct {
@@ -49,7 +49,7 @@ type Status struct {
 	State     State  `json:"state"`
 	// Progress is null until it is known.
 	Progress *session.Progress `json:"progress"`
-	// Partial says that a part of the answer is known, Left names the searches that it lacks.
+	// Partial says that part of the answer is available, Left names the searches that it lacks.
 	Partial bool     `json:"partial"`
 	Left    []string `json:"left"`
 	// Seconds is how long it has taken.
@@ -64,9 +64,9 @@ func (s *Status) Ended() bool { return s.State != Waiting && s.State != Running 
 // The reasons for which work ends early.
 var (
 	errLeft    = errors.New("cancelled")
-	errLong    = errors.New("stopped after the longest time that a job may take")
-	errIdle    = errors.New("stopped because nobody asked for it any more")
-	errClosing = errors.New("stopped with the server; ask again")
+	errLong    = errors.New("stopped at the time limit of jobs")
+	errIdle    = errors.New("stopped because no client was left")
+	errClosing = errors.New("stopped by a server shutdown; ask again")
 )
 
 // Jobs are the jobs of a server. It is safe for concurrent use.

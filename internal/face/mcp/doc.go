@@ -1,4 +1,4 @@
-// Package mcp lets agents use Plimsoll by the Model Context Protocol: the operations as
+// Package mcp lets agents use Plimsoll through the Model Context Protocol: the operations as
 // tools, the documentation and the plans of this server as resources, and the dialogue
 // that leads to a plan as prompts.
 //

@@ -14,7 +14,7 @@ var prompts embed.FS
 // addPrompts offers the dialogue that leads to a plan.
 func addPrompts(server *sdk.Server) {
 	for _, p := range []struct{ name, title, description, argument string }{
-		{"plan", "Plan a deployment", "The dialogue from a vague wish to a confirmed plan.", "what the user wants, in their own words"},
+		{"plan", "Plan a deployment", "Guides the dialogue from a vague request to a confirmed plan.", "what the user wants, in their own words"},
 		{"plan_zh", "规划部署", "从模糊需求到确认后的部署方案的对话。", "用户的原话"},
 	} {
 		server.AddPrompt(&sdk.Prompt{

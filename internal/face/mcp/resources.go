@@ -72,7 +72,7 @@ func (s *Server) record(p *plan.Response, data []byte) *sdk.ResourceLink {
 func (s *Server) addRecords() {
 	s.server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: planPrefix + "{id}", Name: "plan", Title: "A plan of this server", MIMEType: jsonType,
-		Description: "The record of a plan that was made since the server started: question, answer, versions and hashes of the data.",
+		Description: "The record of a plan made since the server started: request, answer, versions and hashes of the data.",
 	}, s.readRecord)
 }
 

@@ -117,4 +117,4 @@ const instructions = `Plimsoll predicts how to serve a language model on given h
 Ask the user only for what "validate" says is missing; never fill in values silently; show its assumptions with their sources and its
 command, and run "plan" or "optimize" after the user agreed. Times in requests are milliseconds. Figures are predictions with 80 %
 intervals: end with the caution of the answer. Answers are summaries; "detail": "full" gives everything, "schema" every field of a tool.
-The prompts "plan" and "plan_zh" hold the whole dialogue.`
+The prompts "plan" and "plan_zh" contain the whole dialogue.`

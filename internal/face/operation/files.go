@@ -42,7 +42,7 @@ type File struct {
 	Bytes int    `json:"bytes"`
 }
 
-const filesCaution = "These files follow from a model of the deployment. Read them before you apply them, and measure under your own load."
+const filesCaution = "These files are generated from a prediction. Review them before you apply them, and measure under your own load."
 
 func filesOperation() Operation {
 	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, KEDA, Dynamo

@@ -129,7 +129,7 @@ func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile
 	engines := engine.RunsOn(d)
 	v.assume(given.Engines == nil && engines != nil, "engines", strings.Join(engines, ", ")+" on "+d.Name, "engines that run on it")
 	_, priced := given.Prices[d.Name]
-	v.assume(!priced && d.Price.USDPerHour > 0, "prices."+d.Name, fmt.Sprintf("%g USD per GPU and hour", d.Price.USDPerHour), d.Price.Source)
+	v.assume(!priced && d.Price.USDPerHour > 0, "prices."+d.Name, fmt.Sprintf("%g USD per GPU-hour", d.Price.USDPerHour), d.Price.Source)
 	v.assume(!priced && d.Price.USDPerHour <= 0, "prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
 }
 
@@ -158,7 +158,7 @@ func validateOptimize(k *Kit, given opsoptimize.Request) *Validation {
 
 // optimizeQuestions are the choices that a search leaves open.
 func (v *Validation) optimizeQuestions(k *Kit, given, full *opsoptimize.Request) {
-	v.ask(!given.Limits.Any(), "limits", "Which limits on TTFT and TPOT, in milliseconds?", "none: the most throughput, whatever the latency")
+	v.ask(!given.Limits.Any(), "limits", "Which limits on TTFT and TPOT, in milliseconds?", "none: the highest throughput, whatever the latency")
 	v.ask(!given.Disagg && !given.PDRatio, "mode", "Prefill and decode together (the default), each phase alone (disagg), or matched instances of both (pd_ratio)?", "together")
 	ascend := false
 	for _, name := range full.Devices {
@@ -174,7 +174,7 @@ func (v *Validation) optimizeQuestions(k *Kit, given, full *opsoptimize.Request)
 func (v *Validation) optimizeAssumptions(given, full *opsoptimize.Request) {
 	const simulated, guide = "default, where candidates are simulated", "default of the Ascend guide"
 	s := &given.Space
-	v.assume(!given.Limits.Any(), "limits", "none: the most throughput, whatever the latency", byDefault)
+	v.assume(!given.Limits.Any(), "limits", "none: the highest throughput, whatever the latency", byDefault)
 	v.assume(given.Engine.Name == "", "engine.name", full.Engine.Name, simulated)
 	v.assume(given.Confidence == 0, "confidence", fmt.Sprint(full.Confidence), simulated)
 	v.assume(given.Formats.Linear == "", "formats.linear", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere", guide)

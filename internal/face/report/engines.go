@@ -110,35 +110,35 @@ func ruleName(r *engine.Rule) string {
 	return strings.Join(parts, ", ")
 }
 
-// engineRules prints how kernels of the engine differ from those that were measured.
+// engineRules prints how the engine's kernels differ from the measured ones.
 func engineRules(w io.Writer, p *engine.Profile) {
 	if r := p.LatentRule; r != nil {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in decode and %g times in prefill, except with %s heads per rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
 	}
 	if r := p.SparseRule; r != nil {
-		what := "prompts"
+		what := "prefill"
 		if r.Decode {
-			what = "prompts and decodes"
+			what = "prefill and decode"
 		}
-		fmt.Fprintf(w, "On %s, sparse latent attention computes a multiple of %d heads per rank, of %s.\n\n", strings.Join(r.Generations, " and "), r.Heads, what)
+		fmt.Fprintf(w, "On %s, sparse latent attention pads the heads of a rank to a multiple of %d in %s.\n\n", strings.Join(r.Generations, " and "), r.Heads, what)
 	}
 	if r := p.ReduceRule; r != nil {
 		fmt.Fprintf(w, "On %s, all-reduce of large tensors takes %g of the time on 2 devices (from %s), %g on 4 (%s) and %g on 8 (%s).\n\n",
 			strings.Join(r.Generations, " and "), r.Two.Share, r.Two.Least, r.Four.Share, r.Four.Least, r.Eight.Share, r.Eight.Least)
 	}
 	if len(p.SharedAttention) > 0 {
-		fmt.Fprintf(w, "On %s, decodes beside prompts read the cache once for every query head.\n\n", strings.Join(p.SharedAttention, " and "))
+		fmt.Fprintf(w, "On %s, decodes in steps with prompts read the KV cache once per query head.\n\n", strings.Join(p.SharedAttention, " and "))
 	}
 	if len(p.UnsplitAttention) > 0 {
-		fmt.Fprintf(w, "On %s, with heads of %d, one compute unit reads all keys of a request.\n\n",
+		fmt.Fprintf(w, "On %s, one compute unit reads all keys of a request if the head dimension is %d.\n\n",
 			strings.Join(p.UnsplitAttention, " and "), p.UnsplitHeads(p.UnsplitAttention[0]))
 	}
 	if len(p.WidenedExperts) > 0 {
-		fmt.Fprintf(w, "On %s, kernels of gpt-oss's experts widen the weights of a tile before they multiply.\n\n", strings.Join(p.WidenedExperts, " and "))
+		fmt.Fprintf(w, "On %s, gpt-oss's expert kernels dequantize the weights of a tile before multiplying.\n\n", strings.Join(p.WidenedExperts, " and "))
 	}
 	if len(p.SharedFusion) > 0 {
-		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))
+		fmt.Fprintf(w, "On %s, the shared expert of models with 256 experts is fused with the routed experts.\n\n", strings.Join(p.SharedFusion, " and "))
 	}
 }
 
@@ -183,7 +183,7 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		}
 		fmt.Fprint(w, ".\n")
 		if r.Vision > 0 {
-			fmt.Fprintf(w, "A model that sees images gets %g of that share, corrected by the size of its tower.\n", r.Vision)
+			fmt.Fprintf(w, "A vision model gets %g of that share, corrected for the size of its vision tower.\n", r.Vision)
 		}
 		fmt.Fprintln(w)
 	}

@@ -14,12 +14,12 @@ import (
 
 // Measure prints the runs that help a decision most.
 func Measure(w io.Writer, r *measure.Response) {
-	fmt.Fprintf(w, "%s on %s: %s to choose from, by output tokens/s per GPU within the limits (80 %% intervals)\n\n",
+	fmt.Fprintf(w, "%s on %s: %s, by output tokens/s per GPU within the limits (80 %% intervals)\n\n",
 		r.Request.Plan.Model, strings.Join(r.Request.Plan.Systems, ""), units.Counted(len(r.Options), "deployment"))
 	t := table.New("", "deployment", ">GPUs", ">tokens/s/GPU", ">chance of being best", "")
 	for i := range r.Options {
 		o := &r.Options[i]
-		why := "not measured itself"
+		why := "not measured directly"
 		if o.Unmeasured == "" {
 			why = ""
 		}
@@ -28,7 +28,7 @@ func Measure(w io.Writer, r *measure.Response) {
 	put(w, t, "")
 	fmt.Fprintln(w)
 	if len(r.Options) > 1 {
-		fmt.Fprintf(w, "The chance that another deployment carries at least 5 %% more than the first is %s.\n", percentage(r.Wrong))
+		fmt.Fprintf(w, "Another deployment carries at least 5 %% more than the first with a probability of %s.\n", percentage(r.Wrong))
 	}
 	if len(r.Runs) > 0 {
 		fmt.Fprintf(w, "%s, about %.0f minutes (%.0f GPU-minutes), %s:\n\n", units.Counted(len(r.Runs), "run"), math.Ceil(r.Minutes), math.Ceil(r.GPUMinutes), expected(r))
@@ -36,14 +36,14 @@ func Measure(w io.Writer, r *measure.Response) {
 	}
 	sentences(w, "Note", r.Notes)
 	if len(r.Runs) > 0 {
-		fmt.Fprintln(w, "\nWrite the script that makes them with --write DIR, and read the results with --from DIR.")
+		fmt.Fprintln(w, "\nWrite their scripts with --write DIR; read the results with --from DIR.")
 	}
 	fmt.Fprintln(w, "\n"+r.Caution)
 }
 
 // expected is what the runs are expected to do.
 func expected(r *measure.Response) string {
-	narrow := fmt.Sprintf("the error of what the chosen one carries from %s to %s", percentage(r.Unsure), percentage(r.UnsureAfter))
+	narrow := fmt.Sprintf("the error of the best one's throughput from %s to %s", percentage(r.Unsure), percentage(r.UnsureAfter))
 	if len(r.Options) == 1 {
 		return "should lower " + narrow
 	}
@@ -61,7 +61,7 @@ func runs(w io.Writer, all []measure.Run) {
 		t.Row(run.ID, run.GPUs, run.Concurrency, run.Requests, seconds, bracketed(run.TTFT), bracketed(run.TPOT.Zero()), bracketed(run.Tokens))
 	}
 	put(w, t, "")
-	fmt.Fprintln(w, "Seconds: the start of the server, and the run. Times and tokens/s are what is predicted for the run.")
+	fmt.Fprintln(w, "Seconds: server start-up + run. TTFT, TPOT and tokens/s are predictions for the run.")
 }
 
 func percentage(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

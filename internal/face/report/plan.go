@@ -75,9 +75,9 @@ func planContenders(w io.Writer, p *plan.Response) {
 		rate, capacity, at, where = []string{">at your load: requests/s", ">in flight"}, []string{">capacity: requests/s", ">in flight"}, "at your load: ", ""
 	}
 	fmt.Fprintf(w, "\nContenders%s, by %s (80 %% intervals in brackets)\n", where, p.RankedBy)
-	of, other, limits := "", "p95", []string{">in limits: mean", ">p95"}
+	of, other, limits := "", "p95", []string{">P(limits): mean", ">p95"}
 	if p.Request.At() > 0 { // means are details
-		of, other, limits = p.Request.Named()+" ", "mean", []string{">in limits: " + p.Request.Named()}
+		of, other, limits = p.Request.Named()+" ", "mean", []string{">P(limits): " + p.Request.Named()}
 	}
 	shown := shownContenders(p)
 	scaled := scaledColumn(p, shown)
@@ -168,7 +168,7 @@ func planSources(w io.Writer, p *plan.Response, shown []int) {
 	}
 	for _, i := range shown {
 		if k := p.Contenders[i].Cost; k != nil {
-			line := fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source)
+			line := fmt.Sprintf("$%s per %s-hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source)
 			if k.Apart != "" {
 				line += "; not ranked by price, " + k.Apart
 			}
@@ -220,7 +220,7 @@ func planSessions(w io.Writer, p *plan.Response) {
 	if len(p.Contenders) == 0 || p.Contenders[0].Sessions == nil {
 		return
 	}
-	fmt.Fprintln(w, "\nSessions (times are the sum over all requests of a session, without the time between them)")
+	fmt.Fprintln(w, "\nSessions (times are sums over the requests of a session, without think time)")
 	head := []string{"", ">sessions/s", ">in cache", ">in host memory", "seconds: mean", ">p95"}
 	percentile := p.Request.At()
 	asked := percentile > 0 && percentile != 95
@@ -256,7 +256,7 @@ func planPicture(w io.Writer, p *plan.Response) {
 	if nodes == nil {
 		return
 	}
-	fmt.Fprintf(w, "\nDeployment on %s of %s (a square is a GPU)\n", units.Counted(len(nodes), "node"), units.Counted(best.NodeGPUs, "GPU"))
+	fmt.Fprintf(w, "\nDeployment on %s of %s (■ = 1 GPU)\n", units.Counted(len(nodes), "node"), units.Counted(best.NodeGPUs, "GPU"))
 	const most = 8
 	for i, node := range nodes[:min(most, len(nodes))] {
 		fmt.Fprintf(w, "  node %d ", i+1)
@@ -274,10 +274,10 @@ func planPicture(w io.Writer, p *plan.Response) {
 // planLinks prints the links between GPUs and nodes, and the way of a request.
 func planLinks(w io.Writer, c *plan.Contender, nodes int) {
 	if l := c.Within(); l != nil {
-		fmt.Fprintf(w, "  in a node %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
+		fmt.Fprintf(w, "  in a node: %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
 	}
 	if l := c.Between(nodes); l != nil {
-		fmt.Fprintf(w, "  between nodes %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
+		fmt.Fprintf(w, "  between nodes: %s, %s GB/s per GPU\n", l.Name, units.Figure(l.BandwidthGBs))
 	}
 	if len(c.Run.Pools) < 2 {
 		return

@@ -155,9 +155,9 @@ func prefixes(w io.Writer, s *sim.Result) {
 	if s.CachedShare == 0 && s.Workers.Evictions == 0 {
 		return
 	}
-	fmt.Fprintf(w, "Prefix cache    %.1f %% of prompt tokens found; %d blocks evicted\n", 100*s.CachedShare, s.Workers.Evictions)
+	fmt.Fprintf(w, "Prefix cache    %.1f %% of prompt tokens hit; %d blocks evicted\n", 100*s.CachedShare, s.Workers.Evictions)
 	if s.HostShare > 0 {
-		fmt.Fprintf(w, "Host cache      %.1f %% of prompt tokens found here; %s of loading instead of %s of computing\n",
+		fmt.Fprintf(w, "Host cache      %.1f %% of prompt tokens hit; %s to load instead of %s to compute\n",
 			100*s.HostShare, s.Workers.Loading, s.Workers.Spared)
 	}
 }
@@ -168,7 +168,7 @@ func sessions(w io.Writer, s *sim.Result) {
 	if x == nil || x.Count == 0 {
 		return
 	}
-	fmt.Fprintf(w, "Sessions        %d ended, %.3f/s with %.1f turns each; %s from first request to last answer (p95 %s), %s without thinking (p95 %s)\n",
+	fmt.Fprintf(w, "Sessions        %d ended, %.3f/s with %.1f turns each; %s from first request to last answer (p95 %s), %s without think time (p95 %s)\n",
 		x.Count, x.Rate, x.Turns, x.Latency.Mean, x.Latency.P95, x.Working.Mean, x.Working.P95)
 }
 

@@ -21,7 +21,7 @@ func Upgrade(w io.Writer, r *upgrade.Response, markdown bool) {
 		u.finding(&r.Breaks[i])
 	}
 	if len(r.Breaks) == 0 {
-		u.line("nothing: every flag and value that is used is known to %s", r.To.Version)
+		u.line("nothing: %s accepts every flag and value in use", r.To.Version)
 	}
 	if len(r.Mended) > 0 {
 		u.section("No longer a finding", len(r.Mended))

@@ -160,8 +160,8 @@ func memoryOf(title string, m *engine.Budget, peak float64) stack {
 	left := m.Memory - m.Weights - m.Activation - m.Workspace - m.KV - m.States
 	for _, x := range []part{
 		{Name: "weights", Colour: 1, Value: m.Weights.GiB()},
-		{Name: "KV cache, used at the peak", Colour: 3, Value: used},
-		{Name: "KV cache, free at the peak", Colour: 6, Value: m.KV.GiB() - used},
+		{Name: "KV cache, used at peak", Colour: 3, Value: used},
+		{Name: "KV cache, free at peak", Colour: 6, Value: m.KV.GiB() - used},
 		{Name: "states", Colour: 4, Value: m.States.GiB()},
 		{Name: "activations", Colour: 2, Value: m.Activation.GiB()},
 		{Name: "workspace", Colour: 5, Value: m.Workspace.GiB()},

@@ -18,7 +18,7 @@ func limits(p *plan.Response) (ttft, tpot float64) {
 func frontier(p *plan.Response, views []string) *chart {
 	c := &chart{
 		ID: "frontier", Title: "Throughput against speed",
-		About: "Tokens per second and GPU against tokens per second and user, a line for each contender; rings are the chosen points, with 80 % intervals.",
+		About: "Tokens per second per GPU against tokens per second per user, one line per contender; rings are the chosen points, with 80 % intervals.",
 		X:     axis{Title: "tokens/s per user"}, Y: axis{Title: "tokens/s per GPU"},
 	}
 	for i := range p.Contenders[:min(drawn, len(p.Contenders))] {
@@ -192,7 +192,7 @@ func day(p *plan.Response) []*chart {
 		X: axis{Title: "hour of the day", Max: 24}, Y: axis{Title: "requests/s"}, Series: []series{rates},
 	}
 	need := &chart{
-		ID: "day-gpus", Title: "GPUs needed", About: "GPUs that the load needs over the hours of a day.",
+		ID: "day-gpus", Title: "GPUs needed", About: "GPUs needed over the hours of a day.",
 		X: axis{Title: "hour of the day", Max: 24}, Y: axis{Title: "GPUs"}, Series: []series{gpus},
 	}
 	return []*chart{load.fit(), need.fit()}

@@ -73,7 +73,7 @@ func details(p *plan.Response, views []string) ([]detail, error) {
 	for i, id := range views {
 		c := &p.Contenders[i]
 		d := detail{
-			Contender: c, ID: id, Groups: append(figures(p, c), memoryFigures(c)), Memory: memoryOf("Memory of a GPU that generates", &c.Memory, c.KVPeak), Picture: pictureOf(c, pictured),
+			Contender: c, ID: id, Groups: append(figures(p, c), memoryFigures(c)), Memory: memoryOf("Memory of a decode GPU", &c.Memory, c.KVPeak), Picture: pictureOf(c, pictured),
 			Files: "plimsoll files plan.json --contender " + launch.Quote(c.Name) + " --out deploy",
 		}
 		d.Reasons = reasonsOf(p, i, d.ID)
@@ -93,8 +93,8 @@ func details(p *plan.Response, views []string) ([]detail, error) {
 func memoryFigures(c *plan.Contender) group {
 	m := &c.Memory
 	return group{Name: "Memory", Figures: []figure{
-		{Name: "Memory", Value: number(m.InUse(c.KVPeak).GiB()), Unit: "of " + number(m.Memory.GiB()) + " GiB in use at the peak", Note: "weights " + number(m.Weights.GiB()) + " GiB"},
-		{Name: "KV cache", Value: whole(c.KVTokens), Unit: "tokens", Note: percent(c.KVPeak) + " in use at the peak"},
+		{Name: "Memory", Value: number(m.InUse(c.KVPeak).GiB()), Unit: "of " + number(m.Memory.GiB()) + " GiB in use at peak", Note: "weights " + number(m.Weights.GiB()) + " GiB"},
+		{Name: "KV cache", Value: whole(c.KVTokens), Unit: "tokens", Note: percent(c.KVPeak) + " in use at peak"},
 	}}
 }
 
@@ -141,7 +141,7 @@ func reasonsOf(p *plan.Response, contender int, id string) *reasons {
 
 // bounds are what a step waits for.
 func bounds(phase string, b *estimate.Bounds) *stack {
-	s := stack{Title: "What a " + phase + " step waits for", Note: "Shares of its time: kernels by what bounds them, and the host between them.", total: 1}
+	s := stack{Title: "What a " + phase + " step waits for", Note: "Shares of its time: kernels by bottleneck, and the host work between them.", total: 1}
 	for _, x := range []part{
 		{Name: "memory", Colour: 1, Value: b.Memory},
 		{Name: "compute", Colour: 2, Value: b.Compute},

@@ -203,7 +203,7 @@ func sessions(p *plan.Response, c *plan.Contender) []figure {
 	out := []figure{
 		ranged("Sessions", x.Rate, "per second", number(x.Turns)+" requests each, "+percent(x.CachedShare)+" of their prompt tokens in prefix caches"),
 		{
-			Name: "Time per session", Value: milliseconds(x.Time.Value), Unit: "without the time between requests",
+			Name: "Time per session", Value: milliseconds(x.Time.Value), Unit: "without think time",
 			Interval: milliseconds(x.Time.Low) + " to " + milliseconds(x.Time.High), Note: note,
 		},
 	}
@@ -243,7 +243,7 @@ func figures(p *plan.Response, c *plan.Contender) []group {
 		costs = append(costs, figure{
 			Name: "Cost", Value: dollars(m.PerMillion.Value), Unit: "per million output tokens",
 			Interval: dollarRange(m.PerMillion),
-			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU and hour" + withEnergy(m),
+			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU-hour" + withEnergy(m),
 		})
 	}
 	if x := sessions(p, c); x != nil {

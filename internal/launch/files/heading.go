@@ -30,10 +30,10 @@ func (w *writer) heading(what string) string {
 			w.Concurrency, w.Input, w.Output, p.TTFT, p.TPOT, p.Throughput)
 	}
 	if w.alike > 1 {
-		text += comment("One of %d units, which the prediction is of together: run the same files on the nodes of each.", w.alike)
+		text += comment("One of %d units; the prediction is for all of them together. Run the same files on the nodes of each unit.", w.alike)
 	}
 	if f := w.converted(); f != "" {
-		text += comment("The prediction is of weights in %s: serve a checkpoint in that format.", f)
+		text += comment("The prediction assumes weights in %s: serve a checkpoint in that format.", f)
 	}
 	if why := w.unpublished(); why != "" {
 		text += comment("%s", why)

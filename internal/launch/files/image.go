@@ -76,7 +76,7 @@ func (w *writer) unpublished() string {
 	if w.Site.Image != "" || len(all) == 0 || engine.Published(v.Port(), v.Version) != nil || version.Compare(v.Version, all[len(all)-1].Version) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("No release %s of %s is known to be published; the newest before it is %s.", v.Version, v.Port(), engine.Upto(v.Port(), v.Version))
+	return fmt.Sprintf("Release %s of %s is not known to be published; the newest before it is %s.", v.Version, v.Port(), engine.Upto(v.Port(), v.Version))
 }
 
 // dynamoRelease is the release of Dynamo whose image runs the workers.

@@ -23,9 +23,9 @@ func (w *writer) keda() ([]launch.File, error) {
 	case !ok:
 		return nil, aside(KEDA, "the metrics of %s by release are not known", v.Engine)
 	case w.disaggregated():
-		return nil, aside(KEDA, "prefill and decode workers of a unit are scaled together; Dynamo's planner does")
+		return nil, aside(KEDA, "prefill and decode workers of a unit must scale together, as Dynamo's planner does")
 	case w.Capacity.Concurrency == 0:
-		return nil, aside(KEDA, "thresholds are the load at which a plan reaches its limits, and this one has none")
+		return nil, aside(KEDA, "thresholds are the load at which a plan reaches its limits, but this plan has no limits")
 	case w.carried() == 0:
 		return nil, aside(KEDA, "a worker carries one request at a time within the limits")
 	}

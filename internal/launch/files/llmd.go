@@ -22,7 +22,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 		return nil, err
 	}
 	if w.units() > 1 {
-		return nil, cannot(LLMD, "its chart has one pool of prefill and one of decode workers, and the plan %d units of them", w.units())
+		return nil, cannot(LLMD, "its chart has one pool of prefill and one of decode workers, but the plan has %d units", w.units())
 	}
 	kind := "nvidia"
 	if w.pools[0].Device.Vendor == device.AMD {

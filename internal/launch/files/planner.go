@@ -20,7 +20,7 @@ func (w *writer) planner() ([]launch.File, error) {
 	case v.Device.Vendor != device.NVIDIA:
 		return nil, aside(Planner, "Dynamo runs on NVIDIA's GPUs, not %s", v.Device.Name)
 	case !w.disaggregated():
-		return nil, aside(Planner, "it reads tables of prefill and of decode workers, and the plan's do both")
+		return nil, aside(Planner, "it reads tables of prefill and of decode workers, but the plan's workers do both")
 	case w.Profile == nil:
 		return nil, aside(Planner, "the plan has no tables of its workers")
 	}

@@ -113,7 +113,7 @@ func TestGuides(t *testing.T) {
 			nil,
 		},
 		{"trtllm", "", files.Compose, false, []string{"tensorrt-llm/release:" + engine.Upto("trtllm", "1.3.0") + "\n"}, []string{"release:1.3.0\n"}},
-		{"trtllm", "1.3.0", files.Compose, false, []string{"No release 1.3.0 of trtllm is known to be published; the newest before it is 1.3.0rc"}, nil},
+		{"trtllm", "1.3.0", files.Compose, false, []string{"Release 1.3.0 of trtllm is not known to be published; the newest before it is 1.3.0rc"}, nil},
 		{"vllm", "0.11.0", files.Plain, true, []string{"--cuda-graph-sizes 1 2 4"}, []string{"--max-cudagraph-capture-size", "--cudagraph-capture-sizes"}},
 		{"vllm", "0.10.2", files.Plain, true, []string{"--cuda-graph-sizes 1 2 4"}, []string{"--max-cudagraph-capture-size"}},
 		{"vllm", "0.14.1", files.Dynamo, true, []string{"vllm-runtime:0.9.1", "--is-prefill-worker", "--is-decode-worker"}, []string{"--disaggregation-mode"}},

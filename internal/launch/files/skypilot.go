@@ -29,9 +29,9 @@ func (w *writer) skypilot() ([]launch.File, error) {
 	case w.engine() == launch.MindIE || !ok || w.mixed():
 		return nil, cannot(SkyPilot, "it has no name for nodes of %s", w.systems())
 	case w.engine() == launch.TRTLLM && len(nodes) > 1:
-		return nil, cannot(SkyPilot, "trtllm on %d nodes needs MPI, which a task of SkyPilot has not", len(nodes))
+		return nil, cannot(SkyPilot, "trtllm on %d nodes needs MPI, which SkyPilot tasks lack", len(nodes))
 	case slices.Min(devices) != slices.Max(devices):
-		return nil, cannot(SkyPilot, "a replica takes %v devices of its nodes, and nodes of SkyPilot are equal", devices)
+		return nil, cannot(SkyPilot, "a replica takes %v devices of its nodes, but all nodes of a SkyPilot task are equal", devices)
 	}
 	run, err := one.skypilotRun(nodes)
 	if err != nil {

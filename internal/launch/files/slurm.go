@@ -15,7 +15,7 @@ func (w *writer) slurm() ([]launch.File, error) {
 	nodes := w.placed()
 	switch {
 	case w.engine() == launch.MindIE:
-		return nil, cannot(Slurm, "mindie reads a table of ranks, which its own installer writes")
+		return nil, cannot(Slurm, "mindie needs a rank table, which its own installer writes")
 	case w.mixed():
 		return nil, cannot(Slurm, "one job has one kind of node, and the plan %s", w.systems())
 	}

@@ -168,7 +168,7 @@ func (w *writer) onAscend(t Target) error {
 	}
 	switch t {
 	case Dynamo, Planner, LLMD, KServe, KEDA, SkyPilot:
-		return cannot(t, "nothing of it is published for %s", w.pools[0].Port())
+		return cannot(t, "no version of it is published for %s", w.pools[0].Port())
 	case Plain, Compose, Kubernetes, Slurm, Bench:
 	}
 	if w.disaggregated() && t != Bench {

@@ -1,5 +1,5 @@
-// Package accuracy predicts the rows of a file of measurements and finds those that look
-// wrong.
+// Package accuracy predicts the rows of a file of measurements and finds suspicious
+// ones.
 //
 // In: a [Request] (a file of rows, a calibration). Out: a [Response] with every row beside
 // its prediction. It fits nothing: see calibrate. Start with [Run] and [Examine].

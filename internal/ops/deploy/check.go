@@ -130,7 +130,7 @@ func read(ctx context.Context, w *session.Session, s *session.Sources, p *launch
 		}
 	}
 	if unit, all := p.Deployment.Devices(), p.Deployment.Devices()*p.Units(); r.Devices != unit && r.Devices != all {
-		out = append(out, lint.Finding{Severity: lint.SevereError, File: q.Files[0], Where: "devices", What: fmt.Sprintf("%d start, and the plan has %d", r.Devices, all)})
+		out = append(out, lint.Finding{Severity: lint.SevereError, File: q.Files[0], Where: "devices", What: fmt.Sprintf("%d start, but the plan has %d", r.Devices, all)})
 	}
 	return out, nil
 }

@@ -45,7 +45,7 @@ func TestChecked(t *testing.T) {
 		"memory":         {plan: planOf(t, "deepseek-ai/DeepSeek-V3", "sglang", launch.Site{}, experiment.Option{}, pool(both, 1, 2)), want: "leave no room for a KV cache"},
 		"ports":          {plan: planOf(t, "Qwen/Qwen3-32B", "sglang", launch.Site{Port: 8898}, experiment.Option{}, pool(prefill, 2, 1), pool(decode, 1, 2)), want: "port: 8998 is given to 2 processes"},
 		"length":         {plan: planOf(t, "Qwen/Qwen3-32B", "sglang", launch.Site{}, experiment.Option{}, pool(both, 1, 2)), change: func(p *launch.Plan) { p.Resolved.Pools[0].Engine.MaxContext = 300 }, want: "exceed 300"},
-		"arithmetic":     {plan: planOf(t, "Qwen/Qwen3-32B", "vllm", launch.Site{}, experiment.Option{}, pool(both, 2, 2)), change: func(p *launch.Plan) { p.Resolved.Pools[0].Replicas = 3 }, want: "devices: 6 start, and the plan has 4"},
+		"arithmetic":     {plan: planOf(t, "Qwen/Qwen3-32B", "vllm", launch.Site{}, experiment.Option{}, pool(both, 2, 2)), change: func(p *launch.Plan) { p.Resolved.Pools[0].Replicas = 3 }, want: "devices: 6 start, but the plan has 4"},
 		"longest prompt": {plan: planOf(t, "Qwen/Qwen3-32B", "trtllm", launch.Site{}, experiment.Option{}, pool(both, 1, 2)), change: func(p *launch.Plan) { p.Resolved.Pools[0].Engine.MaxContext = 900; p.Longest = 1000 }, want: "exceed 900"},
 	} {
 		if c.change != nil {

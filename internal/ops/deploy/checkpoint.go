@@ -95,7 +95,7 @@ func (l *loader) pool(i int, s *deployment.Served) (load, error) {
 		}
 	}
 	if near != nil {
-		l.remarks = append(l.remarks, fmt.Sprintf("%s has attention in %s; the prediction is of %s.", near.model, other.Attention.Name(), s.Spec.Quant.Attention.Name()))
+		l.remarks = append(l.remarks, fmt.Sprintf("%s has attention in %s; the prediction assumes %s.", near.model, other.Attention.Name(), s.Spec.Quant.Attention.Name()))
 		return *near, nil
 	}
 	return self, field.Errorf("no checkpoint of %s with weights in %s is known, and the engine does not convert to that format while loading: give one with %s, or choose among %s",

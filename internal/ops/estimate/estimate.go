@@ -92,7 +92,7 @@ func (r *Request) check() error {
 	if e.Mode == experiment.Disaggregated {
 		errs[0] = errors.Join(field.Between("prefill_batch_size", r.Prefill.Batch, 1, experiment.MaxBatch), field.Between("decode_batch_size", r.Workers.Batch, 1, experiment.MaxBatch))
 		if r.Static != NotStatic {
-			errs = append(errs, fmt.Errorf("%s is of workers that do both prefill and decode", r.Static))
+			errs = append(errs, fmt.Errorf("%s needs workers that do both prefill and decode", r.Static))
 		}
 	}
 	return errors.Join(errs...)

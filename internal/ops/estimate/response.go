@@ -39,7 +39,7 @@ type Response struct {
 	RequestRate        float64               `json:"request_rate"`
 	// Chance is the probability that the limits are met, null without limits.
 	Chance *float64 `json:"within_limits"`
-	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+	// Guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
 	Guide *simulate.Guide `json:"guide,omitempty"`
 	// Energy is missing where the power of the device is unknown.
 	Energy *simulate.Energy `json:"energy,omitempty"`
@@ -87,7 +87,7 @@ type Step struct {
 	Operators []Operator `json:"operators"`
 }
 
-// Bounds are shares of the time of a step: of its kernels by what bounds each operator, and of the host between them.
+// Bounds are shares of a step's time: kernels by the bottleneck of each operator, and host work between them.
 type Bounds struct {
 	Memory  float64 `json:"memory"`
 	Compute float64 `json:"compute"`

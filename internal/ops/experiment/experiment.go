@@ -57,7 +57,7 @@ type Experiment struct {
 	Limits workload.Limits `json:"limits,omitzero"`
 	workload.Statistic
 
-	// Confidence with which predictions must meet the limits; 0 = 0.5.
+	// Confidence is the minimum probability of meeting the limits; 0 = 0.5.
 	Confidence float64 `json:"confidence,omitempty"`
 
 	// MTP tokens are drafted per step by Drafter; "" is the model's own MTP modules. Drafts, if given, are ways that are

@@ -189,7 +189,7 @@ func (x *inspection) requested(l *launch.Launch) {
 	i := slices.IndexFunc(x.found.Launches, func(o launch.Launch) bool { return o.Role == l.Role && o.Engine == l.Engine && o.Model() == l.Model() })
 	first := x.found.Launches[i].Pool()
 	if first.Layout != own.Layout || !slices.Equal(first.Settings, own.Settings) {
-		what := fmt.Sprintf("%s workers have different settings; all are predicted as the first", l.Role)
+		what := fmt.Sprintf("%s workers have different settings; the prediction uses those of the first for all", l.Role)
 		x.once(Finding{Code: "PL014", Severity: SevereWarning, File: l.File, Line: l.Line, Where: "workers", What: what})
 	}
 }

@@ -61,7 +61,7 @@ func (x *inspection) alike(d *deployment.Deployment, err error) bool {
 	for i, like := range names(name) {
 		m, other := model.Source{}.Open(like)
 		if other == nil {
-			x.aboutModel("PL016", fmt.Sprintf("%s is not there; by its name it is %s", name, m.ID), "")
+			x.aboutModel("PL016", fmt.Sprintf("%s does not exist; its name suggests %s", name, m.ID), "")
 			d.Model = like
 			if strings.EqualFold(path.Base(m.ID), path.Base(like)) {
 				d.Model = m.ID
@@ -72,7 +72,7 @@ func (x *inspection) alike(d *deployment.Deployment, err error) bool {
 			err = other
 		}
 	}
-	x.aboutModel("PL017", fmt.Sprintf("%s is not there: %s; memory and speed are not checked", name, err), "--model FOLDER with its config.json")
+	x.aboutModel("PL017", fmt.Sprintf("%s does not exist: %s; memory and speed are not checked", name, err), "--model FOLDER with its config.json")
 	return false
 }
 

@@ -1,7 +1,7 @@
-// Package measure proposes the few runs on a user's own machine that would help a decision most, writes them as scripts, reads what
-// came of them, and says whether the decision changes.
+// Package measure proposes the few benchmark runs on a user's own machine that help a decision most, writes them as scripts, reads
+// their results, and reports whether the decision changes.
 //
-// In: a [Request], the question of a plan and the time there is. Out: a [Response] with the runs, [Files] that run them, and from the
-// results an [Outcome]. The errors of predictions and how they go together are in errors.go, the choice of runs in choose.go;
+// In: a [Request], which is that of a plan with a time budget. Out: a [Response] with the runs, [Files] that run them, and from the
+// results an [Outcome]. The prediction errors and their correlations are in errors.go, the choice of runs in choose.go;
 // start with measure.go, then outcome.go. kernels.go measures a device without an engine.
 package measure

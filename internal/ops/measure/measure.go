@@ -137,7 +137,7 @@ func (r *Request) check() error {
 	}
 	for i := range r.Plan.Workloads {
 		if r.Plan.Workloads[i].Session != nil {
-			errs = append(errs, field.Errorf("%s: load generators cannot play sessions: give lengths", field.Name("workload")))
+			errs = append(errs, field.Errorf("%s: load generators cannot replay sessions: give lengths", field.Name("workload")))
 		}
 	}
 	return session.BadInput(errors.Join(errs...))
@@ -153,7 +153,7 @@ func consider(ctx context.Context, w *session.Session, r Request) (*Response, er
 		return nil, err
 	}
 	if len(found) > 0 && found[0].Turns > 1 {
-		return nil, session.BadInput(field.Errorf("%s: load generators cannot play sessions: give lengths", field.Name("preset")))
+		return nil, session.BadInput(field.Errorf("%s: load generators cannot replay sessions: give lengths", field.Name("preset")))
 	}
 	found = found[:min(len(found), mostOptions)]
 	r.Plan = full
@@ -388,7 +388,7 @@ func (x *Response) propose(ctx context.Context, w *session.Session) error {
 		}
 	}
 	if len(picked) == 0 {
-		x.Notes = append(x.Notes, fmt.Sprintf("no run fits into %g minutes and helps: starting a server takes about %.0f s", x.Request.Minutes, all[0].Start))
+		x.Notes = append(x.Notes, fmt.Sprintf("no useful run fits into %g minutes: starting a server takes about %.0f s", x.Request.Minutes, all[0].Start))
 	}
 	return nil
 }

@@ -232,7 +232,7 @@ func TestRefuses(t *testing.T) {
 		"client":                  func(r *Request) { r.Client = "curl" },
 		"one system":              func(r *Request) { r.Plan.Systems = []string{"h200_sxm", "h100_sxm"} },
 		"give gpus or rate":       func(r *Request) { r.Plan.Devices, r.Plan.Daily = 0, []float64{1, 2} },
-		"cannot play sessions":    func(r *Request) { r.Plan.Workloads = []session.Workload{{Preset: "agentic"}} },
+		"cannot replay sessions":  func(r *Request) { r.Plan.Workloads = []session.Workload{{Preset: "agentic"}} },
 	} {
 		r := question(1, "vllm")
 		change(&r)

@@ -151,7 +151,7 @@ func (o *Outcome) find(ctx context.Context, w *session.Session, x *Response, fol
 }
 
 // errNoResult is of a run without a file.
-var errNoResult = errors.New("no result: the run was not made, or ended early")
+var errNoResult = errors.New("no result: the run was not started, or ended early")
 
 // resultOf finds the file that a load generator wrote for a run: the one that the script names, or one in a folder of that name, as AIPerf has it.
 func resultOf(w *session.Session, folder string, run *Run) (string, error) {
@@ -340,14 +340,14 @@ func (o *Outcome) inWords(before *Response) string {
 			first = fmt.Sprintf("Your decision changed: %s carries %.0f output tokens/s per GPU within the limits, %s only %.0f.", o.Best[1], is.Value, o.Best[0], o.Options[k].After.Value)
 		}
 	case len(o.Options) == 1:
-		first = fmt.Sprintf("There is one deployment to choose: %s.", o.Best[1])
+		first = fmt.Sprintf("There is only one deployment to choose: %s.", o.Best[1])
 	default:
 		first = fmt.Sprintf("Your decision did not change: %s.", o.Best[1])
 	}
 	first += fmt.Sprintf(" It carries %.0f output tokens/s per GPU (%.0f to %.0f); before, the best was expected to carry %.0f (%.0f to %.0f).",
 		is.Value, is.Low, is.High, was.Value, was.Low, was.High)
 	if len(o.Options) > 1 {
-		first += fmt.Sprintf(" The chance of a wrong choice went from %.0f to %.0f %%.", 100*o.Wrong[0], 100*o.Wrong[1])
+		first += fmt.Sprintf(" The probability of a wrong choice changed from %.0f to %.0f %%.", 100*o.Wrong[0], 100*o.Wrong[1])
 	}
 	return first
 }

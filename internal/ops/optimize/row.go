@@ -152,7 +152,7 @@ type Silicon struct {
 	Engine     string          `json:"engine"`
 	Throughput simulate.Range  `json:"throughput"`
 	TTFT       simulate.Range  `json:"ttft_ms"`
-	TPOT       *simulate.Range `json:"tpot_ms"` // null where requests generate one token
+	TPOT       *simulate.Range `json:"tpot_ms"` // null if requests generate one token
 	Basis      string          `json:"interval_basis"`
 }
 

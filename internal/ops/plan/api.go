@@ -31,10 +31,10 @@ func (r *Request) againstAPI(c *Contender) string {
 		return ""
 	}
 	x := c.Cost.API
-	out := fmt.Sprintf("Against an API at $%s per million input and $%s per million output tokens ($%s per request) a request costs %s times as much",
-		units.Figure(r.API.Input), units.Figure(r.API.Output), units.Figure(x.PerRequest), units.Figure(x.Ratio))
+	out := fmt.Sprintf("A request costs %s times as much as from an API at $%s per million input and $%s per million output tokens ($%s per request)",
+		units.Figure(x.Ratio), units.Figure(r.API.Input), units.Figure(r.API.Output), units.Figure(x.PerRequest))
 	if x.BreakEvenLoad > 1 {
-		return out + ": the API costs less at any load that this deployment carries."
+		return out + ": the API is cheaper at any load this deployment carries."
 	}
-	return out + fmt.Sprintf("; from %s requests per second, %.0f %% of the capacity, these GPUs cost less than the API.", units.Figure(x.BreakEven), 100*x.BreakEvenLoad)
+	return out + fmt.Sprintf("; these GPUs are cheaper from %s requests per second, %.0f %% of the capacity.", units.Figure(x.BreakEven), 100*x.BreakEvenLoad)
 }

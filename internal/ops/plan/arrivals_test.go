@@ -31,7 +31,7 @@ func TestArrivals(t *testing.T) {
 	if a.GPUs == b.GPUs && a.Judged.TTFT.Value >= b.Judged.TTFT.Value {
 		t.Errorf("p95 TTFT %g ms of even arrivals, %g of random ones", a.Judged.TTFT.Value, b.Judged.TTFT.Value)
 	}
-	if notes := strings.Join(bursts.Notes, " "); !strings.Contains(notes, "gamma arrivals, whose coefficient of variation is 5") {
+	if notes := strings.Join(bursts.Notes, " "); !strings.Contains(notes, "gamma-distributed intervals with a coefficient of variation of 5") {
 		t.Errorf("notes: %s", notes)
 	}
 	if strings.Contains(strings.Join(random.Notes, " "), "arrivals") {
@@ -100,10 +100,10 @@ func TestArrivalNote(t *testing.T) {
 		sessions bool
 		want     string
 	}{
-		{&gamma, false, "requests reach each replica with gamma arrivals, whose coefficient of variation is 2"},
-		{&gamma, true, "sessions come with gamma arrivals, whose coefficient of variation is 2"},
-		{&constant, false, "requests reach each replica evenly spaced"},
-		{&constant, true, "sessions come evenly spaced"},
+		{&gamma, false, "requests arrive at each replica at gamma-distributed intervals with a coefficient of variation of 2"},
+		{&gamma, true, "sessions arrive at gamma-distributed intervals with a coefficient of variation of 2"},
+		{&constant, false, "requests arrive at each replica evenly spaced"},
+		{&constant, true, "sessions arrive evenly spaced"},
 	} {
 		if got := x.r.arrivalNote(x.sessions); len(got) != 1 || got[0] != x.want {
 			t.Errorf("%v, want %q", got, x.want)
@@ -132,7 +132,7 @@ func TestTooMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := r.Model + " at 1,000,000 requests per second needs more than 32,768 × h200_sxm, the most that a plan can have."; got.Answer.Sentence != want || got.Answer.Reason != "" {
+	if want := r.Model + " at 1,000,000 requests per second needs more than 32,768 × h200_sxm, the maximum of a plan."; got.Answer.Sentence != want || got.Answer.Reason != "" {
 		t.Errorf("%s %s", got.Answer.Sentence, got.Answer.Reason)
 	}
 }

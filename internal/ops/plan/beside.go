@@ -68,7 +68,7 @@ func (u *unlike) notes() []string {
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(u.formats)))) > 1 {
 		out = append(out, "formats differ between the systems: "+strings.Join(each, ", ")+
-			"; --quantize-linear-action gives all of them one, DISABLED 16 bits")
+			"; --quantize-linear-action sets one for all (DISABLED: 16 bits)")
 	}
 	if len(u.vendors) > 1 && u.dies != "" {
 		out = append(out, "a GPU of "+u.dies+" is a die, half of a package")

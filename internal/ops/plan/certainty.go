@@ -55,14 +55,14 @@ func certaintyOf(chance *float64, of workload.Statistic) *Certainty {
 	return out
 }
 
-// Safe is the answer with a confidence of 90 %, beside one that is less certain: the same engine and mode, searched again.
+// Safe is the answer at 90 % confidence, if the answer itself is less certain: the same engine and mode, searched again.
 type Safe struct {
 	Confidence float64 `json:"confidence"`
-	// Sentence says what the certainty costs.
+	// Sentence compares the safe choice with the answer.
 	Sentence string `json:"sentence"`
 	Command  string `json:"command"`
 	Meets    bool   `json:"meets_limits"`
-	// The rest is null where no deployment meets the limits with this confidence.
+	// The rest is null if no deployment meets the limits at this confidence.
 	Deployment  string   `json:"in_words,omitempty"`
 	GPUs        *int     `json:"gpus_used"`
 	RequestRate *float64 `json:"request_rate"`
@@ -86,7 +86,7 @@ func safeOf(p *Response) *Safe {
 
 // inWords says what the safe choice costs more than the best one.
 func (s *Safe) inWords(best *Contender) string {
-	sure := fmt.Sprintf("With %.0f %% certainty", 100*s.Confidence)
+	sure := fmt.Sprintf("At %.0f %% confidence", 100*s.Confidence)
 	if !s.Meets {
 		if best.Load != nil {
 			return sure + " no number of GPUs carries this load within the limits."

@@ -166,7 +166,7 @@ func (p *planning) safer(best *Found, w *ways) {
 	if !p.r.Limits.Finite().Any() || best.Chance >= SafeConfidence || p.r.Confidence >= SafeConfidence {
 		return
 	}
-	c := w.step(fmt.Sprintf("%.0f %% certainty instead of %.0f %%", 100*SafeConfidence, 100*best.Chance), func(r *Request) {
+	c := w.step(fmt.Sprintf("%.0f %% confidence instead of %.0f %%", 100*SafeConfidence, 100*best.Chance), func(r *Request) {
 		r.Confidence, r.Engines, r.Modes = SafeConfidence, p.r.Engines, p.r.Modes // another engine or mode may be the safer one
 	})
 	c.Safe = true

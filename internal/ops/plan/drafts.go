@@ -99,24 +99,24 @@ func (r *Request) drafts(m *model.Model) ([]search.Draft, error) {
 	return out, nil
 }
 
-// Drafting is how the answer drafts tokens, and at which loads that pays.
+// Drafting describes the answer's draft tokens and the loads at which they raise throughput.
 type Drafting struct {
 	Method draft.Method `json:"method"`
 	Head   string       `json:"head,omitempty"` // of EAGLE-3
 	Tokens int          `json:"tokens"`
-	// Kept are the shares of steps in which each draft is kept, Source where they are from.
+	// Kept are the acceptance rates of the draft tokens, Source their source.
 	Kept   []float64 `json:"kept"`
 	Source string    `json:"source"`
-	// OffAbove is the most requests in flight with which drafting carries more than none; null where it does at all loads tried.
+	// OffAbove is the highest concurrency at which drafting raises throughput; null if it does at all loads tried.
 	OffAbove *int        `json:"off_above"`
 	Loads    []DraftLoad `json:"loads"`
 }
 
-// DraftLoad is the best number of draft tokens with a number of requests in flight.
+// DraftLoad is the best number of draft tokens at a concurrency.
 type DraftLoad struct {
 	Concurrency int `json:"concurrency"`
 	Tokens      int `json:"best_tokens"`
-	// Gain is how many times as many tokens per second the answer's drafts give as none.
+	// Gain is throughput with the answer's drafts over that without drafts.
 	Gain float64 `json:"gain"`
 }
 
@@ -234,14 +234,14 @@ func (d *Drafting) inWords() string {
 	for _, x := range d.Kept[:d.Tokens] {
 		kept = append(kept, fmt.Sprintf("%.0f %%", 100*x))
 	}
-	out := fmt.Sprintf("Drafts %s per step by %s, kept in %s of steps", units.Counted(d.Tokens, "token"), methodInWords(d.Method), strings.Join(kept, ", "))
+	out := fmt.Sprintf("Drafts %s per step with %s, acceptance %s", units.Counted(d.Tokens, "token"), methodInWords(d.Method), strings.Join(kept, ", "))
 	switch n := len(d.Loads); {
 	case d.OffAbove != nil && *d.OffAbove == 0:
-		return out + "; no load tried has more tokens per second than without drafts."
+		return out + "; no gain in throughput at any load tried."
 	case d.OffAbove != nil:
-		return out + fmt.Sprintf("; off above %s in flight.", units.Thousands(*d.OffAbove))
+		return out + fmt.Sprintf("; switched off above %s in flight.", units.Thousands(*d.OffAbove))
 	case n > 0:
-		return out + fmt.Sprintf("; they pay at all loads tried, up to %s in flight.", units.Thousands(d.Loads[n-1].Concurrency))
+		return out + fmt.Sprintf("; they raise throughput at all loads tried, up to %s in flight.", units.Thousands(d.Loads[n-1].Concurrency))
 	}
 	return out + "."
 }
@@ -255,7 +255,7 @@ func (p *planning) draftChanges(best *Found, m *model.Model, add func(string, fu
 	by, n := cmp.Or(best.Experiment.Drafter, draft.MTP), best.Experiment.MTP
 	if n == 0 {
 		if slices.Contains(draft.Ways(m), draft.MTP) && p.r.Draft == "" {
-			add(fmt.Sprintf("up to %d draft tokens per step by MTP", mostDrafts), func(r *Request) { r.Draft = AutoDraft })
+			add(fmt.Sprintf("up to %d draft tokens per step with MTP", mostDrafts), func(r *Request) { r.Draft = AutoDraft })
 		}
 		return
 	}

@@ -47,7 +47,7 @@ func TestDraftsAreSearched(t *testing.T) {
 			t.Errorf("off above %d, but a gain of %g with %d in flight", *d.OffAbove, l.Gain, l.Concurrency)
 		}
 	}
-	if !strings.Contains(two.Answer.Reason, "Drafts 2 tokens per step by EAGLE-3") || !strings.Contains(two.Contenders[0].Deployment, "2 EAGLE-3 drafts") {
+	if !strings.Contains(two.Answer.Reason, "Drafts 2 tokens per step with EAGLE-3") || !strings.Contains(two.Contenders[0].Deployment, "2 EAGLE-3 drafts") {
 		t.Errorf("%s; %s", two.Contenders[0].Deployment, two.Answer.Reason)
 	}
 }

@@ -23,7 +23,7 @@ func TestReadsFormerRecords(t *testing.T) {
 		t.Errorf("read as %+v", p.Request)
 	}
 	for schema, want := range map[string]string{
-		"plimsoll/plan/2": "newer release", "plimsoll/plan/0": "want the schema", "plimsoll/step/1": "want the schema", "plimsoll/plan/": "want the schema", "": "want the schema",
+		"plimsoll/plan/2": "newer release", "plimsoll/plan/0": "want schema", "plimsoll/step/1": "want schema", "plimsoll/plan/": "want schema", "": "want schema",
 	} {
 		_, err := plan.Read([]byte(strings.Replace(string(data), "plimsoll/plan/1", schema, 1)))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -130,7 +130,7 @@ func TestGoodput(t *testing.T) {
 	r.Percentile = 90
 	p := mustPlan(t, r)
 	c := &p.Contenders[0].Found
-	if !strings.Contains(p.Answer.Reason, "met at p90") {
+	if !strings.Contains(p.Answer.Reason, "meeting the limits at p90") {
 		t.Errorf("asked for p90, answered %q", p.Answer.Reason)
 	}
 	// A tenth of the requests may miss each of the two limits.

@@ -58,12 +58,12 @@ func (c *Contender) Placement() [][]Worker {
 	return out
 }
 
-// KVFlow is the KV caches that go from prefill to decode workers.
+// KVFlow is the KV cache traffic from prefill to decode workers.
 type KVFlow struct {
 	PerRequest float64 `json:"mb_per_request"` // of a prompt of mean length
 	PerSecond  float64 `json:"gb_per_s"`       // of all requests, at the rate of the contender
-	// Link is the one between the workers as they are placed. Times are those of the outermost link, as the files that start the workers may
-	// place them on other nodes.
+	// Link connects the workers as placed. Times are those of the outermost link, since launch files may place
+	// the workers on other nodes.
 	Link string `json:"link"`
 }
 

@@ -140,7 +140,7 @@ func TestPlanChanges(t *testing.T) {
 		}
 	}
 	want := []string{
-		fmt.Sprintf("90 %% certainty instead of %.0f %%", 100*p.Contenders[0].Found.Chance),
+		fmt.Sprintf("90 %% confidence instead of %.0f %%", 100*p.Contenders[0].Found.Chance),
 		"TTFT limit 1000 ms instead of 500 ms", "TPOT limit 30 ms instead of 15 ms", "limits on the 95th percentile instead of the mean", "FP8 weights",
 		"FP8 cache", "half of each prompt (500 tokens) in the prefix cache", "h100_sxm instead of h200_sxm", "b200_sxm instead of h200_sxm",
 	}
@@ -216,7 +216,7 @@ func TestPlanMistakes(t *testing.T) {
 		"unknown device \"h2000\"":                 func(r *Request) { r.Systems = []string{"h2000"} },
 		"price of h200_sxm must be positive":       func(r *Request) { r.Prices = map[string]float64{"h200_sxm": -1} },
 		"more than the 40960 positions":            func(r *Request) { r.Workloads = []session.Workload{{Input: 50000, Output: 10}} },
-		"one device has no room":                   func(r *Request) { r.Devices, r.Modes = 1, []experiment.ServingMode{experiment.Disaggregated} },
+		"need at least two devices":                func(r *Request) { r.Devices, r.Modes = 1, []experiment.ServingMode{experiment.Disaggregated} },
 		"workloads that share a deployment are simulated without a prefix": func(r *Request) {
 			r.Workloads = []session.Workload{{Input: 10, Output: 10, Prefix: 5}, {Input: 10, Output: 10}}
 		},

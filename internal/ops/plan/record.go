@@ -71,9 +71,9 @@ func readable(schema string) error {
 	kind, newest, _ := cutNumber(Schema)
 	switch k, n, ok := cutNumber(schema); {
 	case !ok || k != kind || n < 1:
-		return fmt.Errorf("not a plan of this program: want the schema %s, got %q", Schema, schema)
+		return fmt.Errorf("not a Plimsoll plan: want schema %s, got %q", Schema, schema)
 	case n > newest:
-		return fmt.Errorf("a plan of a newer release: its schema is %s, and this program reads up to %s", schema, Schema)
+		return fmt.Errorf("a plan of a newer release: its schema is %s, this program reads up to %s", schema, Schema)
 	}
 	return nil
 }

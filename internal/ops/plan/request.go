@@ -243,7 +243,7 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 		}
 	}
 	if len(out) == 0 {
-		return nil, session.BadInput(errors.New("one device has no room for separate prefill and decode workers"))
+		return nil, session.BadInput(errors.New("separate prefill and decode workers need at least two devices"))
 	}
 	return out, nil
 }

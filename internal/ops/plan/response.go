@@ -31,8 +31,8 @@ type Response struct {
 
 	Model  string `json:"model"`
 	Answer Answer `json:"answer"`
-	// Contenders are the best deployments of every system, engine and mode, of more than eight
-	// systems those of every system, the best first by RankedBy; those that do not meet the limits come last.
+	// Contenders are the best deployments of each system, engine and mode (of each system, if there are more than
+	// eight), ranked by RankedBy; those that do not meet the limits come last.
 	RankedBy   RankedBy    `json:"ranked_by"`
 	Contenders []Contender `json:"contenders"`
 	NotRun     []NotRun    `json:"not_run"`
@@ -63,18 +63,18 @@ type Data struct {
 // Answer is the result of a plan in words.
 type Answer struct {
 	Meets bool `json:"meets_limits"`
-	// Sentence is the answer in plain words, Reason what limits it.
+	// Sentence is the answer in a sentence, Reason what limits it.
 	Sentence string `json:"sentence"`
 	Reason   string `json:"reason"`
-	// UsualLimits says which limits were taken because none were given.
+	// UsualLimits are the limits used because none were given.
 	UsualLimits string `json:"usual_limits,omitempty"`
 	// Nearest are the closest limits that can be met, if the requested ones cannot.
 	Nearest *session.Limits `json:"nearest_limits,omitempty"`
-	// Certainty is the probability that the limits are met, missing without limits; Safe what 90 % of it costs, missing where the
-	// answer has it, and without changes.
+	// Certainty is the probability that the limits are met, missing without limits. Safe is the answer at 90 % confidence, missing if
+	// this answer has it, and without changes.
 	Certainty *Certainty `json:"certainty,omitempty"`
 	Safe      *Safe      `json:"safe,omitempty"`
-	// AgainstAPI sets the answer against the price of an API, if one is given.
+	// AgainstAPI compares the cost with the price of an API, if one is given.
 	AgainstAPI string `json:"against_api,omitempty"`
 }
 
@@ -90,44 +90,44 @@ type Contender struct {
 	EngineVersion string `json:"engine_version,omitempty"`
 	Mode          string `json:"mode"`     // agg or disagg
 	Deployment    string `json:"in_words"` // "4 replicas of TP 8"
-	// Command is the command line of a plan of this system, engine and mode alone.
+	// Command is the command line of a plan with only this system, engine and mode.
 	Command string `json:"command,omitempty"`
 	Meets   bool   `json:"meets_limits"`
-	// Spare of its replicas are more than the load needs; figures are with as many failed.
+	// Spare replicas exceed what the load needs; figures are those with this many replicas down.
 	Spare       int `json:"spare_replicas,omitempty"`
 	GPUs        int `json:"gpus_used"`
 	GPUsGiven   int `json:"gpus"`
-	NodeGPUs    int `json:"gpus_per_node"` // of a server of the system
+	NodeGPUs    int `json:"gpus_per_node"` // of a node of the system
 	Concurrency int `json:"concurrency"`
 	Batch       int `json:"batch_size"`
 
 	Tokens        Range  `json:"tokens_per_second"`
 	TokensPerGPU  Range  `json:"tokens_per_second_gpu"`
-	TokensPerUser *Range `json:"tokens_per_second_user"` // by the judged TPOT; null where requests generate one token
+	TokensPerUser *Range `json:"tokens_per_second_user"` // from the judged TPOT; null if requests generate one token
 	RequestRate   Range  `json:"request_rate"`
-	// Judged is the times that limits apply to; those that follow are means and 95th percentiles.
+	// Judged are the latencies that limits apply to; the following are means and 95th percentiles.
 	Judged  simulate.Judged `json:"judged"`
 	TTFT    Range           `json:"ttft_ms"`
-	TPOT    *Range          `json:"tpot_ms"` // null where requests generate one token
+	TPOT    *Range          `json:"tpot_ms"` // null if requests generate one token
 	Latency float64         `json:"request_latency_ms"`
 	TTFT95  Range           `json:"ttft_p95_ms"`
 	TPOT95  *Range          `json:"tpot_p95_ms"` // null with tpot_ms
-	// Chance is the probability that the limits are met by the statistic they apply to, the mean
-	// or the percentile of the request, Chance95 that the 95th percentiles meet them; null without limits.
+	// Chance is the probability that the limits are met by the statistic they apply to, Chance95
+	// that the 95th percentiles meet them; null without limits.
 	Chance   *float64 `json:"within_limits"`
 	Chance95 *float64 `json:"within_limits_p95"`
-	// GoodShare is the share of the simulated requests within all limits, Goodput so many requests per second; null
+	// GoodShare is the share of the simulated requests within all limits, Goodput their rate in requests per second; null
 	// without limits.
 	GoodShare *float64 `json:"good_share"`
 	Goodput   *float64 `json:"goodput_per_s"`
 	BoundBy   string   `json:"bound_by,omitempty"`
-	// Load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of
-	// Capacity.
+	// Load is the share of its capacity in use, if a rate was requested. All figures but those of Capacity are then at that
+	// rate.
 	Load     *float64  `json:"load,omitempty"`
 	Capacity *Carried  `json:"capacity,omitempty"`
-	Cost     *Cost     `json:"cost"` // null where no price is known
+	Cost     *Cost     `json:"cost"` // null if no price is known
 	Sessions *Sessions `json:"sessions,omitempty"`
-	// CachedShare is the share of prompt tokens found in caches, of requests that are no sessions.
+	// CachedShare is the prefix-cache hit rate in prompt tokens, of requests outside sessions.
 	CachedShare float64            `json:"prefix_cached_share,omitempty"`
 	Energy      *simulate.Energy   `json:"energy,omitempty"`
 	Memory      engine.Budget      `json:"memory"`
@@ -137,12 +137,12 @@ type Contender struct {
 	Basis       string             `json:"basis"`
 	Nearest     *session.Limits    `json:"nearest_limits,omitempty"`
 	Frontier    []experiment.Speed `json:"frontier"`
-	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+	// Guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
 	Guide *simulate.Guide `json:"guide,omitempty"`
-	// Why is what is behind its figures; that of the first contender is the plan's. Missing without changes.
+	// Why explains its figures; for the first contender see the plan's. Missing without changes.
 	Why *Why `json:"why,omitempty"`
 
-	// Links are the levels of the system's interconnect, the outermost first. KVFlow is missing where no KV caches are sent.
+	// Links are the levels of the system's interconnect, outermost first. KVFlow is missing if no KV caches are sent.
 	Links  []device.LinkFacts    `json:"links,omitempty"`
 	KVFlow *KVFlow               `json:"kv_flow,omitempty"`
 	Run    deployment.Deployment `json:"deployment"`
@@ -154,8 +154,8 @@ type Contender struct {
 type Cost struct {
 	PerGPUHour float64 `json:"usd_per_gpu_hour"`
 	Source     string  `json:"source"`
-	// Class is the kind of the price: on_demand and gpu_cloud, lists of large clouds and of GPU clouds; reserved, spot or yours. Apart says
-	// why it is not compared with the others, which are of another class; "" where it is.
+	// Class is the kind of price: on_demand and gpu_cloud (list prices of large clouds and of GPU clouds), reserved, spot or yours. Apart says
+	// why it is not compared with prices of another class; "" if it is.
 	Class      device.PriceClass `json:"price_class"`
 	Date       string            `json:"price_date,omitempty"`
 	Region     string            `json:"price_region,omitempty"`
@@ -167,18 +167,18 @@ type Cost struct {
 	// kilowatt-hour; missing if the power of the device is unknown.
 	Energy      float64 `json:"energy_usd_per_million_output_tokens,omitempty"`
 	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
-	// Scaled is the cost of a month if the number of GPUs follows the load over the day.
+	// Scaled is the cost per month if the number of GPUs follows the load over the day.
 	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
-	// API sets the costs against the price of an API, if one is given.
+	// API compares the cost with the price of an API, if one is given.
 	API *AgainstAPI `json:"api,omitempty"`
 }
 
-// AgainstAPI is a deployment beside an API.
+// AgainstAPI compares the cost of a deployment with that of an API.
 type AgainstAPI struct {
 	PerRequest float64 `json:"api_usd_per_request"`
-	// Ratio is the cost of a request over the API's, at the throughput of the other costs.
+	// Ratio is the cost of a request over that of the API, at the same throughput as the other costs.
 	Ratio float64 `json:"ratio"`
-	// BreakEven is the requests per second from which the deployment costs less, with all its GPUs paid for, and BreakEvenLoad that as a share of
+	// BreakEven is the request rate above which the deployment is cheaper, with all its GPUs paid for, and BreakEvenLoad the same as a share of
 	// its capacity: above 1 the API is cheaper at any load.
 	BreakEven     float64 `json:"break_even_rate"`
 	BreakEvenLoad float64 `json:"break_even_load"`
@@ -192,41 +192,41 @@ type Change struct {
 	Request Request `json:"request"`
 	Meets   bool    `json:"meets_limits"`
 	Failure string  `json:"failure,omitempty"`
-	// Ratio compares tokens per second and GPU with the answer's, or the number of GPUs if a
-	// load was given. Values that are not available are null.
+	// Ratio is tokens per second per GPU over that of the answer, or the number of GPUs if a
+	// load was given. Unavailable values are null.
 	TokensPerGPU *float64 `json:"tokens_per_second_gpu"`
 	GPUs         *int     `json:"gpus_used"`
 	RequestRate  *float64 `json:"request_rate"`
 	PerMillion   *float64 `json:"usd_per_million_output_tokens"`
 	PerMonth     *float64 `json:"usd_per_month"`
 	Ratio        *float64 `json:"ratio"`
-	// WithinError says that the difference is within the error of the prediction.
+	// WithinError reports whether the difference is within the prediction error.
 	WithinError bool   `json:"within_error"`
 	Deployment  string `json:"in_words,omitempty"`
-	// Nearest are the closest limits that it meets, where a model fits so but is over the limits.
+	// Nearest are the closest limits it meets, if the model fits but misses the limits.
 	Nearest *session.Limits `json:"nearest_limits,omitempty"`
-	// Safe says that it is the answer with more certainty.
+	// Safe marks the change to a higher confidence.
 	Safe bool `json:"safe,omitempty"`
 
 	Found *Found `json:"-"` // nil if it cannot be run
 }
 
-// Carried is the most load that a deployment carries within the limits.
+// Carried is the largest load that a deployment carries within the limits.
 type Carried struct {
 	RequestRate Range `json:"request_rate"`
 	Tokens      Range `json:"tokens_per_second"`
 	Concurrency int   `json:"concurrency"`
 }
 
-// Load is the answer's deployment with a number of requests in flight.
+// Load is the answer's deployment at a concurrency.
 type Load struct {
 	Concurrency int     `json:"concurrency"`
 	Tokens      Range   `json:"tokens_per_second"`
 	RequestRate float64 `json:"request_rate"`
-	// Judged is the times that limits apply to; those that follow are means and 95th percentiles.
+	// Judged are the latencies that limits apply to; the following are means and 95th percentiles.
 	Judged simulate.Judged `json:"judged"`
 	TTFT   Range           `json:"ttft_ms"`
-	TPOT   *Range          `json:"tpot_ms"` // null where requests generate one token
+	TPOT   *Range          `json:"tpot_ms"` // null if requests generate one token
 	TTFT95 float64         `json:"ttft_p95_ms"`
 	TPOT95 float64         `json:"tpot_p95_ms"`
 	Chance float64         `json:"within_limits"` // of the judged times
@@ -240,15 +240,15 @@ type Moment struct {
 	KV      float64       `json:"kv_use"`
 }
 
-// Day is the number of GPUs over the day, for a load that changes, and a schedule that follows it.
+// Day is the number of GPUs over the day for a varying load, and a schedule that follows it.
 type Day struct {
 	Rates []float64 `json:"rates"`
 	GPUs  []int     `json:"gpus"` // that each part needs
-	// ColdStart is the time to start a replica in seconds. Replicas of the schedule start so much earlier than their part.
+	// ColdStart is the time to start a replica in seconds. Scheduled replicas start this long before they are needed.
 	ColdStart float64 `json:"cold_start_s"`
 	Schedule  []Shift `json:"schedule"`
-	// Mean and Hours are the GPUs of the schedule on average and its GPU-hours in a day, SavedHours those that it saves
-	// against the fleet for the peak, with their price; null where none is known.
+	// Mean and Hours are the schedule's average number of GPUs and its GPU-hours per day, SavedHours the savings against
+	// running the peak fleet all day, with their price; null if none is known.
 	Mean          float64  `json:"mean_gpus"`
 	Hours         float64  `json:"gpu_hours_per_day"`
 	SavedHours    float64  `json:"saved_gpu_hours_per_day"`
@@ -256,7 +256,7 @@ type Day struct {
 	SavedPerMonth *float64 `json:"saved_usd_per_month"`
 }
 
-// Shift is a stretch of the day with the same replicas, which serve or start.
+// Shift is a period of the day with a constant number of replicas, serving or starting.
 type Shift struct {
 	From     string `json:"from"` // 05:57:14
 	Until    string `json:"until"`

@@ -229,7 +229,7 @@ func (c *comparison) response() *Response {
 	out.RankedBy.rank(ranked)
 	if many(p.r) {
 		ranked = firsts(ranked)
-		out.Notes = append(out.Notes, fmt.Sprintf("of each of %d systems the best engine and mode is shown; a plan of up to %d systems shows all", len(p.r.Systems), fewSystems))
+		out.Notes = append(out.Notes, fmt.Sprintf("showing the best engine and mode of each of %d systems; a plan of up to %d systems shows all", len(p.r.Systems), fewSystems))
 	}
 	for i := range ranked {
 		c := newContender(&ranked[i])

@@ -10,21 +10,21 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Sessions is what a contender does with a load of sessions.
+// Sessions are a contender's figures for a load of sessions.
 type Sessions struct {
-	// Rate is sessions per second, Turns the requests of one, on average. Requests that come by themselves beside them count as
-	// sessions of one.
+	// Rate is sessions per second, Turns the mean requests per session. Requests outside sessions count as
+	// sessions of one request.
 	Rate  Range   `json:"sessions_per_second"`
 	Turns float64 `json:"mean_turns"`
-	// CachedShare is the share of prompt tokens found in a cache, HostShare of those found in the host cache.
+	// CachedShare is the share of prompt tokens found in a cache, HostShare that found in the host cache.
 	CachedShare float64 `json:"prefix_cached_share"`
 	HostShare   float64 `json:"host_cached_share"`
-	// Time is the sum of the latencies of a session's requests, without the time between them: the mean. TimeAt is the same at the
+	// Time is the mean over sessions of the summed request latencies, without think time. TimeAt is the same at the
 	// percentile of the request, null if limits apply to the mean; Time95 at the 95th.
 	Time   Range    `json:"session_ms"`
 	TimeAt *float64 `json:"session_percentile_ms"`
 	Time95 float64  `json:"session_p95_ms"`
-	// PerSession is the cost of a session in US dollars, null where no price is known.
+	// PerSession is the cost of a session in US dollars, null if no price is known.
 	PerSession *Range `json:"usd_per_session"`
 	// Capacity is the sessions per second that the deployment carries, null where no load was given.
 	Capacity *Range `json:"capacity_sessions_per_second,omitempty"`
@@ -57,14 +57,14 @@ func sessionsOf(c *Found, out *Contender) *Sessions {
 
 // inWords is the time and the cost of a session.
 func (s *Sessions) inWords(of workload.Statistic) string {
-	out := fmt.Sprintf(" A session of %s requests takes %s s without the time between them", units.Figure(s.Turns), units.Figure(s.Time.Value/1e3))
+	out := fmt.Sprintf(" A session of %s requests takes %s s without think time", units.Figure(s.Turns), units.Figure(s.Time.Value/1e3))
 	if s.TimeAt != nil {
 		out += fmt.Sprintf(" (%s %s s)", of.Named(), units.Figure(*s.TimeAt/1e3))
 	}
 	if s.PerSession != nil {
 		out += " and costs $" + units.Figure(s.PerSession.Value)
 	}
-	return out + fmt.Sprintf("; %.1f %% of its prompt tokens are found in prefix caches.", 100*s.CachedShare)
+	return out + fmt.Sprintf("; %.1f %% of its prompt tokens are cached.", 100*s.CachedShare)
 }
 
 // hostPerDevice is the GiB of host memory for a device that is tried: half of what a DGX H200 has (2 TB for 8 devices).
@@ -82,7 +82,7 @@ func (p *planning) caching(best *Found, add func(string, func(*Request))) {
 		return
 	}
 	n := best.Deployment.Pools[0].Layout.Devices
-	add(fmt.Sprintf("%d GiB of host memory per GPU as a second cache", hostPerDevice), func(r *Request) {
+	add(fmt.Sprintf("%d GiB of host memory per GPU as a second cache tier", hostPerDevice), func(r *Request) {
 		r.Host = deployment.HostCache{GiB: float64(hostPerDevice * n), Bandwidth: deployment.DefaultHostBandwidth}
 	})
 }

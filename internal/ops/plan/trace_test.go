@@ -47,10 +47,10 @@ func TestPlanRecallsTraces(t *testing.T) {
 			t.Fatal(err)
 		}
 		found[i] = &p.Contenders[0]
-		if has := strings.Contains(p.Answer.Sentence, "% of prompt tokens are found"); has != (i == 1) {
+		if has := strings.Contains(p.Answer.Sentence, "The prefix cache holds "); has != (i == 1) {
 			t.Errorf("%s: %s", name, p.Answer.Sentence)
 		}
-		if i == 1 && !strings.Contains(p.Workloads[0].Source, "a cache that never evicts has 67 %") {
+		if i == 1 && !strings.Contains(p.Workloads[0].Source, "67 % of prompt tokens repeat") {
 			t.Errorf("source: %q", p.Workloads[0].Source)
 		}
 	}
@@ -65,7 +65,7 @@ func TestPlanRecallsTraces(t *testing.T) {
 		t.Errorf("want a fifth more per device with prompts in caches, got %.0f and %.0f tokens/s", per(found[1]), per(found[0]))
 	}
 	r.Workloads = []session.Workload{{Trace: "hashes.jsonl", Prefix: 100}}
-	if _, err := Run(t.Context(), w, r); err == nil || !strings.Contains(err.Error(), "prompts have in common") {
+	if _, err := Run(t.Context(), w, r); err == nil || !strings.Contains(err.Error(), "already give the shared prefixes") {
 		t.Errorf("with a prefix: %v", err)
 	}
 }

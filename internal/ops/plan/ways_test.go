@@ -175,7 +175,7 @@ func TestAgainstAPI(t *testing.T) {
 	if got := x.BreakEven * x.PerRequest * 3600 * 730; math.Abs(got/k.PerMonth-1) > 1e-12 || x.BreakEvenLoad != x.BreakEven/p.Contenders[0].RequestRate.Value {
 		t.Errorf("at %g requests/s the API costs $%g a month, the GPUs $%g", x.BreakEven, got, k.PerMonth)
 	}
-	if !strings.HasPrefix(p.Answer.AgainstAPI, "Against an API at $0.5 per million input and $2 per million output tokens") {
+	if !strings.HasPrefix(p.Answer.AgainstAPI, "A request costs ") || !strings.Contains(p.Answer.AgainstAPI, " times as much as from an API at $0.5 per million input and $2 per million output tokens") {
 		t.Errorf("%q", p.Answer.AgainstAPI)
 	}
 	r.API.Input = -1

@@ -17,31 +17,31 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Why is what is behind the figures of a contender.
+// Why explains the figures of a contender.
 type Why struct {
 	Figures []Reason `json:"figures"`
-	// Steps are those that figures come from, with their operators; those of the first contender are in the plan's pools.
+	// Steps are the steps that figures derive from, with their operators; those of the first contender are in the plan's pools.
 	Steps []estimate.Step `json:"steps,omitempty"`
-	// Measured are the measured deployments that intervals come from, from all of their kind to the most similar, and How is how they were
-	// predicted; Models are the models measured with this engine on this system.
+	// Measured are the measured deployments that intervals derive from, from all of the kind to the most similar, and How says how they
+	// were predicted; Models are the models measured with this engine on this system.
 	Measured []calibration.Neighbours `json:"measured"`
 	How      string                   `json:"measured_how"`
 	Models   []string                 `json:"measured_models"`
-	// Nearest are the measured deployments that corrections are remembered of and that are most like it, the nearest first.
+	// Nearest are the measured deployments whose corrections apply, nearest first.
 	Nearest []calibration.Nearest `json:"measured_nearest"`
 }
 
-// Reason is what is behind one figure.
+// Reason explains one figure.
 type Reason struct {
 	Figure   FigureOf `json:"figure"`
 	Value    float64  `json:"value"`
 	Unit     string   `json:"unit"`
 	Sentence string   `json:"sentence"`
-	// Parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; those of a probability multiply
-	// to it. A negative part reduces it.
+	// Parts add up to the figure, for throughput to the time of a request, for energy to the power of a GPU; parts of a probability are
+	// factors. A negative part reduces the figure.
 	Parts     []Portion `json:"parts"`
 	PartsUnit string    `json:"parts_unit"`
-	// Phase is the step that the figure comes from, prefill or decode, whose operators are in the plan's pools or in Steps; Bounds are what the step waits for.
+	// Phase is the phase of the step behind the figure, prefill or decode; its operators are in the plan's pools or in Steps. Bounds are what the step waits for.
 	Phase  string           `json:"phase,omitempty"`
 	Bounds *estimate.Bounds `json:"bounds,omitempty"`
 	Error  string           `json:"error"` // in words
@@ -196,12 +196,12 @@ func (x explaining) whyFirst(c *Contender) Reason {
 		steps = max(1, math.Ceil(float64(e.Input-e.Prefix)/float64(s.Query)))
 	}
 	return x.timed(OfTTFT, "prefill", c.Judged.TTFT, c.TTFT, steps,
-		"waiting for other requests, and larger steps", "smaller steps: shorter prompts, or cached parts")
+		"queueing and larger steps", "smaller steps (shorter or cached prompts)")
 }
 
 // whyEach is what is behind TPOT.
 func (x explaining) whyEach(c *Contender) Reason {
-	above, below := "prompts of other requests in the same steps", "steps with fewer requests or shorter contexts"
+	above, below := "prefill of other requests in the same steps", "steps with fewer requests or shorter contexts"
 	if len(c.Run.Pools) > 1 {
 		above = "steps with more requests or longer contexts"
 	}
@@ -211,14 +211,14 @@ func (x explaining) whyEach(c *Contender) Reason {
 // whyThroughput is what is behind throughput: the requests in flight and the time of each.
 func (x explaining) whyThroughput(c *Contender) Reason {
 	out := Reason{
-		Figure: OfThroughput, Value: c.TokensPerGPU.Value, Unit: "tokens/s per GPU", PartsUnit: "ms of a request", Error: errorInWords(c.TokensPerGPU, "tokens/s per GPU", c.Basis),
-		Parts: []Portion{{"to the first token", c.TTFT.Value}, {"for the tokens after it", max(0, c.Latency-c.TTFT.Value)}},
+		Figure: OfThroughput, Value: c.TokensPerGPU.Value, Unit: "tokens/s per GPU", PartsUnit: "ms per request", Error: errorInWords(c.TokensPerGPU, "tokens/s per GPU", c.Basis),
+		Parts: []Portion{{"until the first token", c.TTFT.Value}, {"for the remaining tokens", max(0, c.Latency-c.TTFT.Value)}},
 	}
 	on := fmt.Sprintf("%s tokens/s on %s", units.Figure(c.Tokens.Value), units.Counted(c.GPUsGiven, "GPU"))
 	tokens := units.Figure(c.Tokens.Value / c.RequestRate.Value)
-	out.Sentence = fmt.Sprintf("%s in flight, each of which takes %s ms for %s tokens, are %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Latency), tokens, on)
+	out.Sentence = fmt.Sprintf("%s in flight, each taking %s ms for %s tokens, give %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Latency), tokens, on)
 	if m := c.Capacity; m != nil {
-		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens are %s.", units.Figure(c.RequestRate.Value), tokens, on)
+		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens give %s.", units.Figure(c.RequestRate.Value), tokens, on)
 		out.Error = "The load is given. The capacity is predicted: " + errorInWords(m.RequestRate, "requests/s", c.Basis)
 	}
 	if limits := c.limitedBy(); limits != "" {
@@ -234,11 +234,11 @@ func (x explaining) whyThroughput(c *Contender) Reason {
 func (x explaining) whyMemory(c *Contender) Reason {
 	m := &c.Memory
 	out := Reason{
-		Figure: OfMemory, Value: m.InUse(c.KVPeak).GiB(), Unit: "GiB in use at the peak", PartsUnit: "GiB",
-		Parts: []Portion{{"weights", m.Weights.GiB()}, {"activations", m.Activation.GiB()}, {"KV cache in use at the peak", c.KVPeak * m.KV.GiB()}},
-		Error: "It follows from the shapes of the model and the settings of the engine. It is not fitted and has no interval.",
+		Figure: OfMemory, Value: m.InUse(c.KVPeak).GiB(), Unit: "GiB in use at peak", PartsUnit: "GiB",
+		Parts: []Portion{{"weights", m.Weights.GiB()}, {"activations", m.Activation.GiB()}, {"KV cache in use at peak", c.KVPeak * m.KV.GiB()}},
+		Error: "Computed from the shapes of the model and the settings of the engine. Nothing is fitted, so there is no interval.",
 	}
-	out.Sentence = fmt.Sprintf("The engine may use %.0f %% (%s) of %s GiB. What weights, activations and %s GiB of workspace leave is the KV cache: %s GiB, %s tokens of %s KiB, of which %.0f %% are in use at the peak.",
+	out.Sentence = fmt.Sprintf("The engine may use %.0f %% (%s) of %s GiB. The KV cache takes what weights, activations and %s GiB of workspace leave: %s GiB, %s tokens of %s KiB, %.0f %% in use at peak.",
 		100*m.Share, m.ShareOf, units.Figure(m.Memory.GiB()), units.Figure(m.Workspace.GiB()), units.Figure(m.KV.GiB()), units.Thousands(c.KVTokens), units.Figure(m.PerToken.KiB()), 100*c.KVPeak)
 	return out
 }
@@ -259,7 +259,7 @@ func boundsInWords(b *estimate.Bounds) string {
 // errorInWords says how far a figure may be off, and by which measurements.
 func errorInWords(r Range, unit, basis string) string {
 	if r.Low == r.High || r.Value == 0 {
-		return "It has no interval."
+		return "There is no interval."
 	}
 	return fmt.Sprintf("80 %% interval: %s to %s %s (%+.0f %% to %+.0f %%), based on %s.", units.Figure(r.Low), units.Figure(r.High), unit, 100*(r.Low/r.Value-1), 100*(r.High/r.Value-1), basis)
 }

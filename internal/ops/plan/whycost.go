@@ -15,8 +15,8 @@ func whyLimits(c *Contender) Reason {
 	f, l := &c.Found, c.Found.Experiment.Limits.Finite()
 	out := Reason{
 		Figure: OfLimits, Value: 100 * *c.Chance, Unit: "% probability", PartsUnit: "%", Parts: []Portion{},
-		Sentence: "Each limit is met with the probability that the expected error of its prediction leaves. The product is the probability that all are met.",
-		Error:    "It follows from the intervals of the times that have limits.",
+		Sentence: "The probability of meeting each limit follows from the expected prediction error. The product is the probability of meeting all limits.",
+		Error:    "Derived from the intervals of the limited times.",
 	}
 	ttft, tpot, latency := f.Expected.Chances(units.Seconds(f.TTFT), units.Seconds(f.TPOT), units.Seconds(f.Latency), f.Experiment.Limits)
 	each := 1.0
@@ -26,12 +26,12 @@ func whyLimits(c *Contender) Reason {
 		chance float64
 	}{{"TTFT", l.TTFT, ttft}, {"TPOT", l.TPOT, tpot}, {"request latency", l.Latency, latency}} {
 		if x.limit > 0 {
-			out.Parts = append(out.Parts, Portion{fmt.Sprintf("%s %s of at most %s ms", c.Judged.Statistic, x.name, units.Figure(x.limit.Ms())), 100 * x.chance})
+			out.Parts = append(out.Parts, Portion{fmt.Sprintf("%s %s ≤ %s ms", c.Judged.Statistic, x.name, units.Figure(x.limit.Ms())), 100 * x.chance})
 			each *= x.chance
 		}
 	}
 	if f.Experiment.Goodput > 0 && len(out.Parts) > 1 && each > 0 { // one request is to meet all limits
-		out.Parts = append(out.Parts, Portion{"all limits by the same requests", 100 * *c.Chance / each})
+		out.Parts = append(out.Parts, Portion{"all limits met by the same requests", 100 * *c.Chance / each})
 	}
 	return out
 }
@@ -43,14 +43,14 @@ func whyCost(c *Contender) Reason {
 	tokens := hour / k.PerMillion.Value // millions in an hour
 	out := Reason{
 		Figure: OfCost, Value: k.PerMillion.Value, Unit: "USD per million output tokens", PartsUnit: "USD per million output tokens",
-		Parts: []Portion{{"price of the GPUs", k.PerMillion.Value - k.Energy}}, Error: fmt.Sprintf("The price is given; the cost errs as throughput does, %s to %s USD.", units.Figure(k.PerMillion.Low), units.Figure(k.PerMillion.High)),
+		Parts: []Portion{{"price of the GPUs", k.PerMillion.Value - k.Energy}}, Error: fmt.Sprintf("The price is given; the interval follows from that of throughput: %s to %s USD.", units.Figure(k.PerMillion.Low), units.Figure(k.PerMillion.High)),
 	}
-	out.Sentence = fmt.Sprintf("%s at %s USD an hour are %s USD an hour.", units.Counted(c.GPUsGiven, "GPU"), units.Figure(k.PerGPUHour), units.Figure(k.PerGPUHour*float64(c.GPUsGiven)))
+	out.Sentence = fmt.Sprintf("%s at %s USD an hour cost %s USD an hour.", units.Counted(c.GPUsGiven, "GPU"), units.Figure(k.PerGPUHour), units.Figure(k.PerGPUHour*float64(c.GPUsGiven)))
 	if k.Energy > 0 {
-		out.Parts = append(out.Parts, Portion{"their energy", k.Energy})
+		out.Parts = append(out.Parts, Portion{"energy", k.Energy})
 		out.Sentence += fmt.Sprintf(" Energy adds %s USD an hour at %s USD per kWh.", units.Figure(k.Energy*tokens), units.Figure(k.EnergyPrice))
 	}
-	out.Sentence += fmt.Sprintf(" They serve %s million output tokens in an hour. A month of %d hours costs %s USD. Price: %s.", units.Figure(tokens), money.HoursPerMonth, units.Figure(k.PerMonth), k.priceInWords())
+	out.Sentence += fmt.Sprintf(" They generate %s million output tokens per hour. A month of %d hours costs %s USD. Price: %s.", units.Figure(tokens), money.HoursPerMonth, units.Figure(k.PerMonth), k.priceInWords())
 	if c.Capacity != nil {
 		out.Error = "The load and the price are given, so the cost has no interval; the number of GPUs follows from the predicted capacity."
 	}
@@ -84,14 +84,14 @@ func whyEnergy(c *Contender) Reason {
 			{"running steps", float64(d.Running)},
 			{"memory traffic", float64(d.Memory)},
 			{"matrix operations", float64(d.Compute)},
-			{"exchange with other GPUs", float64(d.Link)},
+			{"communication between GPUs", float64(d.Link)},
 		}, func(p Portion) bool { return p.Value == 0 }),
 	}
-	out.Sentence = fmt.Sprintf("A GPU draws %s W on average, of at most %s W. Divided by its output tokens per second, that is %s J per token. Hosts and switches are not in it; multiply by the PUE of the site for cooling and conversion.",
+	out.Sentence = fmt.Sprintf("A GPU draws %s W on average; its limit is %s W. Divided by its output tokens per second, that is %s J per token. Hosts and switches are not included; multiply by the site's PUE to add cooling and power conversion.",
 		units.Figure(float64(e.Watts)), units.Figure(float64(e.Cap)), units.Figure(float64(e.PerToken)))
-	basis := "deployments of InferenceX whose energy was measured, on GPUs of the same generation"
+	basis := "InferenceX deployments with measured energy, on GPUs of the same generation"
 	if e.Tier != device.Calibrated {
-		basis = "deployments of InferenceX whose energy was measured, on GPUs of other generations"
+		basis = "InferenceX deployments with measured energy, on GPUs of other generations"
 	}
 	out.Error = errorInWords(e.Range(), "J", basis)
 	return out

@@ -95,7 +95,7 @@ func (u *Usual) taken() string {
 	}
 	out := fmt.Sprintf("%s (%s).", u.InWords(), u.Source)
 	if u.Limits.Any() {
-		out += " --no-limits plans for throughput alone."
+		out += " --no-limits plans for throughput only."
 	}
 	return out
 }
@@ -136,7 +136,7 @@ func (r *Request) missed(best *Contender, within string) (sentence, reason strin
 		if best.Sessions != nil {
 			unit = "sessions"
 		}
-		return fmt.Sprintf("%s at %s %s per second needs more than %s × %s, the most that a plan can have.",
+		return fmt.Sprintf("%s at %s %s per second needs more than %s × %s, the maximum of a plan.",
 			r.Model, units.Figure(r.peak()), unit, units.Thousands(experiment.MaxDevices), best.System), ""
 	}
 	j, of := &best.Judged, ""
@@ -194,7 +194,7 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 		out.Sentence += x.inWords(r.Statistic)
 	}
 	if best.CachedShare > 0 {
-		out.Sentence += fmt.Sprintf(" %.1f %% of prompt tokens are found in prefix caches.", 100*best.CachedShare)
+		out.Sentence += fmt.Sprintf(" The prefix cache holds %.1f %% of prompt tokens.", 100*best.CachedShare)
 	}
 	out.Reason = reasonOf(best, r.Statistic)
 	if d := p.Drafting; d != nil {
@@ -208,7 +208,7 @@ func carriedInWords(c *Contender) string {
 	carry := "They carry"
 	switch {
 	case c.Spare > 0:
-		carry = fmt.Sprintf("With %s failed they carry", units.Counted(c.Spare, "replica"))
+		carry = fmt.Sprintf("With %s down they carry", units.Counted(c.Spare, "replica"))
 	case c.GPUs == 1:
 		carry = "It carries"
 	}
@@ -216,7 +216,7 @@ func carriedInWords(c *Contender) string {
 	if x := c.Sessions; x != nil {
 		r = *x.Capacity
 	}
-	return fmt.Sprintf(" %s about %s (%s to %s), of which this load takes %.0f %%.", carry, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
+	return fmt.Sprintf(" %s about %s (%s to %s); this load is %.0f %% of that.", carry, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
 }
 
 // Help is what a change that helps comes to: "1 replica of TP=8, 4.2 requests/s, $3.1 per million output tokens, $58,400 per month".
@@ -271,7 +271,7 @@ func modeInWords(mode string) string {
 // its capacity, which is what has a limit.
 func (c *Contender) limitedBy() string {
 	alone := map[string]string{
-		"memory":                "Limited by memory: the KV cache holds no more requests.",
+		"memory":                "Limited by memory: the KV cache is full.",
 		"TTFT limit":            "Limited by TTFT: more load would exceed the limit.",
 		"TPOT limit":            "Limited by TPOT: more load would exceed the limit.",
 		"request latency limit": "Limited by request latency: more load would exceed the limit.",
@@ -296,11 +296,11 @@ func reasonOf(c *Contender, of workload.Statistic) string {
 	switch {
 	case c.Chance == nil:
 	case of.Goodput > 0:
-		out += fmt.Sprintf(" %g %% of the requests are within all limits with a probability of %.0f %%.", of.At(), 100**c.Chance)
+		out += fmt.Sprintf(" Probability that %g %% of requests meet all limits: %.0f %%.", of.At(), 100**c.Chance)
 	case of.Percentile > 0:
-		out += fmt.Sprintf(" The limits are met at %s with a probability of %.0f %%.", of.Named(), 100**c.Chance)
+		out += fmt.Sprintf(" Probability of meeting the limits at %s: %.0f %%.", of.Named(), 100**c.Chance)
 	default:
-		out += fmt.Sprintf(" The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", 100**c.Chance, 100**c.Chance95)
+		out += fmt.Sprintf(" Probability of meeting the limits: %.0f %% for the mean, %.0f %% for the 95th percentile.", 100**c.Chance, 100**c.Chance95)
 	}
 	return strings.TrimSpace(out)
 }
@@ -326,13 +326,13 @@ func (r *Request) arrivalFlags(replicas int) (flags string, ok bool) {
 func (r *Request) arrivalNote(sessions bool) []string {
 	switch {
 	case r.Process == sim.Gamma && sessions:
-		return []string{fmt.Sprintf("sessions come with gamma arrivals, whose coefficient of variation is %g", r.Variation)}
+		return []string{fmt.Sprintf("sessions arrive at gamma-distributed intervals with a coefficient of variation of %g", r.Variation)}
 	case r.Process == sim.Gamma:
-		return []string{fmt.Sprintf("requests reach each replica with gamma arrivals, whose coefficient of variation is %g", r.Variation)}
+		return []string{fmt.Sprintf("requests arrive at each replica at gamma-distributed intervals with a coefficient of variation of %g", r.Variation)}
 	case r.Process == sim.Constant && sessions:
-		return []string{"sessions come evenly spaced"}
+		return []string{"sessions arrive evenly spaced"}
 	case r.Process == sim.Constant:
-		return []string{"requests reach each replica evenly spaced"}
+		return []string{"requests arrive at each replica evenly spaced"}
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package recommend finds the fewest devices that carry a load within limits.
 //
 // In: a [Request] with experiments and a load. Out: a [Response] with one result for every
-// experiment. How an experiment is sized is known to package experiment. Start at [Run].
+// experiment. Package experiment sizes one experiment. Start at [Run].
 package recommend

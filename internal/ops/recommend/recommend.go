@@ -76,7 +76,7 @@ func (r *Request) Check() error {
 	var err error
 	switch {
 	case len(r.Experiments) == 0:
-		err = errors.New("there is no experiment to run")
+		err = errors.New("no experiment to run")
 	case (r.Rate != 0) == (r.Concurrency != 0):
 		err = field.Errorf("give one of %s and %s", rate, concurrency)
 	case !(r.Rate >= 0) || math.IsInf(r.Rate, 1):

@@ -38,7 +38,7 @@ type Sessions struct {
 	Cached, Pairs float64
 }
 
-// PlanWorkload is a workload with the lengths it came to.
+// PlanWorkload is a workload with its resolved lengths.
 type PlanWorkload struct {
 	Name   string  `json:"name"`
 	Share  float64 `json:"share"` // of all requests
@@ -185,7 +185,7 @@ func (w *Session) kind(x *Workload) (sim.Kind, error) {
 		out.BlockTokens = trace.BlockTokens
 	}
 	if out.BlockTokens > 0 && x.Prefix > 0 {
-		return out, field.Errorf("%s: the trace %s says what its prompts have in common", field.Name("prefix"), x.Trace)
+		return out, field.Errorf("%s: the block hashes of the trace %s already give the shared prefixes", field.Name("prefix"), x.Trace)
 	}
 	return out, nil
 }
@@ -286,7 +286,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		requests := talks.add(k, in)
 		if k.BlockTokens > 0 {
 			cached, _ := shared(k)
-			sources[i] += fmt.Sprintf(", of whose prompts a cache that never evicts has %.0f %%", 100*cached/in)
+			sources[i] += fmt.Sprintf(", %.0f %% of prompt tokens repeat earlier ones", 100*cached/in)
 		}
 		out.About = append(out.About, PlanWorkload{x.Name, requests, in, gen, sources[i]})
 		out.Longest, out.Prompt = max(out.Longest, most), max(out.Prompt, prompt)
@@ -296,7 +296,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		out.About[i].Share /= sum
 	}
 	if len(all) > 1 && prefix > 0 {
-		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the workload with a prefix alone", field.Name("prefix")))
+		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the workload with a prefix separately", field.Name("prefix")))
 	}
 	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
 	out.Input, out.Output, out.Prefix, out.Sessions = whole(input), whole(output), int(math.Round(prefix/sum)), talks.means()
@@ -354,7 +354,7 @@ func (k *Kinds) Plain(all []Workload) bool {
 	return len(all) == 1 && x.Session == nil && x.Trace == "" && x.InputLengths == nil && x.OutputLengths == nil && x.LengthLow == 1
 }
 
-// Workload is requests of one kind.
+// Workload describes requests of one kind.
 type Workload struct {
 	Name string `json:"name,omitempty"`
 	// Share is the weight of the workload among all requests; 0 = 1.
@@ -370,10 +370,10 @@ type Workload struct {
 	// InputLengths and OutputLengths, if set, replace the lengths.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
-	// Trace is a trace file that gives the lengths, and with block hashes what prompts have in common; its arrival times are ignored.
+	// Trace is a trace file that gives the lengths and, with block hashes, shared prefixes; its arrival times are ignored.
 	Trace string `json:"trace,omitempty"`
-	// TraceData is the content of such a file, instead of its name.
+	// TraceData is the content of a trace file, instead of its name.
 	TraceData string `json:"trace_data,omitempty"`
-	// Session, if set, makes the workload sessions of several requests: share is of the sessions.
+	// Session, if set, makes this a workload of sessions; Share is then the share of sessions.
 	Session *workload.Session `json:"session,omitempty"`
 }

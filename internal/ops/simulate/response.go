@@ -40,7 +40,7 @@ type Response struct {
 	DurationS float64 `json:"duration_s"`
 
 	TTFT Times `json:"ttft_ms"`
-	// TPOT and ITL are null where requests generate one token.
+	// TPOT and ITL are null if requests generate one token.
 	TPOT    *Times `json:"tpot_ms"`
 	ITL     *Times `json:"itl_ms"`
 	Latency Times  `json:"latency_ms"`
@@ -84,7 +84,7 @@ type Response struct {
 	// Sessions are those that ended.
 	Sessions *Sessions `json:"sessions,omitempty"`
 
-	// Guide is what the formulas of Ascend's guide say of the same deployment and load, on its devices.
+	// Guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
 	Guide *Guide `json:"guide,omitempty"`
 	// Timeline is missing unless the request asks for it.
 	Timeline *sim.Timeline `json:"timeline,omitempty"`
@@ -149,7 +149,7 @@ func RangeOrNull(value float64, e calibration.Error) *Range {
 type Judged struct {
 	Statistic string `json:"statistic"` // mean, or a percentile such as p95
 	TTFT      Range  `json:"ttft_ms"`
-	TPOT      *Range `json:"tpot_ms"` // null where requests generate one token
+	TPOT      *Range `json:"tpot_ms"` // null if requests generate one token
 	Latency   Range  `json:"request_latency_ms"`
 }
 

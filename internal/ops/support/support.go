@@ -94,7 +94,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		r.Engines = Engines()
 	}
 	if len(r.Engines) > 1 && r.Version != "" {
-		return nil, session.BadInput(field.Errorf("%s %s is of one engine, got several", field.Name("engine_version"), r.Version))
+		return nil, session.BadInput(field.Errorf("%s %s needs a single engine, got several", field.Name("engine_version"), r.Version))
 	}
 	l := &lister{world: w, overlay: o, models: map[string]*model.Model{}, version: r.Version}
 	if r.Model != "" {

@@ -65,7 +65,7 @@ func (s *Sweep) systems(w *session.Session) error {
 			continue
 		}
 		if s.devices[d.Name] != nil {
-			errs = append(errs, session.BadInput(fmt.Errorf("systems: %s is there twice, also by another name", d.Name)))
+			errs = append(errs, session.BadInput(fmt.Errorf("systems: %s appears twice, perhaps under another name", d.Name)))
 		}
 		s.devices[d.Name] = d
 		s.Grid.Systems = append(s.Grid.Systems, d.Name)

@@ -160,7 +160,7 @@ func list[T any](ps *strictyaml.Problems, key string, to *[]T) strictyaml.Field 
 			}
 			text, _ := json.Marshal(x) // it was read from JSON
 			if first, twice := lines[string(text)]; twice {
-				ps.Add(item.Line, at, "%s is there twice, first on line %d", strictyaml.Show(strings.Trim(string(text), `"`), ""), first)
+				ps.Add(item.Line, at, "%s appears twice, first on line %d", strictyaml.Show(strings.Trim(string(text), `"`), ""), first)
 				continue
 			}
 			lines[string(text)] = item.Line
@@ -197,7 +197,7 @@ func (g *Grid) suits(ps *strictyaml.Problems, root *yaml.Node, seen map[string]i
 	not := map[Ask][]string{Plan: {"layouts", "replicas", "concurrency"}, Predict: {"gpus"}}[g.Ask]
 	for _, key := range not {
 		if line, ok := seen[key]; ok {
-			ps.Add(line, key, "is no axis of ask: %s", g.Ask)
+			ps.Add(line, key, "is not an axis of ask: %s", g.Ask)
 		}
 	}
 	ways := map[Ask][2]string{Plan: {"gpus", "rates"}, Predict: {"concurrency", "rates"}}[g.Ask]

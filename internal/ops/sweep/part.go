@@ -45,7 +45,7 @@ func line(v any) ([]byte, error) {
 func (h *Heading) differs(from *Heading) string {
 	switch {
 	case h.Grid != from.Grid || h.Cells != from.Cells || h.Group != from.Group:
-		return "another grid, or of other files that it names"
+		return "a different grid, or different files that it names"
 	case h.Program != from.Program:
 		return fmt.Sprintf("the program %s, not %s", h.Program, from.Program)
 	case h.Data != from.Data:
@@ -125,7 +125,7 @@ func ReadPart(from io.ReaderAt, size int64) (*Part, error) {
 		text := scanner.Bytes()
 		if n == 1 {
 			if json.Unmarshal(text, &p.Heading) != nil || !p.Heading.valid() {
-				return nil, errors.New("it is no part of a sweep of this program")
+				return nil, errors.New("not a part of a sweep of this program")
 			}
 			p.at = make([]place, p.Heading.want())
 		} else {
@@ -135,7 +135,7 @@ func ReadPart(from io.ReaderAt, size int64) (*Part, error) {
 			}{}
 			switch {
 			case json.Unmarshal(text, &row) != nil || row.Index == nil:
-				return nil, fmt.Errorf("line %d is no row", n)
+				return nil, fmt.Errorf("line %d is not a row", n)
 			case !p.Heading.has(*row.Index):
 				return nil, fmt.Errorf("line %d has cell %d, which is not in shard %d of %d", n, *row.Index, p.Heading.Shard, p.Heading.Of)
 			}
@@ -232,7 +232,7 @@ func (p *Part) Sorted(out io.Writer) error {
 // doubled.
 func Merge(parts []*Part, out io.Writer, format Format) error {
 	if len(parts) == 0 {
-		return errors.New("there are no parts")
+		return errors.New("no parts were found")
 	}
 	first := &parts[0].Heading
 	by := make([]*Part, first.Of)
@@ -244,7 +244,7 @@ func Merge(parts []*Part, out io.Writer, format Format) error {
 			continue
 		}
 		if by[h.Shard] != nil {
-			errs = append(errs, fmt.Errorf("shard %d of %d is there twice", h.Shard, h.Of))
+			errs = append(errs, fmt.Errorf("shard %d of %d appears twice", h.Shard, h.Of))
 		}
 		by[h.Shard] = p
 		errs = append(errs, p.Complete())

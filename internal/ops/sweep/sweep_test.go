@@ -314,10 +314,10 @@ func TestMergeRefuses(t *testing.T) {
 		parts [][]byte
 		want  string
 	}{
-		{nil, "there are no parts"},
+		{nil, "no parts were found"},
 		{[][]byte{shards[0]}, "shard 1 of 2 is missing"},
-		{[][]byte{shards[0], shards[0], second}, "shard 0 of 2 is there twice"},
-		{[][]byte{shards[0], other}, "shard 1 is of another grid"},
+		{[][]byte{shards[0], shards[0], second}, "shard 0 of 2 appears twice"},
+		{[][]byte{shards[0], other}, "shard 1 is of a different grid"},
 		{[][]byte{change(`"program":"test"`, `"program":"next"`), second}, "shard 1 is of the program test, not next"},
 		{[][]byte{change(`"gpus":1,"workloads"`, `"gpus":2,"workloads"`), second}, "the key is not that of its request"},
 		{[][]byte{shards[0][:len(shards[0])-2], second}, "shard 0 of 2 lacks 1 of its 4 rows"},
@@ -332,8 +332,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                     "it is empty",
-		"{}\n":                                 "it is no part of a sweep",
-		string(shards[0]) + "no\n":             "is no row",
+		"{}\n":                                 "not a part of a sweep",
+		string(shards[0]) + "no\n":             "is not a row",
 		string(shards[0]) + `{"index":99}`:     "",
 		string(shards[0]) + "{\"index\":99}\n": "which is not in shard 0 of 2",
 	} {
@@ -353,9 +353,9 @@ func TestGridRefuses(t *testing.T) {
 		{"gpus: [1]", "gpus: [1]\nrates: [2]", "grid.yaml:8: rates: give gpus or rates"},
 		{"gpus: [1]", "", "grid.yaml:2: gpus or rates is missing"},
 		{"gpus: [1]", "gpus: [0]", "grid.yaml:7: gpus[0]: must be at least 1, got 0"},
-		{"gpus: [1]", "gpus: [1]\nlayouts: [{tp: 1}]", "grid.yaml:8: layouts: is no axis of ask: plan"},
+		{"gpus: [1]", "gpus: [1]\nlayouts: [{tp: 1}]", "grid.yaml:8: layouts: is not an axis of ask: plan"},
 		{"isl: 512", "isls: 512", "grid.yaml:6: workloads[0]: unknown field isls with value 512"},
-		{"gpus: [1]", "gpus: [1, 1]", "grid.yaml:7: gpus[1]: 1 is there twice, first on line 7"},
+		{"gpus: [1]", "gpus: [1, 1]", "grid.yaml:7: gpus[1]: 1 appears twice, first on line 7"},
 		{"gpus: [1]", "gpus: 1", "grid.yaml:7: gpus: must be a list of at least one value, got 1"},
 		{"[list, 3]", "[list, -3]", "grid.yaml:9: prices[1]: a price must be positive, got -3"},
 		{"[list, 3]", "[cheap]", `a price is a number of US dollars, a mapping of systems to them, or "list", got "cheap"`},

@@ -369,7 +369,7 @@ func (out *Response) effects(ctx context.Context, w *session.Session, r *Request
 func (out *Response) unknown() {
 	for _, s := range []*Side{&out.From, &out.To} {
 		if s.Unread {
-			out.Unknown = append(out.Unknown, fmt.Sprintf("the flags of %s were not to be had; those of the releases beside it stand for them", s.Version))
+			out.Unknown = append(out.Unknown, fmt.Sprintf("the flags of %s are not available; using those of the neighbouring releases", s.Version))
 		}
 	}
 	if newer := newest(out.Engine, out.To.Version); newer != "" {
@@ -379,11 +379,11 @@ func (out *Response) unknown() {
 	case out.Model == "" || out.Device == "":
 		out.Unknown = append(out.Unknown, "the model or the device is not in the files: give --model and --system for a prediction")
 	case len(out.Effects) == 0:
-		out.Unknown = append(out.Unknown, "the deployment does not start under both releases, so nothing is predicted")
+		out.Unknown = append(out.Unknown, "no prediction: the deployment does not start under one of the releases")
 	}
-	out.Unknown = append(out.Unknown, "other flags that keep their name and their default and change their meaning")
+	out.Unknown = append(out.Unknown, "flags that keep their name and default but change their meaning")
 	if out.Drift != nil && out.Drift.Beyond {
-		out.Unknown = append(out.Unknown, "the releases are further apart than what was measured, two and a half months: the change may be larger")
+		out.Unknown = append(out.Unknown, "the releases are more than two and a half months apart, the longest interval measured: the change may be larger")
 	}
 }
 

@@ -15,27 +15,27 @@ import (
 // Deployment says how a model is served. Zero fields take their defaults.
 type Deployment struct {
 	Model string `json:"model"`
-	// AsFamily is the family whose format is used to read the model's config.json; "" is that
+	// AsFamily is the family that the model's config.json is read as; "" is that
 	// of its architecture.
 	AsFamily string `json:"as_family,omitempty"`
 	System   string `json:"system"` // a device profile
-	// Engine is empty where no engine is modelled: single steps, and the formulas
+	// Engine is empty if no engine is modelled: for single steps, and the formulas
 	// of throughput-optimizer.
 	Engine  Engine  `json:"engine"`
 	Formats Formats `json:"formats"`
 	Pools   []Pool  `json:"pools"`
-	// Routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+	// Routing is the policy that routes requests to replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
 	Routing string `json:"routing,omitempty"`
-	// Host is memory of the hosts for what prefix caches evict.
+	// Host is host memory for KV blocks evicted from prefix caches.
 	Host      HostCache `json:"host_cache,omitzero"`
 	Modelling Modelling `json:"modelling"`
 }
 
-// HostCache is memory of the hosts that keeps KV blocks evicted from the prefix caches of devices.
+// HostCache is host memory for KV blocks evicted from the prefix caches of devices.
 type HostCache struct {
 	// GiB is the memory of one replica, over all its devices.
 	GiB float64 `json:"gib,omitempty"`
-	// Bandwidth is GB/s from the host to one device; 0 = 50.
+	// Bandwidth is that between host memory and one device, in GB/s; 0 = 50.
 	Bandwidth float64 `json:"gb_per_s,omitempty"`
 }
 
@@ -79,18 +79,18 @@ const (
 	Decode  Role = "decode"
 )
 
-// Pool is a number of equal replicas.
+// Pool is a group of identical replicas.
 type Pool struct {
 	Role     Role            `json:"role"`
 	Replicas int             `json:"replicas"`
 	Layout   parallel.Layout `json:"layout"`
-	// System and Formats are those of this pool, if they differ from the deployment's.
+	// System and Formats apply to this pool, if they differ from the deployment's.
 	System  string  `json:"system,omitempty"`
 	Formats Formats `json:"formats,omitzero"`
-	// Settings are engine settings of this pool beyond the deployment's.
+	// Settings are engine settings of this pool, in addition to the deployment's.
 	Settings []string `json:"settings,omitempty"`
-	// MTP is the tokens drafted in a step; 0 is the engine's default. Drafter drafts them: "eagle3" a published head, "ngram" a
-	// look-up in the text, "" the model's own MTP modules. AcceptanceRates are the shares of steps in which each is kept.
+	// MTP is the number of draft tokens per step; 0 is the engine's default. Drafter is the method: "eagle3" (a published head), "ngram" (a
+	// look-up in the text) or "" (the model's own MTP modules). AcceptanceRates are the acceptance rates of the draft tokens.
 	MTP             int          `json:"mtp,omitempty"`
 	Drafter         draft.Method `json:"drafter,omitempty"`
 	AcceptanceRates []float64    `json:"acceptance_rates,omitempty"`

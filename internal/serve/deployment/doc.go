@@ -4,6 +4,6 @@
 // In: a Deployment, a plain value of names and numbers that can be written down
 // and sent, and what its names stand for. Out: a Resolved deployment, with every
 // default filled in and every layout checked. Requests, measured rows, candidates
-// of a search and generated files are made from and to it; this is the one place
+// of a search and generated files convert to and from it; this is the only place
 // that builds a graph.Spec. Start with deployment.go, then resolve.go.
 package deployment

@@ -1,4 +1,4 @@
-// Package formulas holds the steady-state formulas of the documented contract:
+// Package formulas implements the documented steady-state formulas:
 // from the time of single steps to the time to first token, the time per output
 // token and the throughput of a deployment.
 //

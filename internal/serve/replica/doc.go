@@ -1,5 +1,5 @@
-// Package replica is a model on devices under an engine, the smallest unit that
-// is copied: it prices the engine's steps for a simulation and computes the size of
+// Package replica models one replica, a model on devices under an engine: it prices
+// the engine's steps for a simulation and computes the size of
 // the KV cache.
 //
 // In: a graph's Spec, a device, an engine profile and prices. Out: a Replica,

@@ -34,7 +34,9 @@ func TestSameSteps(t *testing.T) {
 		bench := func() *Bench {
 			return &Bench{
 				Input: input, Output: output, Seed: 1,
-				Closed: func(n int) sim.Client { return sim.Benchmark(n, sim.Lengths{Tokens: input}, sim.Lengths{Tokens: output}) },
+				Closed: func(n int) sim.Client {
+					return sim.Benchmark(n, sim.Lengths{Tokens: input}, sim.Lengths{Tokens: output})
+				},
 				Build: func(c Candidate, batch int) (Built, error) {
 					e := engine
 					if c.Budget > 0 { // a larger one leaves less for the cache

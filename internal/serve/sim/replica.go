@@ -54,7 +54,7 @@ type replica struct {
 	// As in [PoolUse].
 	fullest int
 	limited bool
-	power power
+	power   power
 }
 
 // plan is what a replica is doing: one step with prefill, or a run of steps

@@ -102,7 +102,7 @@ export class Form {
     this.offer(this.field("preset").value);
     this.follow();
     this.root.querySelector("#models")!.replaceChildren(...models.map((m) => new Option(m.id ?? m.name ?? "")));
-    this.fill("systems", [{ name: "all", title: say("all with a known engine") }, ...devices]);
+    this.fill("systems", [{ name: "all", title: say("all with a supported engine") }, ...devices]);
     this.fill("engines", list<Named>(engines, "engines").map((e) => ({ ...e, title: e.title && said(e.title) })));
     this.filter();
   }

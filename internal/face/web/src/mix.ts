@@ -4,7 +4,7 @@ import { say, translate } from "./words";
 // The fields of a session with their words and least values.
 const session: [keyof Session, string, number][] = [
   ["system", "System prompt, tokens", 0], ["turns", "Requests of a session", 1], ["first", "First message, tokens", 1], ["user", "Later messages, tokens", 0],
-  ["output", "Answer, tokens", 1], ["think_s", "Seconds between answer and next request", 0],
+  ["output", "Answer, tokens", 1], ["think_s", "Think time between requests, s", 0],
 ];
 
 // A session to begin with, until the preset of agents is known.

@@ -180,7 +180,7 @@ async function explanation(alone: unknown): Promise<Document> {
 async function filesOf(contender: string, button: HTMLElement): Promise<void> {
   const places = [status, button.closest("dialog")?.querySelector(".files-status")];
   const tell = (text: string, wrong = false) => { for (const p of places) { if (p) p.textContent = text; p?.classList.toggle("wrong", wrong); } };
-  tell(word("making the files of {0}", contender));
+  tell(word("writing the files of {0}", contender));
   try {
     const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.own), contender }) });
     if (!got.ok) return tell(await show(got), true);

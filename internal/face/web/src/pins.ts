@@ -77,7 +77,7 @@ export class Pins {
         const a = known.flatMap((d) => d.figures).find((f) => f.name === name)!;
         body.append(row(cell("th", say(name)), cell("td", number(a.a), "n"), ...diffs.map((d) => { const td = words(d, (x) => figure(x, name)); td.className = "n"; return td; })));
       }
-      body.append(row(cell("th", say("What differs, and what it does alone to tokens/s per GPU, or to GPUs for a load")), cell("td", "–"), ...diffs.map((d) => words(d, fields))));
+      body.append(row(cell("th", say("Differences, and the effect of each alone on tokens/s per GPU or, for a load, on GPUs")), cell("td", "–"), ...diffs.map((d) => words(d, fields))));
     } else if (diffs.length) body.append(row(cell("th", say("Figures")), cell("td", ""), ...diffs.map((d) => words(d, () => new Text("")))));
     table.append(caption, head, body);
     return table;

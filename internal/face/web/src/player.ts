@@ -63,7 +63,7 @@ class Player {
     const parts = phases.map(([phase, colour]) => {
       const part = document.createElement("i");
       part.className = `c${colour}`;
-      part.dataset.tip = say(phase === "moving" ? "KV cache on the way" : phase);
+      part.dataset.tip = say(phase === "moving" ? "KV cache in transfer" : phase);
       return part;
     });
     bar.append(...parts, kv);
@@ -116,5 +116,5 @@ class Player {
 function total(r: Replica, i: number): number { return r.queued[i]! + r.prefill[i]! + r.moving[i]! + r.decode[i]!; }
 
 function words(queued: number, prefill: number, moving: number, decode: number): string {
-  return [say("{0} queued", queued), say("{0} prefill", prefill), moving ? say("{0} moving", moving) : "", say("{0} decode", decode)].filter(Boolean).join(", ");
+  return [say("{0} queued", queued), say("{0} prefill", prefill), moving ? say("{0} in transfer", moving) : "", say("{0} decode", decode)].filter(Boolean).join(", ");
 }
