@@ -210,12 +210,9 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim
 	return b.once(ctx, &key, aim)
 }
 
-// sameSteps is the trial of a candidate with a token budget of its own where the engine's own budget leads to the same steps: no prompt was cut and
-// none had to wait, all tokens of a step fit into either budget, and caches have room for all requests. It is nil where that is not so.
+// sameSteps is the trial of a candidate with a token budget of its own if the engine's own budget leads to the same steps: no prompt was cut,
+// none had to wait, and all tokens of a step fit into either budget. It is nil otherwise.
 func (b *Bench) sameSteps(ctx context.Context, c Candidate, l Load, batch int, aim Aim) (*Trial, error) {
-	if c.X > 0 || l.Requests == 0 || b.Sessions.Turns > 0 || b.Prefix > 0 || b.Varied {
-		return nil, nil
-	}
 	own := c
 	own.Budget = 0
 	mine, err := b.build(c, batch)
@@ -223,28 +220,35 @@ func (b *Bench) sameSteps(ctx context.Context, c Candidate, l Load, batch int, a
 		return nil, err
 	}
 	its, err := b.build(own, batch)
-	if err != nil { // it may need more memory
-		return nil, nil //nolint:nilerr // the candidate itself runs
+	if err != nil { // it may need more memory than the candidate
+		return nil, nil //nolint:nilerr // the candidate itself is tried
 	}
-	m, i := mine.Config.Workers.Engine, its.Config.Workers.Engine
-	budget := m.TokenBudget
-	room := func(e *sim.Engine) bool { return e.Blocks/l.Requests >= (b.Input+b.Output)/e.BlockTokens+1 }
-	if !room(&m) || !room(&i) {
-		return nil, nil
-	}
-	blocks := m.Blocks
-	m.TokenBudget, m.Blocks = i.TokenBudget, i.Blocks
-	if m != i || m.Stages > 1 || m.RankFill > 0 || m.BatchWaitRatio > 0 {
+	m, i := &mine.Config.Workers.Engine, &its.Config.Workers.Engine
+	if c.X > 0 || !b.roomFor(l, m) || !b.roomFor(l, i) || !onlyBudget(*m, i) {
 		return nil, nil
 	}
 	t, err := b.Run(ctx, own, l, batch, aim)
-	if err != nil || t.fullest == 0 || t.fullest > budget {
+	if err != nil || t.fullest == 0 || t.fullest > m.TokenBudget {
 		return nil, err
 	}
 	out := *t
 	out.ran = nil
-	out.Memory, out.KVPeak = mine.Memory, math.Round(t.KVPeak*float64(i.Blocks))/float64(blocks)
+	out.Memory, out.KVPeak = mine.Memory, math.Round(t.KVPeak*float64(i.Blocks))/float64(m.Blocks)
 	return &out, nil
+}
+
+// roomFor reports whether a cache has room for all requests of a load to their end, and keeps nothing for later ones.
+func (b *Bench) roomFor(l Load, e *sim.Engine) bool {
+	if l.Requests == 0 || b.Sessions.Turns > 0 || b.Prefix > 0 || b.Varied {
+		return false
+	}
+	return e.Blocks/l.Requests >= (b.Input+b.Output)/e.BlockTokens+1
+}
+
+// onlyBudget reports whether two engines differ in their token budget and their blocks alone, and no rule asks for a share of the budget.
+func onlyBudget(e sim.Engine, other *sim.Engine) bool {
+	e.TokenBudget, e.Blocks = other.TokenBudget, other.Blocks
+	return e == *other && e.Stages <= 1 && e.RankFill == 0 && e.BatchWaitRatio == 0
 }
 
 // once runs a trial that is not known.
