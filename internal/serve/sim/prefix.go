@@ -29,7 +29,7 @@ type remembered struct {
 }
 
 func newPrefix(contents [][]uint32, kinds, tokens, span int) prefix {
-	return prefix{tokens: tokens, span: span, all: contents, has: make([]remembered, kinds)}
+	return prefix{tokens: tokens, span: span, all: contents, has: make([]remembered, kinds), idle: recency{first: make([]int32, kinds)}}
 }
 
 // of is what is remembered of a content.
