@@ -144,7 +144,7 @@ func TestVerdict(t *testing.T) {
 	if got := eval[string](p, `document.querySelector('.verdict').className + ': ' + document.querySelector('.verdict').textContent.trim()`); !strings.HasPrefix(got, "verdict likely: ◐ Likely that the means meet the limits: 5") {
 		t.Errorf("got %q", got)
 	}
-	if got := eval[string](p, `document.querySelector('.safe').textContent`); !strings.Contains(got, "With 90 % certainty") || !strings.Contains(got, "instead of") {
+	if got := eval[string](p, `document.querySelector('.safe').textContent`); !strings.Contains(got, "At 90 % confidence") || !strings.Contains(got, "instead of") {
 		t.Errorf("safe choice: got %q", got)
 	}
 	if n := eval[int](p, `[...document.querySelectorAll('.try')].filter(b => b.getBoundingClientRect().height).length`); n != 0 {
