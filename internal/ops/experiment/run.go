@@ -154,9 +154,9 @@ func Runs(w *session.Session, how *How, load trial.Load, e Experiment) error {
 	return err
 }
 
-// Find finds the best deployments of an experiment: for a load, if there is one, those with the fewest devices, as units of every size of
-// which there are as many copies as the load needs; otherwise those with the most throughput within the limits. With frontier it adds the
-// trade-off of all speeds, but not for a load. The result names the experiment even with an error.
+// Find finds the best deployments of an experiment. For a load they are those with the fewest devices: units of workers of every size, each
+// with as many copies as the load needs. Otherwise they carry the most throughput within the limits, and with frontier the result has the
+// trade-off of all speeds. The result names the experiment even with an error.
 func Find(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment, frontier bool) (*Result, error) {
 	x, err := open(w, how, load, e)
 	defer x.out.present()

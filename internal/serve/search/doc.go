@@ -3,11 +3,11 @@
 //
 // In: candidates or branches of a space, an Evaluator, limits. Out: a Result per
 // candidate, in the order of enumeration, and of these the rows, whatever the number of
-// workers and of rows. It knows no requests of users and no calibration: errors to
-// expect are given to it.
+// workers and of rows. It knows no requests of users and no calibration: the caller
+// supplies the expected errors.
 //
-// A search bounds candidates, explores them by short trials and evaluates, as far as nothing else may be better, those that should
-// have a row. Start with search.go. Spaces: layouts.go enumerates layouts, guide.go by the rules of
+// A search bounds candidates, explores them by short trials, and evaluates only those that may have a row. Start with search.go;
+// several.go searches the spaces of several evaluators as one. Spaces: layouts.go enumerates layouts, guide.go by the rules of
 // the Ascend guide; packing.go puts workers together to units, workers.go makes
 // deployments of them. Evaluators: formulas.go with the guide's formulas (over steps.go
 // and batch.go), simulated.go with simulated deployments (over bench.go, which runs them,
