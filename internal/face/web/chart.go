@@ -104,13 +104,13 @@ func (c *chart) fit() *chart {
 	return c
 }
 
-// clean drops points that cannot be drawn.
+// clean drops points that cannot be drawn, with their notes.
 func (s *series) clean(logX, logY bool) {
 	bad := func(v float64, log bool) bool { return !scatter.Drawable(v) || log && v <= 0 }
 	n := min(len(s.X), len(s.Y))
 	banded := len(s.Low) >= n && len(s.High) >= n && n > 0
 	out := *s
-	out.X, out.Y, out.Low, out.High = nil, nil, nil, nil
+	out.X, out.Y, out.Low, out.High, out.Notes = nil, nil, nil, nil, nil
 	for i := range n {
 		if bad(s.X[i], logX) || bad(s.Y[i], logY) || banded && (bad(s.Low[i], logY) || bad(s.High[i], logY)) {
 			continue
@@ -118,6 +118,9 @@ func (s *series) clean(logX, logY bool) {
 		out.X, out.Y = append(out.X, s.X[i]), append(out.Y, s.Y[i])
 		if banded {
 			out.Low, out.High = append(out.Low, s.Low[i]), append(out.High, s.High[i])
+		}
+		if i < len(s.Notes) {
+			out.Notes = append(out.Notes, s.Notes[i])
 		}
 	}
 	*s = out
