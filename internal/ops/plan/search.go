@@ -396,10 +396,10 @@ func (c *Found) perDevice() float64 { return c.Capacity.Throughput / float64(c.D
 func (c *Found) Devices() int { return c.Option.Devices(&c.Experiment) }
 
 // contenders are the best deployments of some experiments on one system, or only the best of all if it meets the limits: the others are
-// nil. Each may fail instead.
+// nil. Each may fail instead. For a day all are found: the schedule decides which one costs least, not the peak that is searched for.
 func (p *planning) contenders(ctx context.Context, some []experiment.Experiment, frontier bool) ([]*Found, []error) {
 	found, failed := make([]*Found, len(some)), make([]error, len(some))
-	if len(some) > 1 {
+	if len(some) > 1 && p.r.Daily == nil {
 		r, best, why, err := experiment.First(ctx, p.world, p.how(), p.r.load(), some, frontier)
 		if r != nil || err != nil {
 			if failed = why; err == nil {

@@ -53,3 +53,27 @@ func TestTogether(t *testing.T) {
 		})
 	}
 }
+
+// TestDayNotTogether: for a day every engine and mode is found, since the cheapest schedule need not be that of the best peak.
+func TestDayNotTogether(t *testing.T) {
+	t.Parallel()
+	r := loadPlan()
+	r.Rate, r.Daily, r.Modes = 0, []float64{4, 1}, nil
+	p, _, err := start(&session.Session{}, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := experiments(p.world, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, failed := p.contenders(t.Context(), all, false)
+	for i := range all {
+		if failed[i] != nil || found[i] == nil || found[i].Day == nil {
+			t.Errorf("%s: %v, %v", label(&all[i]), found[i], failed[i])
+		}
+	}
+	if len(all) < 2 {
+		t.Errorf("%d experiments, want several", len(all))
+	}
+}

@@ -183,15 +183,10 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim
 	}
 	key := trialOf{c, l, batch, aim.Precision, aim.Judge}
 	for {
-		b.mu.Lock()
-		wait := b.running[key]
-		if wait == nil {
-			if b.running == nil {
-				b.running = map[trialOf]chan struct{}{}
-			}
-			b.running[key] = make(chan struct{})
+		if t := b.known(&key, aim.Misses); t != nil {
+			return t, nil
 		}
-		b.mu.Unlock()
+		wait := b.claim(key)
 		if wait == nil {
 			break
 		}
@@ -201,13 +196,29 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int, aim Aim
 			return nil, ctx.Err()
 		}
 	}
-	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		close(b.running[key])
-		delete(b.running, key)
-	}()
+	defer b.release(key)
 	return b.once(ctx, &key, aim)
+}
+
+// claim reserves a trial for the caller, who must release it. If somebody else has it, claim returns a channel that is closed when it is released.
+func (b *Bench) claim(key trialOf) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if wait := b.running[key]; wait != nil {
+		return wait
+	}
+	if b.running == nil {
+		b.running = map[trialOf]chan struct{}{}
+	}
+	b.running[key] = make(chan struct{})
+	return nil
+}
+
+func (b *Bench) release(key trialOf) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.running[key])
+	delete(b.running, key)
 }
 
 // sameSteps is the trial of a candidate with a token budget of its own if the engine's own budget leads to the same steps: no prompt was cut,
@@ -251,7 +262,7 @@ func onlyBudget(e sim.Engine, other *sim.Engine) bool {
 	return e == *other && e.Stages <= 1 && e.RankFill == 0 && e.BatchWaitRatio == 0
 }
 
-// once runs a trial that is not known.
+// once runs a trial, unless it has become known since the caller looked.
 func (b *Bench) once(ctx context.Context, key *trialOf, aim Aim) (*Trial, error) {
 	if t := b.known(key, aim.Misses); t != nil {
 		return t, nil
