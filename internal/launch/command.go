@@ -44,7 +44,7 @@ func (n *Parameter) flags(name string) []string {
 
 // Arguments are the flags of an engine with a command line, each with its values.
 func (v *Values) Arguments(by Program, servedName string) [][]string {
-	t, _ := v.native()
+	t := v.written
 	t.ServedName = servedName
 	if by == DynamoWorker && v.Engine == VLLM && v.Role != deployment.Both {
 		// Dynamo sends requests both ways; the worker's own flag sets its role.

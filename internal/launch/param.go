@@ -101,8 +101,7 @@ type Parameter struct {
 
 // Parameters lists the settings of an engine in the names of its release.
 func (v *Values) Parameters() []Parameter {
-	t, _ := v.native() // check has reported the error
-	return v.parameters(&t)
+	return v.parameters(&v.written)
 }
 
 // parameters leaves out settings without a name in the release; native has refused those

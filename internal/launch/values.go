@@ -64,6 +64,7 @@ type Values struct {
 	PerNode int // devices of a worker on each of its nodes
 
 	profile *engine.Profile
+	written native // the values in the engine's own terms, once check has accepted them
 }
 
 // Port is the engine itself: a port of the program, or the program's own name.
@@ -257,7 +258,10 @@ func (v *Values) check(prompt int) error {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than the longest request of %d tokens, and chunked_prefill is off", v.TokenBudget, v.MaxLength))
 	}
 	t, err := v.native()
-	return errors.Join(append(errs, err, v.unnamed(&t))...)
+	if err == nil {
+		v.written, err = t, v.unnamed(&t)
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 // unnamed reports a setting that the release has no name for, and another has. Graphs are then the engine's own, and what

@@ -99,7 +99,7 @@ func (f *finisher) own(format string, args ...any) {
 // finish fills in defaults and checks combinations of keys. The experiment is valid only if
 // no mistake was reported.
 func (f *finisher) finish() experiment.Experiment {
-	f.facts, _ = model.Source{}.Open(f.Model) // directories and caches are opened when it is run
+	f.facts = listed(f.Model)
 	e := experiment.Experiment{
 		Name: f.name, Mode: f.mode, Model: f.Model, Devices: f.TotalGPUs, Engine: f.engine(),
 		Prefix: f.Prefix, Statistic: workload.Statistic{Percentile: f.Percentile}, Confidence: f.Confidence,

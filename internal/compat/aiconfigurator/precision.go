@@ -51,10 +51,19 @@ func Formats(name, system string, m Modes) (deployment.Formats, []string, error)
 		},
 	}
 	f.workers[0].precision = asked
-	f.facts, _ = model.Source{}.Open(name)
+	f.facts = listed(name)
 	f.places()
 	f.precisions()
 	return f.workers[0].precision.formats(), f.notes, errors.Join(append(errs, err)...)
+}
+
+// listed is a model of the catalog, nil for any other name: directories and caches are opened when the experiment is run.
+func listed(name string) *model.Model {
+	m, err := model.Source{}.Open(name)
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 // checkpoint names the checkpoint's own format. The tool has no such name: it is the default,

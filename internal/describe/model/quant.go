@@ -85,7 +85,9 @@ func readQuantization(m *Model, r *reader, file []byte) error {
 	}
 	if r.outer.ExpertDType == "fp4" { // DeepSeek-V4: four-bit experts in an fp8 checkpoint
 		if _, own := q.stated(expertsPart); !own && c.MoEAlgo == "" {
-			m.Quant.Experts, _ = algoScheme("W4A8_MXFP4_FP8", 0, m.DType)
+			if m.Quant.Experts, err = algoScheme("W4A8_MXFP4_FP8", 0, m.DType); err != nil {
+				return err
+			}
 		}
 	}
 	kv, err := c.cacheFormat()

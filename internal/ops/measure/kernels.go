@@ -53,6 +53,8 @@ type Kernel struct {
 	Bytes   float64 `json:"bytes,omitempty"`
 	Ranks   float64 `json:"ranks,omitempty"`
 	Micros  float64 `json:"us"`
+
+	priced op.Op // the operator that the kernel computes
 }
 
 // KernelsRequest compares measured kernels with a device's operator times.
@@ -117,7 +119,8 @@ func ReadKernels(data []byte) (name string, all []Kernel, err error) {
 	}
 	for i := range file.Kernels {
 		k := &file.Kernels[i]
-		if _, err := k.op(); err != nil {
+		var err error
+		if k.priced, err = k.op(); err != nil {
 			return "", nil, fmt.Errorf("kernel %d: %w", i+1, err)
 		}
 		if !(k.Micros > 0) || math.IsInf(k.Micros, 0) {
@@ -216,8 +219,7 @@ func (out *KernelsResponse) compare(all []Kernel, coster cost.Coster) {
 	groups := map[string][]float64{}
 	var names []string
 	for i := range all {
-		o, _ := all[i].op() // checked by the reader
-		c := ComparedKernel{Kernel: all[i], Predicted: 1e6 * float64(coster.Cost(&o).Total)}
+		c := ComparedKernel{Kernel: all[i], Predicted: 1e6 * float64(coster.Cost(&all[i].priced).Total)}
 		if !(c.Predicted > 0) || math.IsInf(c.Predicted, 0) {
 			continue // the device has no such link or format
 		}

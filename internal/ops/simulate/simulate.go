@@ -287,8 +287,8 @@ func (r *Request) checkPools() error {
 		if p.Role == deployment.Prefill {
 			name = "prefill_replicas"
 		}
-		if p.Replicas < 0 {
-			errs = append(errs, field.Errorf("%s must be at least 1, got %d", name, p.Replicas))
+		if p.Replicas != 0 { // 0 is one
+			errs = append(errs, field.Between(name, p.Replicas, 1, sim.MaxReplicas))
 		}
 		if first := &r.Deployment.Pools[0]; i == 0 || p.MTP != first.MTP || !slices.Equal(p.AcceptanceRates, first.AcceptanceRates) {
 			errs = append(errs, field.Between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), session.Acceptance(p.AcceptanceRates))

@@ -362,7 +362,10 @@ func (s *Subject) resolved(c *search.Candidate, key *alone) *deployment.Resolved
 		one := c.Unit()
 		one.X, one.Y = min(c.X, 1), 1
 		d := s.Deployment(one, 1)
-		r, _ = d.Resolve(s.Stage.Parts) // without one its layout was refused before
+		var err error
+		if r, err = d.Resolve(s.Stage.Parts); err != nil {
+			r = nil // the layout does not run; whoever tries it learns why
+		}
 		if s.alone == nil {
 			s.alone = map[alone]*deployment.Resolved{}
 		}
@@ -449,9 +452,7 @@ type Load struct {
 func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Load, limits simulate.Request) (*simulate.Response, error) {
 	some := c
 	copies := max(1, c.Copies)
-	if s.varied() || c.X > 0 || l.Rate > 0 {
-		some.Copies = c.Sample()
-	}
+	some.Copies = c.Sample()
 	switch x := s.Sessions(); {
 	case x.Turns > 0:
 		some.Copies = x.Sample(&c)

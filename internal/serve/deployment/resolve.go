@@ -89,7 +89,10 @@ func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 		errs = append(errs, err)
 		out.Pools = append(out.Pools, served)
 	}
-	return out, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // own is the base of a pool: the deployment's, unless it has a system or formats of

@@ -70,13 +70,13 @@ func (l *Link) Carries(tokens int) units.Seconds {
 	return units.Seconds(float64(l.BytesPerToken*units.Bytes(tokens)) / float64(l.Bandwidth))
 }
 
-// maxReplicas bounds a pool.
-const maxReplicas = 1 << 14
+// MaxReplicas bounds a pool: as many replicas of one device as a plan may have devices.
+const MaxReplicas = 1 << 15
 
 func (p *Pool) check(name string) error {
 	errs := []error{p.Engine.check(name)}
-	if p.Replicas < 0 || p.Replicas > maxReplicas {
-		errs = append(errs, fmt.Errorf("%s: replicas must be between 1 and %d, got %d", name, maxReplicas, p.Replicas))
+	if p.Replicas < 0 || p.Replicas > MaxReplicas {
+		errs = append(errs, fmt.Errorf("%s: replicas must be between 1 and %d, got %d", name, MaxReplicas, p.Replicas))
 	}
 	if p.Stepper == nil {
 		errs = append(errs, errors.New(name+": no step model"))
