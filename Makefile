@@ -12,7 +12,7 @@ TIMEOUT   ?= 18m
 # Without debug information packages compile in about five sixths of the time, and test binaries link in half. tools/pytypes and
 # tools/install repeat these flags, as tools/mutate and tools/browser do, so that they find what make test compiled.
 FLAGS     := -trimpath -gcflags=all=-dwarf=false -ldflags='-s -w'
-# vet is part of make check.
+# vet is part of make check-code.
 QUICK     := -vet=off $(FLAGS)
 # Compilers and tests collect garbage a quarter as often: a sixth to a third less work for twice the memory, some hundred megabytes.
 TESTED    := CGO_ENABLED=0 GOGC=400
@@ -48,7 +48,16 @@ else
 endif
 
 .PHONY: check
-check: check-format vet fix-check prose api cross race lint ## the rest: format, vet, go fix, prose, the Go package, six platforms, the race detector, linters
+check: check-code every-model ## the rest: check-code, and searches for every model
+
+.PHONY: check-code
+check-code: check-format vet fix-check prose api cross race lint ## format, vet, go fix, prose, the Go package, six platforms, the race detector, linters
+
+# make test asks 200 of these questions. All 2,570 take 15 CPU-minutes, too long for every change.
+QUESTIONS ?= 0
+.PHONY: every-model
+every-model: ## no model of the catalog ends a search with a bug, on 1 to 16 devices of any generation: QUESTIONS=200 asks fewer
+	$(TESTED) go test $(QUICK) -timeout 60m -count 1 -run '^TestEveryModel$$' ./internal/face/cli -every-model $(QUESTIONS)
 
 .PHONY: check-format
 check-format:

@@ -1,10 +1,10 @@
 package cli_test
 
 import (
-	"cmp"
 	encoding "encoding/json"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// everyModel is how many questions TestEveryModel asks; "make every-model" asks all.
-var everyModel = flag.Int("every-model", 150, "questions of TestEveryModel; 0 = every model on every number of devices")
+// everyModel is how many questions TestEveryModel asks; "make every-model" asks for every model on every number of devices.
+var everyModel = flag.Int("every-model", 200, "questions of TestEveryModel; 0 = every model on every number of devices")
 
 // searches are commands that try the layouts of a model M on N devices D, and commands that resolve one of them. Requests are short and
 // limits tight, so that a question costs little: models differ in their layouts, not in how requests are simulated.
@@ -45,14 +45,16 @@ func TestEveryModel(t *testing.T) {
 		models: listed(t, "models", "id", "id"), devices: listed(t, "devices", "name", "generation"),
 		numbers: strings.Fields("1 2 4 8 16"), commands: strings.Split(searches, "\n"),
 	}
-	whole := len(q.models) * len(q.numbers)
-	asked := cmp.Or(*everyModel, whole)
+	asked := rand.New(rand.NewPCG(2, 0)).Perm(len(q.models) * len(q.numbers))
+	if *everyModel > 0 {
+		asked = asked[:*everyModel]
+	}
 	const parts = 4 // in parallel: a command does not always have work for every core
 	for part := range parts {
 		t.Run(strconv.Itoa(part), func(t *testing.T) {
 			t.Parallel()
-			for k := part; k < asked; k += parts {
-				q.ask(t, q.line(max(k*whole/asked, k/whole*whole+k%whole), k))
+			for k := part; k < len(asked); k += parts {
+				q.ask(t, q.line(asked[k]))
 			}
 		})
 	}
@@ -61,16 +63,16 @@ func TestEveryModel(t *testing.T) {
 // questions are the sets that questions are made of.
 type questions struct{ models, devices, numbers, commands []string }
 
-// line is the question about the i-th pair of a model and a number, with the turn of a command and a device.
-func (q *questions) line(i, turn int) []string {
-	m, n := i/len(q.numbers)%len(q.models), i%len(q.numbers)
-	words := strings.Fields(q.commands[(m+3*n+turn)%len(q.commands)])
+// line is the question about the i-th pair of a model and a number, with a command and a device whose turn it is.
+func (q *questions) line(i int) []string {
+	m, n := i/len(q.numbers), i%len(q.numbers)
+	words := strings.Fields(q.commands[(m+4*n)%len(q.commands)])
 	for j, w := range words {
 		switch w {
 		case "M":
 			words[j] = q.models[m]
 		case "D":
-			words[j] = q.devices[(7*m+11*n+turn)%len(q.devices)]
+			words[j] = q.devices[(m/len(q.commands)+3*i)%len(q.devices)]
 		case "N":
 			words[j] = q.numbers[n]
 		}
