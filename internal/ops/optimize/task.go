@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
@@ -75,6 +77,9 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 		return nil, err
 	}
 	if t.base, err = o.base(d, t.engine); err != nil {
+		return nil, err
+	}
+	if err = t.onDrafts(); err != nil {
 		return nil, err
 	}
 	t.problem = t.formulas()
@@ -232,6 +237,24 @@ func (t *task) rates() []float64 {
 		return t.r.AcceptanceRates
 	}
 	return deployment.Acceptance(t.model, t.device, draft.MTP, usualDrafts)
+}
+
+// onDrafts notes a draft token without an acceptance rate: the guide takes one more token than there are rates, and counts it as never
+// accepted. A simulation needs all rates.
+func (t *task) onDrafts() error {
+	most, rates := 0, t.rates()
+	if len(t.r.Space.MTP) > 0 {
+		most = slices.Max(t.r.Space.MTP)
+	}
+	switch {
+	case most <= len(rates) || t.r.AcceptanceRates == nil && t.evaluation == BySimulation:
+	case t.evaluation == BySimulation:
+		return field.Errorf("%s %d on %s needs as many %s, got %d", mtpTokens, most, t.device.Name, field.Name("mtp_acceptance_rates"), len(rates))
+	default:
+		t.out.Notes = append(t.out.Notes, fmt.Sprintf("draft token %d has no acceptance rate and counts as never accepted; the rates are %s",
+			most, strings.Trim(fmt.Sprint(rates), "[]")))
+	}
+	return nil
 }
 
 // summarize turns what was found into values.
