@@ -181,7 +181,7 @@ func TestExplainPicture(t *testing.T) {
 			},
 		}
 		if i == 2 {
-			x.Next, x.Binds = "", search.Fits
+			x.Next, x.Binds = "", search.Saturated
 		}
 		r.Explanations = append(r.Explanations, x)
 	}
