@@ -42,6 +42,7 @@ type optimization struct {
 	named   *engine.Profile // the engine asked for
 	overlay *calibration.Overlay
 	prices  *prices.Prices
+	apart   session.Unlike // of the devices
 }
 
 // task is the search of one phase on one device in progress.
@@ -349,6 +350,18 @@ func (t *task) actions() (linear, attention string) {
 		}
 	}
 	return linear, attention
+}
+
+// found is how the figures of a search are found.
+func (t *task) found() session.Found {
+	by, kernels := "simulation", "eager"
+	if t.evaluation == ByFormulas {
+		by = "the guide's formulas"
+	}
+	if t.problem.Spec.Compile {
+		kernels = "compiled"
+	}
+	return session.Found{Format: t.problem.Spec.Quant.Dense.Name(), By: by + " (" + kernels + ")"}
 }
 
 // SafeChance is the chance from which a deployment is called safe.
