@@ -96,6 +96,9 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
+	if f.dump || f.csv == "-" { // tables for programs
+		talk.note("%s", r.Caution)
+	}
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:

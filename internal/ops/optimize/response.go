@@ -164,7 +164,7 @@ type Nearest struct {
 func newResponse(r Request, m *model.Model) *Response {
 	out := &Response{
 		Request: r, Mode: "aggregation", Model: m.Name(), Accounting: cmp.Or(r.Accounting, formulas.Documented), Input: r.Input, Output: r.Output,
-		Limits: *session.LimitsOf(r.Limits), Devices: []Device{}, Notes: append([]string{}, m.Notes...), Caution: session.Caution,
+		Limits: *session.LimitsOf(r.Limits), Devices: []Device{}, Notes: append([]string{}, m.Notes...), Caution: session.GuideCaution,
 	}
 	if r.Distribution != nil {
 		out.Bins = r.Distribution.Bins
