@@ -123,8 +123,18 @@ type Candidate struct {
 
 	Budget    int `json:"-"` // tokens of a step and data-parallel rank
 	Effective int `json:"-"` // tokens to compute of a prompt, on average
-	// Points are the batches that were sampled, whatever their latency.
-	Points []formulas.Outcome `json:"-"`
+	// Points are the batches that were sampled, whatever their latency, and Evaluated all that were evaluated and fit in memory, the
+	// least throughput first.
+	Points    []formulas.Outcome `json:"-"`
+	Evaluated []Evaluated        `json:"-"`
+}
+
+// Evaluated is a batch of a layout. Rejected is the limit that it violates, Reason explains it; both are "" within the limits.
+type Evaluated struct {
+	Row
+
+	Rejected search.Verdict
+	Reason   string
 }
 
 // Point is a batch of a layout on the frontier.

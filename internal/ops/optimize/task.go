@@ -271,7 +271,9 @@ func (t *task) summarize(ctx context.Context) {
 	}
 	t.out.Linear, t.out.Attention = t.actions()
 	for i := range t.results {
-		t.out.Candidates = append(t.out.Candidates, NewCandidate(&t.results[i], t.row))
+		c := NewCandidate(&t.results[i], t.row)
+		c.Evaluated = t.evaluated(&t.results[i])
+		t.out.Candidates = append(t.out.Candidates, c)
 	}
 	for _, r := range t.rows {
 		t.out.Rows = append(t.out.Rows, t.row(r))
