@@ -87,10 +87,12 @@ type Search struct {
 	Safe  *Safe  `json:"safe_choice"`
 	Basis string `json:"interval_basis"`
 	// Silicon is the best row where it runs, of the guide's formulas on Ascend devices.
-	Silicon   *Silicon        `json:"silicon,omitempty"`
-	Feasible  *session.Limits `json:"nearest_limits"`
-	Artefacts []step.Effect   `json:"artefacts"` // of the policy that change the best row's step
-	Notes     []string        `json:"notes"`
+	Silicon  *Silicon        `json:"silicon,omitempty"`
+	Feasible *session.Limits `json:"nearest_limits"`
+	// Helps are the smallest changes that would help if nothing fits in memory.
+	Helps     []Help        `json:"what_would_help,omitempty"`
+	Artefacts []step.Effect `json:"artefacts"` // of the policy that change the best row's step
+	Notes     []string      `json:"notes"`
 
 	Limits workload.Limits `json:"-"`
 	// Linear and Attention are the quantization actions, as the vendor's header names them.
@@ -188,12 +190,20 @@ func newResponse(r Request, m *model.Model) *Response {
 	return out
 }
 
-// Say adds the command lines of the explained steps.
-func (r *Response) Say(command func(*step.Request) string) {
+// Say adds the command lines of the explained steps and of what would help.
+func (r *Response) Say(step func(*step.Request) string, search func(*Request) string) {
 	for i := range r.Explanations {
 		for k := range r.Explanations[i].Steps {
 			if s := &r.Explanations[i].Steps[k]; s.Request != nil {
-				s.Command = command(s.Request)
+				s.Command = step(s.Request)
+			}
+		}
+	}
+	for i := range r.Devices {
+		for k := range r.Devices[i].Searches {
+			helps := r.Devices[i].Searches[k].Helps
+			for j := range helps {
+				helps[j].Command = search(&helps[j].Request)
 			}
 		}
 	}
@@ -201,19 +211,24 @@ func (r *Response) Say(command func(*step.Request) string) {
 
 // near adds the candidate nearest to the limits, nil if there is none.
 func (s *Search) near(n *Nearest) {
-	if s.Nearest = n; n == nil {
-		return
+	if s.Nearest = n; n != nil {
+		s.Feasible = n.feasible(s.Limits)
 	}
+}
+
+// feasible are the limits that it meets.
+func (n *Nearest) feasible(asked workload.Limits) *session.Limits {
 	ms := func(x units.Seconds) *float64 {
 		if x == 0 {
 			return nil
 		}
 		return new(session.UpMs(x))
 	}
-	s.Feasible = &session.Limits{TTFT: ms(n.TTFT), TPOT: ms(n.TPOT)}
-	if s.Limits.Latency > 0 {
-		s.Feasible.Latency = ms(n.Latency)
+	out := &session.Limits{TTFT: ms(n.TTFT), TPOT: ms(n.TPOT)}
+	if asked.Latency > 0 {
+		out.Latency = ms(n.Latency)
 	}
+	return out
 }
 
 // Limited reports whether a search has a limit.

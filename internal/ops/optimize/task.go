@@ -94,6 +94,19 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 
 // run searches, and sums up what was found.
 func (t *task) run(ctx context.Context) error {
+	if err := t.find(ctx); err != nil {
+		return err
+	}
+	t.summarize(ctx)
+	var err error
+	if t.out.Helps, err = t.helps(ctx); err != nil {
+		return err
+	}
+	return t.meter(ctx)
+}
+
+// find searches.
+func (t *task) find(ctx context.Context) error {
 	candidates := t.candidates()
 	if len(candidates) == 0 {
 		return session.BadInput(errNoCombination(t.r.Space, t.devices))
@@ -125,8 +138,7 @@ func (t *task) run(ctx context.Context) error {
 		}
 	}
 	t.rows = search.Best(t.results, search.ByLabel)
-	t.summarize(ctx)
-	return t.meter(ctx)
+	return nil
 }
 
 // meter finds the energy of the rows that were simulated.
