@@ -44,7 +44,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	if len(r.Experiments) == 0 { // they are checked one by one, since some may fail
 		return nil, session.BadInput(errors.New("there is no experiment to run"))
 	}
-	r.Top, r.Fill = cmp.Or(r.Top, experiment.DefaultTop), true
+	r.Top, r.Table = cmp.Or(r.Top, experiment.DefaultTop), true
 	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
 		found, err := experiment.Find(ctx, s, &r.How, trial.Load{}, e, true)

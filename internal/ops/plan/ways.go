@@ -27,7 +27,9 @@ type changing struct {
 }
 
 // add adds a way of one step.
-func (w *changing) add(what string, edit func(*Request)) { w.all = append(w.all, way{w.step(what, edit)}) }
+func (w *changing) add(what string, edit func(*Request)) {
+	w.all = append(w.all, way{w.step(what, edit)})
+}
 
 // step is a request with one thing changed.
 func (w *changing) step(what string, edit func(*Request)) Change {
