@@ -170,8 +170,7 @@ func TestLayoutsWithoutRow(t *testing.T) {
 			}
 			continue
 		}
-		begins := func(got, want string) bool { return strings.HasPrefix(got, want) }
-		if !slices.EqualFunc(x.Rejected, c.want, begins) {
+		if !slices.EqualFunc(x.Rejected, c.want, strings.HasPrefix) {
 			t.Errorf("%s %s, %d rows: want %q, got %q", c.model, c.mode, c.top, c.want, x.Rejected)
 		}
 	}

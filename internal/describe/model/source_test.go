@@ -35,7 +35,8 @@ func TestReadErrors(t *testing.T) {
 		{"diffusers", fstest.MapFS{"model_index.json": file(`{"_class_name": "FluxPipeline"}`)}, "reading x: model_index.json: a diffusers pipeline (FluxPipeline), not a language model"},
 		{"an index without a class", fstest.MapFS{"model_index.json": file(`[`)}, "reading x: model_index.json: a diffusers pipeline (unnamed), not a language model"},
 		{
-			"diffusers without an index", fstest.MapFS{"transformer/config.json": file(`{"_class_name": "FluxTransformer2DModel"}`)},
+			"diffusers without an index",
+			fstest.MapFS{"transformer/config.json": file(`{"_class_name": "FluxTransformer2DModel"}`)},
 			"reading x: transformer/config.json: a diffusers pipeline (FluxTransformer2DModel), not a language model",
 		},
 		{"a folder of another kind", fstest.MapFS{"transformer/config.json": file(qwen3Config)}, "reading x: open config.json: file does not exist"},

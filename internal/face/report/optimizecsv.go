@@ -41,7 +41,7 @@ func OptimizeCSV(w io.Writer, r *optimize.Response) error {
 	return t.CSV(w)
 }
 
-// OptimizeDump prints all batches that were evaluated in aligned columns: layouts in the order of enumeration, the batches of each in the
+// OptimizeDump prints all batches that were sampled in aligned columns: layouts in the order of enumeration, the batches of each in the
 // order of throughput, and of unequal prompts the lengths in each.
 func OptimizeDump(w io.Writer, r *optimize.Response) {
 	columns, mixed := optimizeColumns(), r.Request.Distribution != nil

@@ -126,7 +126,7 @@ func evaluated(s optimize.Search) optimize.Search {
 	return s
 }
 
-// TestDump: every batch that was evaluated is a row, layouts in the order of enumeration; one without a batch has its reason.
+// TestDump: every batch that was sampled is a row, layouts in the order of enumeration; one without a batch has its reason.
 func TestDump(t *testing.T) {
 	r := response(t, a2)
 	r.Devices[0].Searches = []optimize.Search{evaluated(aggregated(1))}

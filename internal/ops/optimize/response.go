@@ -125,8 +125,7 @@ type Candidate struct {
 
 	Budget    int `json:"-"` // tokens of a step and data-parallel rank
 	Effective int `json:"-"` // tokens to compute of a prompt, on average
-	// Points are the batches that were sampled, whatever their latency, and Evaluated all that were evaluated and fit in memory, the
-	// least throughput first.
+	// Points are the batches that were sampled, whatever their latency, and Evaluated those and the best, the least throughput first.
 	Points    []formulas.Outcome `json:"-"`
 	Evaluated []Evaluated        `json:"-"`
 }
