@@ -67,7 +67,7 @@ func ParseAs(config, quant []byte, as string) (*Model, error) {
 		return nil, decodeError("config.json", "", err)
 	}
 	if h.ClassName != "" || h.Diffusers != "" {
-		return nil, diffusersError(h.ClassName)
+		return nil, &PipelineError{"config.json", h.ClassName}
 	}
 	r, err := newReader(config, h, as)
 	if err != nil {
@@ -94,13 +94,6 @@ func ParseAs(config, quant []byte, as string) (*Model, error) {
 // maxParameters keeps sums exact and catches configs whose fields are each
 // plausible but not together.
 const maxParameters = 1e15
-
-func diffusersError(class string) error {
-	if class == "" {
-		class = "unnamed"
-	}
-	return fmt.Errorf("config.json: a diffusion pipeline (%s), not a language model", class)
-}
 
 // reader hands a family's parser its config and collects the problems.
 type reader struct {

@@ -51,7 +51,7 @@ func TestParseErrors(t *testing.T) {
 		},
 		{
 			"diffusers", `{"_class_name": "FluxTransformer2DModel", "_diffusers_version": "0.30.0"}`,
-			`config.json: a diffusion pipeline (FluxTransformer2DModel), not a language model`,
+			`config.json: a diffusers pipeline (FluxTransformer2DModel), not a language model`,
 		},
 		{
 			"missing", edit(qwen3Config, `"hidden_size": 4096, `, ""),

@@ -26,14 +26,14 @@ type Source struct {
 }
 
 // Open finds a model by name. A path (beginning with "/", "." or "~", or ending
-// in config.json) is read as a directory; any other name is looked for in the
+// in config.json or model_index.json) is read as a directory; any other name is looked for in the
 // catalog, then as a directory, then in the Hugging Face cache. What is in none of
 // them may be another name of a model of the catalog, or a quantized upload of it
 // (names.txt). A name that fits several models gives an AmbiguousError, one that
 // fits none an UnknownError.
 func (s Source) Open(name string) (*Model, error) {
 	name = atHub(name)
-	dir, isFile := name, path.Base(name) == "config.json"
+	dir, isFile := name, slices.Contains(marks(), path.Base(name))
 	if isFile {
 		dir = path.Dir(name)
 	}
@@ -88,8 +88,8 @@ func (s *Source) refuse(m *Model) error {
 // read reads the model in a directory: config.json, and hf_quant_config.json
 // where there is one. The id becomes the model's ID.
 func (s *Source) read(dir fs.FS, id string) (*Model, error) {
-	if _, err := fs.Stat(dir, "model_index.json"); err == nil {
-		return nil, fmt.Errorf("reading %s: model_index.json: a diffusion pipeline, not a language model", id)
+	if err := pipeline(dir); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", id, err)
 	}
 	config, err := readBounded(dir, "config.json")
 	if err != nil {
@@ -105,6 +105,17 @@ func (s *Source) read(dir fs.FS, id string) (*Model, error) {
 	}
 	m.ID = id
 	return m, nil
+}
+
+// marks are the files of which one marks the directory of a model.
+func marks() []string { return []string{"config.json", pipelineIndex} }
+
+// marked says that a directory is that of a model.
+func marked(hub fs.FS, dir string) bool {
+	return slices.ContainsFunc(marks(), func(name string) bool {
+		_, err := fs.Stat(hub, path.Join(dir, name))
+		return err == nil
+	})
 }
 
 // cached reads a model from the Hugging Face cache: the snapshot that refs/main
@@ -132,7 +143,7 @@ func snapshotOf(hub fs.FS, dir string) (string, error) {
 		name := strings.TrimSpace(string(ref))
 		at := path.Join(snapshots, name)
 		if name == path.Base(name) && fs.ValidPath(at) {
-			if _, err := fs.Stat(hub, path.Join(at, "config.json")); err == nil {
+			if marked(hub, at) {
 				return at, nil
 			}
 		}
@@ -143,7 +154,7 @@ func snapshotOf(hub fs.FS, dir string) (string, error) {
 	}
 	for _, e := range slices.Backward(entries) {
 		at := path.Join(snapshots, e.Name())
-		if _, err := fs.Stat(hub, path.Join(at, "config.json")); err == nil {
+		if marked(hub, at) {
 			return at, nil
 		}
 	}

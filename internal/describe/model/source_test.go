@@ -32,7 +32,14 @@ func TestReadErrors(t *testing.T) {
 		dir  fstest.MapFS
 		want string
 	}{
-		{"diffusers", fstest.MapFS{"model_index.json": file(`{}`)}, "reading x: model_index.json: a diffusion pipeline, not a language model"},
+		{"diffusers", fstest.MapFS{"model_index.json": file(`{"_class_name": "FluxPipeline"}`)}, "reading x: model_index.json: a diffusers pipeline (FluxPipeline), not a language model"},
+		{"an index without a class", fstest.MapFS{"model_index.json": file(`[`)}, "reading x: model_index.json: a diffusers pipeline (unnamed), not a language model"},
+		{
+			"diffusers without an index",
+			fstest.MapFS{"transformer/config.json": file(`{"_class_name": "FluxTransformer2DModel"}`)},
+			"reading x: transformer/config.json: a diffusers pipeline (FluxTransformer2DModel), not a language model",
+		},
+		{"a folder of another kind", fstest.MapFS{"transformer/config.json": file(qwen3Config)}, "reading x: open config.json: file does not exist"},
 		{"empty", fstest.MapFS{}, "reading x: open config.json: file does not exist"},
 		{"bad", fstest.MapFS{"config.json": file(edit(qwen3Config, `"hidden_size": 4096, `, ""))}, "reading x: config.json: hidden_size: missing (family qwen3)"},
 		{"large", fstest.MapFS{"config.json": file(strings.Repeat(" ", maxConfig+1))}, "reading x: config.json: larger than 8 MiB"},
@@ -78,6 +85,11 @@ func TestReadCache(t *testing.T) {
 				t.Errorf("want org/name with %d words, got %s with %d", c.vocab, m.ID, m.Vocab)
 			}
 		})
+	}
+	pipeline := fstest.MapFS{at + "refs/main": file("aaa\n"), at + "snapshots/aaa/model_index.json": file(`{"_class_name": "FluxPipeline"}`)}
+	_, err := (&Source{Hub: pipeline}).cached("org/name")
+	if _, ok := errors.AsType[*PipelineError](err); !ok {
+		t.Errorf("a pipeline in the cache: %v", err)
 	}
 	for _, id := range []string{"org/other", "", "../x", "a/../b"} {
 		if _, err := (&Source{Hub: fstest.MapFS{}}).cached(id); !errors.Is(err, fs.ErrNotExist) {

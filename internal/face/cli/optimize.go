@@ -92,14 +92,18 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	if err != nil {
 		return asked(err)
 	}
-	r.Say(commandline.Step)
+	line := func(r *optimize.Request) string { return commandline.Optimize(r, f.lengthsFile()) }
+	r.Say(commandline.Step, line)
 	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
+	if f.dump || f.csv == "-" { // tables for programs
+		talk.note("%s", r.Caution)
+	}
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:
-		r.Command = commandline.Optimize(&r.Request, f.lengthsFile())
+		r.Command = line(&r.Request)
 		err = env.JSON(r)
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)

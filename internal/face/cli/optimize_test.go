@@ -55,7 +55,7 @@ func read(t *testing.T, dir, name string) []byte {
 // same bytes with one worker and with eight.
 func TestJobsDoNotMatter(t *testing.T) {
 	const search = "throughput-optimizer Qwen/Qwen3-30B-A3B --tpot-limit 50 --tp-sizes --ep-sizes --moe-dp-sizes --csv out.csv" + load
-	for _, format := range []string{"", " --json", " --dump-original-results", " --explain --no-terminal-plots"} {
+	for _, format := range []string{"", " --json", " --dump-original-results --quiet", " --explain --no-terminal-plots"} {
 		var answers, tables [2]string
 		for i, jobs := range []int{1, 8} {
 			dir := t.TempDir()

@@ -18,7 +18,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		nargs.MarkOptional(fs.Lookup("length-distribution"), builtinDistribution)
 		fs.IntVar(&f.Output, "output-length", 0, "output length in tokens")
 		nargs.ListVar(fs, &f.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "acceptance rate of each draft token (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
-		fs.BoolVar(&f.dump, "dump-original-results", false, "print the raw table of all candidates instead")
+		fs.BoolVar(&f.dump, "dump-original-results", false, "print the raw table of the whole sweep instead, over all batches that were sampled")
 	})
 	section(fs, "General options", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.modelID, "model-id", "", "the model, instead of the argument")

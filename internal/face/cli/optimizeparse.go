@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // builtinDistribution is the value of --length-distribution without a file.
@@ -91,12 +92,13 @@ func (f *optimizeFlags) complete(env *Env) error {
 	f.ServingCost = units.Seconds(f.servingCost / 1e3)
 	var draft, tokens error
 	f.Draft, draft = f.draft.draft()
+	lengths := f.lengths(env)
 	if f.set.Changed("max-batched-tokens") || f.set.Changed("max-prefill-tokens") {
-		f.Budget, tokens = f.tokens()
+		f.Budget, tokens = f.tokens(lengths == nil)
 		f.AutoBudget = f.Budget == 0 && tokens == nil
 	}
 	return errors.Join(f.noModel, f.modelling.complete(f.set, &f.Modelling), f.checkGiven(), f.checkFiles(), f.profiling.check(),
-		draft, tokens, f.lengths(env))
+		draft, tokens, lengths)
 }
 
 // checkGiven reports counts out of range and required flags that are missing.
@@ -121,15 +123,19 @@ func (f *optimizeFlags) checkGiven() error {
 		usageIf(!f.set.Changed("output-length"), "--output-length is required"))...)
 }
 
-// tokens is the budget of a step; auto is 0. Under its older name prompts are not split: a whole one must fit.
-func (f *optimizeFlags) tokens() (int, error) {
+// tokens is the budget of a step; auto is 0. Under its older name prompts are not split: the longest, where lengths could be read, must
+// fit whole.
+func (f *optimizeFlags) tokens(read bool) (int, error) {
 	const name = "max-prefill-tokens"
 	if !f.set.Changed(name) {
 		return budget(f.budget)
 	}
-	need := 0
-	if n, err := strconv.Atoi(f.input); err == nil && f.PrefixHitRate >= 0 && f.PrefixHitRate < 1 && !f.Disagg && !f.PDRatio {
-		need = workload.Effective(n, f.PrefixHitRate)
+	need, whose := 0, "a prompt"
+	if read {
+		need = f.longest()
+	}
+	if f.Distribution != nil {
+		whose = "the longest prompt"
 	}
 	switch {
 	case f.set.Changed("max-batched-tokens"):
@@ -137,10 +143,22 @@ func (f *optimizeFlags) tokens() (int, error) {
 	case f.prefillTokens < 1:
 		return 0, usagef("--%s must be positive, got %d", name, f.prefillTokens)
 	case f.prefillTokens < need:
-		return 0, withHint(usagef("--%s %d is less than the %d uncached tokens of a prompt", name, f.prefillTokens, need),
+		return 0, withHint(usagef("--%s %d is less than the %d uncached tokens of %s", name, f.prefillTokens, need, whose),
 			"--max-batched-tokens splits prompts into chunks")
 	}
 	return f.prefillTokens, nil
+}
+
+// longest is the tokens to compute of the longest prompt of an aggregated search; 0 where that is not known or wrong.
+func (f *optimizeFlags) longest() int {
+	n := f.Input
+	if f.Distribution != nil {
+		n = session.Longest(f.Distribution)
+	}
+	if n == 0 || session.HitRate(f.PrefixHitRate) != nil || f.Disagg || f.PDRatio {
+		return 0
+	}
+	return workload.Effective(n, f.PrefixHitRate)
 }
 
 // budget parses --max-batched-tokens; auto is 0.

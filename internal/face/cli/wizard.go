@@ -147,7 +147,7 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 			return watched(ctx, e, f.quiet, optimize.Run, r)
 		},
 		Report: func(r *optimize.Response) {
-			r.Say(commandline.Step)
+			r.Say(commandline.Step, func(r *optimize.Request) string { return commandline.Optimize(r, "") })
 			e.print(func(w io.Writer) {
 				report.Optimize(w, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
 			})

@@ -230,6 +230,7 @@ type searchSummary struct {
 	Rejected int                 `json:"rejected_candidates,omitempty"`
 	Safe     *optimize.Safe      `json:"safe_choice,omitempty"`
 	Nearest  *session.Limits     `json:"nearest_limits,omitempty"`
+	Helps    []optimize.Help     `json:"what_would_help,omitempty"`
 	Notes    []string            `json:"notes,omitempty"`
 }
 
@@ -272,7 +273,7 @@ func briefSearches(r *optimize.Response) *searchesSummary {
 
 func briefSearch(s *optimize.Search) searchSummary {
 	out := searchSummary{
-		Phase: string(s.Mode), By: s.Evaluation, Compiled: s.Compiled, Devices: s.NumDevices, Safe: s.Safe, Nearest: s.Feasible, Notes: some(s.Notes),
+		Phase: string(s.Mode), By: s.Evaluation, Compiled: s.Compiled, Devices: s.NumDevices, Safe: s.Safe, Nearest: s.Feasible, Helps: s.Helps, Notes: some(s.Notes),
 	}
 	if s.Best != nil {
 		out.Best = new(briefRow(s.Best))

@@ -97,10 +97,14 @@ func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.
 	if err != nil {
 		return nil, err
 	}
-	out.Say(func(r *opsstep.Request) string { return say(k.Commands.Step, r) })
-	if out.Request.Distribution == nil { // a command would need a file
-		out.Command = say(k.Commands.Optimize, &out.Request)
+	search := func(r *opsoptimize.Request) string {
+		if r.Distribution != nil { // a command would need a file
+			return ""
+		}
+		return say(k.Commands.Optimize, r)
 	}
+	out.Say(func(r *opsstep.Request) string { return say(k.Commands.Step, r) }, search)
+	out.Command = search(&out.Request)
 	return out, nil
 }
 

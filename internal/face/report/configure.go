@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
@@ -245,6 +246,43 @@ func experimentBlock(w io.Writer, x *experiment.Result, v OptimizeView) {
 	if set := budgets(rows); set != "" {
 		fmt.Fprintf(w, "Token budgets that differ from the engine's default: %s\n", set)
 	}
+	withoutRow(w, x)
+}
+
+// withoutRow lists the layouts that have no row, those with one reason together, and those with a reason of their own first.
+func withoutRow(w io.Writer, x *experiment.Result) {
+	if len(x.Left) == 0 {
+		return
+	}
+	const lines, each = 6, 4
+	var own, kinds []string
+	layouts := map[string][]string{}
+	for i := range x.Left {
+		l := &x.Left[i]
+		why, role, reasons := l.Why, "", &own
+		if l.Kind != "" {
+			why, reasons = l.Kind, &kinds
+		}
+		if x.Experiment.Mode == experiment.Disaggregated {
+			role = map[bool]string{true: "(p)", false: "(d)"}[l.Prefill]
+		}
+		if layouts[why] == nil {
+			*reasons = append(*reasons, why)
+		}
+		layouts[why] = append(layouts[why], role+parallelOf(&l.Layout, x.Experts))
+	}
+	fmt.Fprintln(w, "Layouts without a row:")
+	for i, why := range slices.Concat(own, kinds) {
+		names := layouts[why]
+		if i == lines {
+			fmt.Fprintf(w, "  and others; --json lists all %d.\n", len(x.Left))
+			return
+		}
+		if more := len(names) - each; more > 0 {
+			names = append(names[:each:each], fmt.Sprintf("%d more", more))
+		}
+		fmt.Fprintf(w, "  %s: %s\n", strings.Join(names, ", "), why)
+	}
 }
 
 // budgets lists the token budgets that rows set.
@@ -294,13 +332,13 @@ func workersHeader(m experiment.ServingMode) []string {
 func workersOf(m experiment.ServingMode, o *experiment.Option, experts bool) []string {
 	d, each := &o.Deployment.Pools[len(o.Deployment.Pools)-1], o.Used/o.Copies
 	if m == experiment.Aggregated {
-		return []string{strconv.Itoa(each), gpusOf(d, experts), parallelOf(d, experts), strconv.Itoa(o.Batch)}
+		return []string{strconv.Itoa(each), gpusOf(d, experts), parallelOf(&d.Layout, experts), strconv.Itoa(o.Batch)}
 	}
 	p := &o.Deployment.Pools[0]
 	return []string{
 		fmt.Sprintf("%d (=%dx%d+%dx%d)", each, o.X, p.Layout.Devices, o.Y, d.Layout.Devices),
-		strconv.Itoa(o.X), gpusOf(p, experts), parallelOf(p, experts), strconv.Itoa(o.Prompts),
-		strconv.Itoa(o.Y), gpusOf(d, experts), parallelOf(d, experts), strconv.Itoa(o.Batch),
+		strconv.Itoa(o.X), gpusOf(p, experts), parallelOf(&p.Layout, experts), strconv.Itoa(o.Prompts),
+		strconv.Itoa(o.Y), gpusOf(d, experts), parallelOf(&d.Layout, experts), strconv.Itoa(o.Batch),
 	}
 }
 
@@ -314,8 +352,7 @@ func gpusOf(p *deployment.Pool, experts bool) string {
 }
 
 // parallelOf is the layout of a worker as the guide writes it.
-func parallelOf(p *deployment.Pool, experts bool) string {
-	l := &p.Layout
+func parallelOf(l *parallel.Layout, experts bool) string {
 	if experts {
 		return fmt.Sprintf("tp%dpp%ddp%detp%dep%d", l.TP, l.PP, l.DP, l.MoETP, l.EP)
 	}

@@ -74,7 +74,7 @@ func optionCells(x *experiment.Result, o *experiment.Option) []string {
 	}
 	worker := func(p *deployment.Pool, batch, workers int) {
 		l := &p.Layout
-		row = append(row, n(batch), n(batch*max(1, l.DP)), n(workers), n(l.TP), n(l.PP), n(l.DP), n(l.MoETP), n(l.EP), parallelOf(p, true))
+		row = append(row, n(batch), n(batch*max(1, l.DP)), n(workers), n(l.TP), n(l.PP), n(l.DP), n(l.MoETP), n(l.EP), parallelOf(&p.Layout, true))
 	}
 	pools := o.Deployment.Pools
 	if e.Mode == experiment.Aggregated {

@@ -79,7 +79,7 @@ func workersLines(line func(name, format string, args ...any), r *estimate.Respo
 	if p.System != r.Pools[0].System {
 		line(mark+"System", "%s", p.System)
 	}
-	line(mark+"Parallel", "%s", parallelOf(&pool, r.Experts || p.Layout.DP > 1))
+	line(mark+"Parallel", "%s", parallelOf(&pool.Layout, r.Experts || p.Layout.DP > 1))
 	line(mark+"Batch Size", "%d", p.Batch)
 	line(mark+"Workers", "%d of %s GPUs", p.Workers, gpusOf(&pool, r.Experts || p.Layout.DP > 1))
 }

@@ -47,7 +47,7 @@ func explain(w io.Writer, x *optimize.Explanation) {
 
 // binding names what limits the batch.
 func binding(v search.Verdict) string {
-	if v == search.Fits {
+	if v == search.Saturated {
 		return "nothing (more requests add no throughput)"
 	}
 	return string(v)

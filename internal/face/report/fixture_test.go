@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -113,7 +114,7 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 func response(t *testing.T, devices ...string) *optimize.Response {
 	t.Helper()
 	r := &optimize.Response{
-		Model: "Qwen/Qwen3-32B",
+		Model: "Qwen/Qwen3-32B", Caution: session.GuideCaution,
 		Request: optimize.Request{
 			Input: 3500, Output: 1500, NumDevices: 8, ReservedGiB: new(10.0), Accounting: formulas.Documented, Evaluate: optimize.ByFormulas,
 		},

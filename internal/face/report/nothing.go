@@ -40,12 +40,44 @@ func nothing(w io.Writer, r *optimize.Response, d *optimize.Device, p *optimize.
 	switch n := p.Nearest; {
 	case n != nil:
 		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p), n.Label, n.Batch)
+	case len(p.Helps) > 0:
+		whatHelps(w, p)
 	case counts[search.NoMemory] > 0:
 		fmt.Fprintln(w, "  Use more devices, lower precision, shorter prompts or less reserved memory.")
 	default:
 		fmt.Fprintln(w, "  No layout is legal for the model: change the sizes named above.")
 	}
 	fmt.Fprintln(w, stars)
+}
+
+// whatHelps prints the smallest changes with which the model fits, each with the command of its search.
+func whatHelps(w io.Writer, p *optimize.Search) {
+	fmt.Fprintln(w, "  What would help:")
+	for i := range p.Helps {
+		h := &p.Helps[i]
+		got := fmt.Sprintf("%.2f tokens/s", h.Throughput)
+		if l := h.Feasible; l != nil {
+			got = "fits, and meets " + feasible(l)
+		}
+		fmt.Fprintf(w, "    %s: %s with %s at batch %d\n", h.What, got, h.Label, h.Batch)
+		if h.Command != "" {
+			fmt.Fprintf(w, "      %s\n", h.Command)
+		}
+	}
+}
+
+// feasible names limits that can be met.
+func feasible(l *session.Limits) string {
+	var out []string
+	for _, x := range []struct {
+		name string
+		ms   *float64
+	}{{"TTFT", l.TTFT}, {"TPOT", l.TPOT}, {"request latency", l.Latency}} {
+		if x.ms != nil {
+			out = append(out, fmt.Sprintf("%s %.2f ms", x.name, *x.ms))
+		}
+	}
+	return strings.Join(out, " and ")
 }
 
 // nearestLimits names the limits to raise, and the other latency.

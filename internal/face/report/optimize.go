@@ -54,7 +54,7 @@ func Optimize(w io.Writer, r *optimize.Response, v OptimizeView) {
 	fmt.Fprintln(w)
 	tables(w, r.Tables)
 	notesOf(w, r.Notes)
-	fmt.Fprintln(w, session.Caution)
+	fmt.Fprintln(w, r.Caution)
 }
 
 // searchBlock prints the block of one search.

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -151,6 +152,26 @@ func TestNothingNamesWhatBinds(t *testing.T) {
 	}
 }
 
+// TestNothingNamesWhatHelps: changes with which the model fits are named with their commands, in place of the general advice.
+func TestNothingNamesWhatHelps(t *testing.T) {
+	r := response(t, a2)
+	s := searched(search.Aggregated, 8, workload.Limits{TPOT: millis(50)}, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")))
+	s.Helps = []optimize.Help{
+		{What: "16 devices instead of 8", Command: "plimsoll one", Label: "TP=16 | PP=1 | DP=1", Batch: 7, Throughput: 1234.5},
+		{What: "an INT8 KV cache", Label: "TP=8 | PP=1 | DP=1", Batch: 1, Feasible: &session.Limits{TTFT: new(100.0), TPOT: new(62.31)}},
+	}
+	r.Devices[0].Searches = []optimize.Search{s}
+	got := string(text(r, report.OptimizeView{}))
+	const want = `  What would help:
+    16 devices instead of 8: 1234.50 tokens/s with TP=16 | PP=1 | DP=1 at batch 7
+      plimsoll one
+    an INT8 KV cache: fits, and meets TTFT 100.00 ms and TPOT 62.31 ms with TP=8 | PP=1 | DP=1 at batch 1
+`
+	if !strings.Contains(got, want) || strings.Contains(got, "Use more devices") {
+		t.Errorf("want\n%s in\n%s", want, got)
+	}
+}
+
 func withOOM(r search.Result) search.Result {
 	r.First.OOM = formulas.PrefillPhase
 	return r
@@ -181,7 +202,7 @@ func TestExplainPicture(t *testing.T) {
 			},
 		}
 		if i == 2 {
-			x.Next, x.Binds = "", search.Fits
+			x.Next, x.Binds = "", search.Saturated
 		}
 		r.Explanations = append(r.Explanations, x)
 	}

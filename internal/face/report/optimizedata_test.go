@@ -88,33 +88,98 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestDump: the dump is the same table, right-aligned in columns.
-func TestDump(t *testing.T) {
-	r := response(t, a2)
-	r.Devices[0].Searches = []optimize.Search{aggregated(1)}
-	want := table(t, r)
+// dump reads the table that is printed, whose cells end where their heads do.
+func dump(t *testing.T, r *optimize.Response) (heads []string, rows []map[string]string) {
+	t.Helper()
 	var b bytes.Buffer
 	report.OptimizeDump(&b, r)
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	if len(lines) != 1+len(want) {
-		t.Fatalf("want %d lines, got %d", 1+len(want), len(lines))
+	heads = strings.Fields(lines[0])
+	for _, line := range lines[1:] {
+		row, end := map[string]string{}, 0
+		for _, name := range heads {
+			begin := end
+			end += strings.Index(lines[0][end:], name) + len(name)
+			if padded := line + strings.Repeat(" ", end); padded[end-1] != ' ' || strings.TrimSpace(padded[begin:end]) == "" {
+				row[name] = strings.TrimSpace(padded[begin:end])
+				continue
+			}
+			t.Fatalf("%s does not end under its head:\n%s\n%s", name, lines[0], line)
+		}
+		rows = append(rows, row)
 	}
-	end := 0 // of a column in the line
-	for name := range strings.FieldsSeq(raw) {
-		at := strings.Index(lines[0][end:], name)
-		if at < 0 {
-			t.Fatalf("no column %s", name)
+	return heads, rows
+}
+
+// evaluated gives the layouts of a search two batches more: half of the best, and twice as much, which misses a limit.
+func evaluated(s optimize.Search) optimize.Search {
+	for i := range s.Candidates {
+		c := &s.Candidates[i]
+		if c.Best == nil {
+			continue
 		}
-		begin := end
-		end += at + len(name)
-		for i, row := range want {
-			line := lines[1+i]
-			if len(line) < end {
-				line += strings.Repeat(" ", end-len(line))
-			}
-			if got := line[begin:end]; strings.TrimSpace(got) != row[name] || row[name] != "" && !strings.HasSuffix(got, row[name]) {
-				t.Errorf("row %d, %s: want %q at the right of %q", i, name, row[name], got)
-			}
+		half, twice := *c.Best, *c.Best
+		half.Batch, half.Throughput, half.Binds = c.Best.Batch/2, c.Best.Throughput/2, search.Fits
+		twice.Batch, twice.Throughput, twice.Binds = 2*c.Best.Batch, 1.5*c.Best.Throughput, search.Fits
+		c.Evaluated = []optimize.Evaluated{{Row: half}, {Row: *c.Best}, {Row: twice, Rejected: search.OverTPOT, Reason: "too slow"}}
+	}
+	return s
+}
+
+// TestDump: every batch that was sampled is a row, layouts in the order of enumeration; one without a batch has its reason.
+func TestDump(t *testing.T) {
+	r := response(t, a2)
+	r.Devices[0].Searches = []optimize.Search{evaluated(aggregated(1))}
+	heads, got := dump(t, r)
+	if want := append(strings.Fields(raw), "phase", "feasible", "bound_by", "reason"); !slices.Equal(heads, want) {
+		t.Fatalf("columns (-want +got):\n%s", cmp.Diff(want, heads))
+	}
+	var rows [][5]string
+	for _, x := range got {
+		rows = append(rows, [5]string{x["parallel"], x["batch_size"], x["token/s"], x["feasible"], x["bound_by"] + x["reason"]})
+	}
+	want := [][5]string{
+		{"TP=8 | PP=1 | DP=1", "50", "500.000", "true", ""},
+		{"TP=8 | PP=1 | DP=1", "100", "1000.000", "true", "TPOT limit"},
+		{"TP=8 | PP=1 | DP=1", "200", "1500.000", "false", "TPOT limittoo slow"},
+		{"TP=4 | PP=1 | DP=2", "43", "1444.223", "true", ""},
+		{"TP=4 | PP=1 | DP=2", "87", "2888.445", "true", "TPOT limit"},
+		{"TP=4 | PP=1 | DP=2", "174", "4332.668", "false", "TPOT limittoo slow"},
+		{"TP=2 | PP=1 | DP=4", "4", "250.000", "true", ""},
+		{"TP=2 | PP=1 | DP=4", "9", "500.000", "true", "TPOT limit"},
+		{"TP=2 | PP=1 | DP=4", "18", "750.000", "false", "TPOT limittoo slow"},
+		{"TP=1 | PP=1 | DP=8", "", "", "false", "TPOT limitTPOT 60.00 ms at batch 1 is over the limit of 50.00 ms"},
+	}
+	if d := cmp.Diff(want, rows); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if x := got[4]; x["ttft"] != "16032.050" || x["tpot"] != "49.900" || x["percentage_breakdowns(d)"] != "Mem 75.00 | Comm 25.00 | Cube 0.00 | Vec 0.00" || x["avail_GB"] != "7.250" {
+		t.Errorf("the best row has other figures than in the table: %v", x)
+	}
+}
+
+// TestDumpOfUnequalPrompts: below each batch stand the lengths in it, without figures.
+func TestDumpOfUnequalPrompts(t *testing.T) {
+	r := response(t, a2)
+	r.Devices[0].Searches = []optimize.Search{evaluated(unequal(r, search.PrefillOnly))}
+	r.Devices[0].Searches[0].Candidates = r.Devices[0].Searches[0].Candidates[:1]
+	heads, got := dump(t, r)
+	for _, x := range [][2]string{{"num_input_tokens", "output_length"}, {"request_ratio", "samples"}, {"samples", "concurrency"}} {
+		if i := slices.Index(heads, x[0]); i < 0 || heads[i+1] != x[1] {
+			t.Errorf("no %s before %s in %v", x[0], x[1], heads)
 		}
+	}
+	var rows [][4]string
+	for _, x := range got {
+		rows = append(rows, [4]string{x["num_input_tokens"], x["request_ratio"], x["samples"], x["token/s"]})
+	}
+	all := func(throughput string) [][4]string {
+		return [][4]string{{"all", "1.000", "20", throughput}, {"250", "0.750", "7", ""}, {"2000", "0.250", "3", ""}}
+	}
+	if d := cmp.Diff(slices.Concat(all("15000.000"), all("30000.000"), all("45000.000")), rows); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got[4]["ttft"] != "" || got[4]["weight_GB"] != got[3]["weight_GB"] || got[4]["batch_size"] != got[3]["batch_size"] {
+		t.Errorf("details: %v", got[4])
 	}
 }

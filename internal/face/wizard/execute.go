@@ -114,6 +114,9 @@ func (w *wizard) infeasible(r *optimize.Response) *failed {
 	switch {
 	case empty.Nearest != nil:
 		f.fix = fmt.Sprintf(t.FixLimit, nearestLimits(t, empty))
+	case len(empty.Helps) > 0:
+		h := &empty.Helps[0]
+		f.fix = t.Phrase(h.What) + "\n    " + w.config.OptimizeCommand(h.Request)
 	case len(empty.Candidates) > 0 && empty.Candidates[0].Rejected == search.NoMemory:
 		f.fix = t.FixMemory
 	}

@@ -29,7 +29,7 @@ func (w *wizard) summary(command string, r *optimize.Response) {
 	} else {
 		w.phases(r)
 	}
-	fmt.Fprintf(out, "\n%s\n", t.Caution)
+	fmt.Fprintf(out, "\n%s %s\n", t.Caution, t.Depends)
 }
 
 // phases prints each phase on its own.

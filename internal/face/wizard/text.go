@@ -54,7 +54,7 @@ type Text struct {
 	Format, Own, Formats, Chance, Requests              string
 	Across, Top, Row, NoRow, NoneMeets                  string
 	RatioTitle, RatioLine, PhaseLine, Instances         string
-	Caution                                             string
+	Caution, Depends                                    string
 
 	Failed, Kind, Important, Correction          string
 	Invalid, Environment, Assumption, Infeasible string
@@ -137,7 +137,7 @@ func (l Lang) Say() *Text {
 	if l != Chinese {
 		l = English
 	}
-	t := &Text{Caution: opssession.Caution}
+	t := &Text{Caution: opssession.Caution, Depends: opssession.Depends}
 	data, err := texts.ReadFile("text/" + string(l) + ".json")
 	if err == nil {
 		err = json.Unmarshal(data, t)

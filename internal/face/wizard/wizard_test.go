@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 func flagOf(n field.Name) string { return "--" + strings.ReplaceAll(string(n), "_", "-") }
@@ -495,6 +496,24 @@ func TestClassify(t *testing.T) {
 		f := w.classify(c.err)
 		if f.kind != c.kind || f.line != c.line || f.fix == "" {
 			t.Errorf("%v: got %+v", c.err, *f)
+		}
+	}
+}
+
+// TestNoRoom: where nothing fits, the correction is the smallest change that helps, with its command.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	q := optimize.Request{Model: "Qwen/Qwen3-32B", Devices: []string{"ATLAS_800_A2_280T_32G_PCIE"}, Input: 100, Output: 10, Space: search.Space{TP: []int{1}}}
+	r, err := optimize.Run(t.Context(), new(opssession.Session), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lang, want := range map[Lang]string{English: "2 devices instead of 1, all TP sizes\n    2 devices", Chinese: "卡数由 1 增至 2，搜索所有 TP 规模\n    2 devices"} {
+		w := &wizard{Session: session(inputs(nil)), text: lang.Say(), config: &Config{
+			OptimizeCommand: func(r optimize.Request) string { return fmt.Sprintf("%d devices", r.NumDevices) },
+		}}
+		if f := w.infeasible(r); f == nil || f.fix != want {
+			t.Errorf("got %+v, want %q", f, want)
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/ops/ways"
 )
 
 // Request asks for the best deployments of several experiments.
@@ -42,10 +44,11 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	if len(r.Experiments) == 0 { // they are checked one by one, since some may fail
 		return nil, session.BadInput(errors.New("there is no experiment to run"))
 	}
-	r.Top, r.Fill = cmp.Or(r.Top, experiment.DefaultTop), true
+	r.Top, r.Table = cmp.Or(r.Top, experiment.DefaultTop), true
 	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		return experiment.Find(ctx, s, &r.How, trial.Load{}, e, true)
+		found, err := experiment.Find(ctx, s, &r.How, trial.Load{}, e, true)
+		return found, roomier(s, &r.How, e, err)
 	}); err != nil {
 		return nil, err
 	}
@@ -61,13 +64,26 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	return session.Finish(ctx, out, nil)
 }
 
+// roomier adds to the error of a model that does not fit the number of GPUs on which it does.
+func roomier(s *session.Session, how *experiment.How, e experiment.Experiment, err error) error {
+	if _, ok := errors.AsType[*experiment.NoRoomError](err); !ok {
+		return err
+	}
+	for _, n := range ways.Devices(e.Devices, ways.MostGrowth, experiment.MaxDevices) {
+		if e.Devices = n; experiment.Runs(s, how, trial.Load{}, e) == nil {
+			return fmt.Errorf("%w; %d GPUs have room", err, n)
+		}
+	}
+	return err
+}
+
 // Generate gives a deployment of an experiment that works, without a search.
 func Generate(ctx context.Context, s *session.Session, e experiment.Experiment, files session.Sources) (*Response, error) {
 	e.Mode = experiment.Aggregated
 	r := Request{Experiments: []experiment.Experiment{e}, How: experiment.How{Sources: files, Top: 1}}
 	found, err := experiment.Unsearched(ctx, s, &r.How, e)
 	if err != nil {
-		return nil, err
+		return nil, roomier(s, &r.How, e, err)
 	}
 	out := &Response{Request: r, Results: []experiment.Result{*found}, Caution: session.Caution}
 	out.chose(0)

@@ -40,7 +40,7 @@ func (x *run) widen() error {
 	err := x.workers(devices)
 	for ; err != nil && devices < min(MaxDevices, x.stage.Device.Ranks()); err = x.workers(devices) {
 		devices *= 2
-		x.out.Rejected = nil
+		x.out.Left = nil
 	}
 	if err != nil {
 		return err

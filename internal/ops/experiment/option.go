@@ -1,16 +1,20 @@
 package experiment
 
 import (
+	"errors"
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -31,12 +35,32 @@ type Result struct {
 	Nearest  workload.Limits `json:"-"` // the same
 	// Frontier is the trade-off of speed for a user and throughput of a device, if requested.
 	Frontier []Speed `json:"frontier,omitzero"`
-	// Rejected are the layouts that cannot be run, each with its reason.
+	// Rejected are the layouts that cannot be run, and in a table those without a row, each with its reason.
 	Rejected []string `json:"rejected,omitempty"`
+	Left     []Left   `json:"-"` // the same
 	Notes    []string `json:"notes"`
 	Experts  bool     `json:"-"`
 	// Score is that of the best row.
 	Score float64 `json:"-"`
+}
+
+// Left is a layout without a row, of workers for prefill or of those that generate, and why.
+type Left struct {
+	Layout  parallel.Layout
+	Prefill bool
+	Why     string
+	Kind    string // of reasons that many layouts have, each with other figures; "" for others
+}
+
+// kind is the kind of an error of a layout that cannot be run.
+func kind(err error) string {
+	switch {
+	case errors.Is(err, replica.ErrNoCache):
+		return "not enough memory"
+	case errors.Is(err, launch.ErrLayout):
+		return "the engine cannot run such a layout"
+	}
+	return ""
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency
@@ -127,6 +151,16 @@ func (x *Result) present() {
 	x.Rows, x.Notes = append([]Option{}, x.Rows...), append([]string{}, x.Notes...)
 	for i := range x.Rows {
 		x.Rows[i].present(&x.Experiment)
+	}
+	for _, l := range x.Left {
+		role := ""
+		switch {
+		case l.Prefill:
+			role = "prefill "
+		case x.Experiment.Mode == Disaggregated:
+			role = "decode "
+		}
+		x.Rejected = append(x.Rejected, role+l.Layout.Label(x.Experts)+": "+l.Why)
 	}
 	if x.Near != nil {
 		x.Near.present(&x.Experiment)

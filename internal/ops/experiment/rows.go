@@ -17,12 +17,9 @@ import (
 // summarize turns what was found into rows.
 func (x *run) summarize(ctx context.Context) error {
 	shown := x.rows[:min(len(x.rows), x.how.Top)]
-	layouts := len(shown)
-	switch {
-	case layouts == 0 && x.nearest != nil:
+	near := len(shown) == 0 && x.nearest != nil
+	if near {
 		shown = []*search.Result{x.nearest}
-	case layouts > 0 && x.how.Fill:
-		shown = slices.Concat(shown, x.further(shown))
 	}
 	options := make([]Option, len(shown))
 	notes := make([]about, len(shown))
@@ -40,52 +37,19 @@ func (x *run) summarize(ctx context.Context) error {
 	if len(shown) > 0 {
 		x.out.Tier, x.out.Notes = notes[0].tier, notes[0].notes
 	}
-	if len(x.rows) > 0 {
-		x.out.Rows = filled(options[:layouts:layouts], options[layouts:])
-	} else if len(options) > 0 {
+	if near {
 		x.out.Near = &options[0]
 		x.out.Nearest = x.eval.Judge.Nearest(&x.nearest.First, &options[0].Expected)
+	} else {
+		x.out.Rows = options
 	}
-	return nil
-}
-
-// further are deployments that carry less than the rows, as many as are missing: other units and lower loads, those with the most
-// throughput first.
-func (x *run) further(shown []*search.Result) []*search.Result {
-	within := search.Judge{Limits: x.e.Limits.Finite()}
-	var out []*search.Result
-	for i := range x.results {
-		r := &x.results[i]
-		if !r.OK || r.Dropped {
-			continue
-		}
-		for _, o := range append([]formulas.Outcome{r.Best}, r.Points...) {
-			other := *r
-			other.Best = o
-			taken := func(s *search.Result) bool { // another budget alone is no other row
-				a, b := s.Candidate, r.Candidate
-				a.Budget, b.Budget = 0, 0
-				return a == b && s.Best.Concurrency == o.Concurrency
-			}
-			if last := shown[len(shown)-1]; o.Throughput < last.Best.Throughput && o.Concurrency <= r.Best.Concurrency && within.Verdict(&o, nil) == search.Fits && !slices.ContainsFunc(slices.Concat(shown, out), taken) {
-				out = append(out, &other)
-			}
-		}
+	if !x.how.Table {
+		return nil
 	}
-	slices.SortStableFunc(out, func(a, b *search.Result) int {
-		return cmp.Or(cmp.Compare(b.Best.Throughput, a.Best.Throughput), cmp.Compare(a.Candidate.Label(true), b.Candidate.Label(true)))
-	})
-	return out[:min(len(out), max(0, x.how.Top-len(shown)))]
-}
-
-// filled adds further rows after those of the layouts, in the order of throughput: fewer rows are the first of more.
-func filled(rows, more []Option) []Option {
-	for _, o := range more {
-		if o.Throughput <= rows[len(rows)-1].Throughput {
-			rows = append(rows, o)
-		}
+	if err := x.more(ctx, shown); err != nil {
+		return err
 	}
-	return rows
+	return x.left(ctx)
 }
 
 // frontier is the best trade-offs of speed and throughput, of what was simulated and of the rows. Nothing on it is better than the best row

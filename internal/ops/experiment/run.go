@@ -37,9 +37,10 @@ type How struct {
 	search.Margin `json:"-"` // of a fleet for a load
 
 	Top int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
-	// Fill adds the next best deployments of the same layouts where fewer layouts are within the limits than rows are asked for.
-	Fill bool `json:"-"`
-	Jobs int  `json:"-"` // workers, which no answer depends on; 0 = 8
+	// Table asks for what a table has beside the best deployment of each layout: where layouts are fewer than rows, those that carry the
+	// next most, and why layouts have no row.
+	Table bool `json:"-"`
+	Jobs  int  `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
 // DefaultTop is the number of rows by default, as AIConfigurator has it.
@@ -139,7 +140,7 @@ func open(w *session.Session, how *How, load trial.Load, e Experiment) (*run, er
 	if err == nil {
 		err = x.widen()
 	}
-	x.out.Rejected = nil // units that are too small
+	x.out.Left = nil // units that are too small
 	if err != nil {
 		return x, err
 	}

@@ -114,7 +114,9 @@ func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill 
 		return x.subject.Fits(l, prefill, n, x.e.drafts()[0])
 	})
 	for i := range rejected {
-		x.out.Rejected = append(x.out.Rejected, rejected[i].Layout.Label(x.out.Experts)+": "+field.Say(rejected[i].Err, parallel.Word))
+		x.out.Left = append(x.out.Left, Left{
+			Layout: rejected[i].Layout, Prefill: prefill, Why: field.Say(rejected[i].Err, parallel.Word), Kind: kind(rejected[i].Err),
+		})
 	}
 	if len(fit) == 0 && len(rejected) > 0 {
 		x.closest = new(search.Closest(rejected))

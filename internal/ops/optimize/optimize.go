@@ -34,6 +34,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 			return nil, err
 		}
 	}
+	out.Notes = append(out.Notes, run.apart.Notes()...)
 	out.Tables, err = run.prices.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
 }
@@ -116,6 +117,7 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 		if len(t.rows) == 0 {
 			continue
 		}
+		o.apart.Add(d.Name, d, t.found())
 		if o.r.Explain {
 			o.out.Explanations = append(o.out.Explanations, t.explain(ctx))
 		}

@@ -87,10 +87,12 @@ type Search struct {
 	Safe  *Safe  `json:"safe_choice"`
 	Basis string `json:"interval_basis"`
 	// Silicon is the best row where it runs, of the guide's formulas on Ascend devices.
-	Silicon   *Silicon        `json:"silicon,omitempty"`
-	Feasible  *session.Limits `json:"nearest_limits"`
-	Artefacts []step.Effect   `json:"artefacts"` // of the policy that change the best row's step
-	Notes     []string        `json:"notes"`
+	Silicon  *Silicon        `json:"silicon,omitempty"`
+	Feasible *session.Limits `json:"nearest_limits"`
+	// Helps are the smallest changes that would help if nothing fits in memory.
+	Helps     []Help        `json:"what_would_help,omitempty"`
+	Artefacts []step.Effect `json:"artefacts"` // of the policy that change the best row's step
+	Notes     []string      `json:"notes"`
 
 	Limits workload.Limits `json:"-"`
 	// Linear and Attention are the quantization actions, as the vendor's header names them.
@@ -123,8 +125,17 @@ type Candidate struct {
 
 	Budget    int `json:"-"` // tokens of a step and data-parallel rank
 	Effective int `json:"-"` // tokens to compute of a prompt, on average
-	// Points are the batches that were sampled, whatever their latency.
-	Points []formulas.Outcome `json:"-"`
+	// Points are the batches that were sampled, whatever their latency, and Evaluated those and the best, the least throughput first.
+	Points    []formulas.Outcome `json:"-"`
+	Evaluated []Evaluated        `json:"-"`
+}
+
+// Evaluated is a batch of a layout. Rejected is the limit that it violates, Reason explains it; both are "" within the limits.
+type Evaluated struct {
+	Row
+
+	Rejected search.Verdict
+	Reason   string
 }
 
 // Point is a batch of a layout on the frontier.
@@ -164,7 +175,7 @@ type Nearest struct {
 func newResponse(r Request, m *model.Model) *Response {
 	out := &Response{
 		Request: r, Mode: "aggregation", Model: m.Name(), Accounting: cmp.Or(r.Accounting, formulas.Documented), Input: r.Input, Output: r.Output,
-		Limits: *session.LimitsOf(r.Limits), Devices: []Device{}, Notes: append([]string{}, m.Notes...), Caution: session.Caution,
+		Limits: *session.LimitsOf(r.Limits), Devices: []Device{}, Notes: append([]string{}, m.Notes...), Caution: session.GuideCaution,
 	}
 	if r.Distribution != nil {
 		out.Bins = r.Distribution.Bins
@@ -178,12 +189,20 @@ func newResponse(r Request, m *model.Model) *Response {
 	return out
 }
 
-// Say adds the command lines of the explained steps.
-func (r *Response) Say(command func(*step.Request) string) {
+// Say adds the command lines of the explained steps and of what would help.
+func (r *Response) Say(step func(*step.Request) string, search func(*Request) string) {
 	for i := range r.Explanations {
 		for k := range r.Explanations[i].Steps {
 			if s := &r.Explanations[i].Steps[k]; s.Request != nil {
-				s.Command = command(s.Request)
+				s.Command = step(s.Request)
+			}
+		}
+	}
+	for i := range r.Devices {
+		for k := range r.Devices[i].Searches {
+			helps := r.Devices[i].Searches[k].Helps
+			for j := range helps {
+				helps[j].Command = search(&helps[j].Request)
 			}
 		}
 	}
@@ -191,19 +210,24 @@ func (r *Response) Say(command func(*step.Request) string) {
 
 // near adds the candidate nearest to the limits, nil if there is none.
 func (s *Search) near(n *Nearest) {
-	if s.Nearest = n; n == nil {
-		return
+	if s.Nearest = n; n != nil {
+		s.Feasible = n.feasible(s.Limits)
 	}
+}
+
+// feasible are the limits that it meets.
+func (n *Nearest) feasible(asked workload.Limits) *session.Limits {
 	ms := func(x units.Seconds) *float64 {
 		if x == 0 {
 			return nil
 		}
 		return new(session.UpMs(x))
 	}
-	s.Feasible = &session.Limits{TTFT: ms(n.TTFT), TPOT: ms(n.TPOT)}
-	if s.Limits.Latency > 0 {
-		s.Feasible.Latency = ms(n.Latency)
+	out := &session.Limits{TTFT: ms(n.TTFT), TPOT: ms(n.TPOT)}
+	if asked.Latency > 0 {
+		out.Latency = ms(n.Latency)
 	}
+	return out
 }
 
 // Limited reports whether a search has a limit.

@@ -87,7 +87,7 @@ func TestMatchedPhases(t *testing.T) {
 		same(t, "best", []any{p, &x.Rows[0], x.Rows[0].Expected.Basis}, []any{x.Mode, x.Best, x.Basis})
 		same(t, "latencies of a phase", p == search.PrefillOnly, x.Best.TTFT > 0 && x.Best.TPOT == 0 && x.Best.Decode == nil)
 	}
-	r.Say(func(q *step.Request) string { return q.Deployment.Model })
+	r.Say(func(q *step.Request) string { return q.Deployment.Model }, func(*optimize.Request) string { return "" })
 	for i := range r.Explanations {
 		x := &r.Explanations[i]
 		same(t, "explained", []any{d.Searches[i].Best.Label, "Qwen/Qwen3-32B"}, []any{x.Label, x.Steps[0].Command})

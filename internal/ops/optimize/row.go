@@ -127,6 +127,51 @@ func NewCandidate(r *search.Result, row func(*search.Result) Row) Candidate {
 	return out
 }
 
+// evaluated are the batches of a result, with their verdicts. Only the best has what binds it.
+func (t *task) evaluated(r *search.Result) []Evaluated {
+	all := slices.Clone(r.Points)
+	if r.OK {
+		all = append(all, r.Best, r.MostQPS)
+	}
+	slices.SortStableFunc(all, func(a, b formulas.Outcome) int {
+		return cmp.Or(cmp.Compare(a.Throughput, b.Throughput), cmp.Compare(a.Batch, b.Batch))
+	})
+	j := search.Judge{Limits: t.limits, Confidence: t.r.Confidence}
+	var out []Evaluated
+	for i := range all {
+		o := &all[i]
+		same := func(x Evaluated) bool { return x.Batch == o.Batch && x.Concurrency == o.Concurrency }
+		if o.OOM != "" || slices.ContainsFunc(out, same) {
+			continue
+		}
+		best := r.OK && o.Batch == r.Best.Batch && o.Concurrency == r.Best.Concurrency
+		if best {
+			o = &r.Best
+		}
+		x := Evaluated{Row: NewRow(r, o, t.devices)}
+		if r.Load.Distribution != nil && t.mode != search.DecodeOnly {
+			x.Deal(&r.Load)
+		}
+		if !best {
+			x.Binds = search.Fits
+			x.Rejected = t.verdict(&j, r, o)
+		}
+		if x.Rejected != search.Fits {
+			x.Reason = j.Reason(x.Rejected, o)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// verdict judges an outcome as the search does.
+func (t *task) verdict(j *search.Judge, r *search.Result, o *formulas.Outcome) search.Verdict {
+	if t.evaluation == ByFormulas {
+		return j.Verdict(o, nil)
+	}
+	return j.Verdict(o, new(t.expect(r, o)))
+}
+
 // row is a result at its best, with its intervals.
 func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
@@ -40,6 +42,7 @@ type optimization struct {
 	named   *engine.Profile // the engine asked for
 	overlay *calibration.Overlay
 	prices  *prices.Prices
+	apart   session.Unlike // of the devices
 }
 
 // task is the search of one phase on one device in progress.
@@ -77,6 +80,9 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 	if t.base, err = o.base(d, t.engine); err != nil {
 		return nil, err
 	}
+	if err = t.onDrafts(); err != nil {
+		return nil, err
+	}
 	t.problem = t.formulas()
 	policy := &t.problem.Spec.Policy
 	if t.coster, err = o.prices.Coster(d, t.base.Pricing, tensorcast.Is(policy), policy.FreeUnsupported); err != nil {
@@ -88,6 +94,19 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 
 // run searches, and sums up what was found.
 func (t *task) run(ctx context.Context) error {
+	if err := t.find(ctx); err != nil {
+		return err
+	}
+	t.summarize(ctx)
+	var err error
+	if t.out.Helps, err = t.helps(ctx); err != nil {
+		return err
+	}
+	return t.meter(ctx)
+}
+
+// find searches.
+func (t *task) find(ctx context.Context) error {
 	candidates := t.candidates()
 	if len(candidates) == 0 {
 		return session.BadInput(errNoCombination(t.r.Space, t.devices))
@@ -119,8 +138,7 @@ func (t *task) run(ctx context.Context) error {
 		}
 	}
 	t.rows = search.Best(t.results, search.ByLabel)
-	t.summarize(ctx)
-	return t.meter(ctx)
+	return nil
 }
 
 // meter finds the energy of the rows that were simulated.
@@ -234,6 +252,24 @@ func (t *task) rates() []float64 {
 	return deployment.Acceptance(t.model, t.device, draft.MTP, usualDrafts)
 }
 
+// onDrafts notes a draft token without an acceptance rate: the guide takes one more token than there are rates, and counts it as never
+// accepted. A simulation needs all rates.
+func (t *task) onDrafts() error {
+	most, rates := 0, t.rates()
+	if len(t.r.Space.MTP) > 0 {
+		most = slices.Max(t.r.Space.MTP)
+	}
+	switch {
+	case most <= len(rates) || t.r.AcceptanceRates == nil && t.evaluation == BySimulation:
+	case t.evaluation == BySimulation:
+		return field.Errorf("%s %d on %s needs as many %s, got %d", mtpTokens, most, t.device.Name, field.Name("mtp_acceptance_rates"), len(rates))
+	default:
+		t.out.Notes = append(t.out.Notes, fmt.Sprintf("draft token %d has no acceptance rate and counts as never accepted; the rates are %s",
+			most, strings.Trim(fmt.Sprint(rates), "[]")))
+	}
+	return nil
+}
+
 // summarize turns what was found into values.
 func (t *task) summarize(ctx context.Context) {
 	spec := &t.problem.Spec
@@ -247,7 +283,9 @@ func (t *task) summarize(ctx context.Context) {
 	}
 	t.out.Linear, t.out.Attention = t.actions()
 	for i := range t.results {
-		t.out.Candidates = append(t.out.Candidates, NewCandidate(&t.results[i], t.row))
+		c := NewCandidate(&t.results[i], t.row)
+		c.Evaluated = t.evaluated(&t.results[i])
+		t.out.Candidates = append(t.out.Candidates, c)
 	}
 	for _, r := range t.rows {
 		t.out.Rows = append(t.out.Rows, t.row(r))
@@ -326,6 +364,18 @@ func (t *task) actions() (linear, attention string) {
 		}
 	}
 	return linear, attention
+}
+
+// found is how the figures of a search are found.
+func (t *task) found() session.Found {
+	by, kernels := "simulation", "eager"
+	if t.evaluation == ByFormulas {
+		by = "the guide's formulas"
+	}
+	if t.problem.Spec.Compile {
+		kernels = "compiled"
+	}
+	return session.Found{Format: t.problem.Spec.Quant.Dense.Name(), By: by + " (" + kernels + ")"}
 }
 
 // SafeChance is the chance from which a deployment is called safe.

@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/ways"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -34,7 +35,10 @@ func (p *planning) changes(ctx context.Context, r *Response) error {
 	errs := make([]error, len(asked))
 	p.done.more("finding what would change the answer", len(asked))
 	err := pool.Each(ctx, len(asked), experiment.AtATime, func(i int) {
-		found[i], errs[i] = p.take(ctx, best, asked[i])
+		found[i], errs[i] = ways.Take(asked[i], func(c *Change) (bool, error) {
+			err := p.change(ctx, best, c)
+			return c.Meets, err
+		})
 		p.done.add()
 	})
 	if err = cmp.Or(err, pool.Bug(errs...)); err != nil {
@@ -63,31 +67,6 @@ func (p *planning) widen(r *Request) {
 	if p.r.Engines == nil || slices.Contains(p.r.Engines, r.Engines[0]) {
 		r.Engines = p.r.Engines
 	}
-}
-
-// take is the first step of a way that meets the limits, otherwise the first that runs; where none does, the first with its error.
-func (p *planning) take(ctx context.Context, best *Found, w way) (*Change, error) {
-	var runs *Change
-	var first error
-	running := 0
-	for i := range w {
-		c := &w[i]
-		if err := p.change(ctx, best, c); err != nil {
-			first = cmp.Or(first, err)
-			continue
-		}
-		if c.Meets {
-			return c, nil
-		}
-		runs = cmp.Or(runs, c)
-		if running++; running == mostRunning {
-			break
-		}
-	}
-	if runs != nil {
-		return runs, nil
-	}
-	return &w[0], first
 }
 
 // fill takes over what was found.
@@ -147,7 +126,7 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 
 // alternatives are the requests of the changes.
 func (p *planning) alternatives(best *Found) []way {
-	w := &ways{r: p.r, base: best.Experiment}
+	w := &changing{r: p.r, base: best.Experiment}
 	if !best.Meets {
 		p.meeting(best, w)
 		p.more(best, w.add)
@@ -162,7 +141,7 @@ func (p *planning) alternatives(best *Found) []way {
 }
 
 // safer is the same with more certainty, where the answer has less.
-func (p *planning) safer(best *Found, w *ways) {
+func (p *planning) safer(best *Found, w *changing) {
 	if !p.r.Limits.Finite().Any() || best.Chance >= SafeConfidence || p.r.Confidence >= SafeConfidence {
 		return
 	}

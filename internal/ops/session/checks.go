@@ -100,6 +100,10 @@ func checkImage(m *model.Model, height, width int) error {
 		return noVision("image_height", m)
 	case m.Vision == nil:
 		return noVision("image_width", m)
+	case width == 0:
+		return field.Errorf("%s needs %s", field.Name("image_height"), field.Name("image_width"))
+	case height == 0:
+		return field.Errorf("%s needs %s", field.Name("image_width"), field.Name("image_height"))
 	}
 	return errors.Join(
 		field.Between("image_height", height, 1, maxPixels),

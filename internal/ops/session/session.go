@@ -18,6 +18,12 @@ import (
 // Caution ends every result.
 const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
+// Depends says what a model of the hardware leaves out, and GuideCaution ends every result of the commands of the Ascend guide, which says so.
+const (
+	Depends      = "What a deployment reaches depends on its runtime, topology, software stack and traffic."
+	GuideCaution = Caution + " " + Depends
+)
+
 // Session is the source of models and devices beyond the built-in ones, and the receiver of
 // progress reports. Its zero value has the built-in ones only.
 type Session struct {

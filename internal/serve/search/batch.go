@@ -90,8 +90,8 @@ func (s *batchSearch) run() found {
 	if s.waves || tied {
 		tied = s.rise(&f, bottom) || tied
 	}
-	if tied { // more requests only wait
-		f.binds = Fits
+	if tied {
+		f.binds = Saturated
 	}
 	if !f.ok && f.binds == s.r.ends() {
 		f.binds = s.judge.Verdict(&f.first, nil)
@@ -184,7 +184,7 @@ func bisectBatch(exact evaluate, r Range, j *Judge) found {
 			lo, hi = hi, min(2*hi, r.Max)
 		}
 	}
-	f.best, f.ok, f.binds = f.first, true, RangeEnds
+	f.best, f.ok, f.binds = f.first, true, r.ends()
 	recorded := false
 	for lo <= hi {
 		mid := (lo + hi) / 2

@@ -91,7 +91,10 @@ func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, wind
 	if f.first.Batch != r.Min {
 		t.Errorf("the first batch is %d, want %d", f.first.Batch, r.Min)
 	}
-	if f.binds == Fits { // then a larger batch is feasible and no better
+	if f.binds == Fits {
+		t.Error("the search does not say what binds")
+	}
+	if f.binds == Saturated { // then a larger batch is feasible and no better
 		free := func(b int) bool {
 			o := exact.outcome(b)
 			return verdict(&o, l) == Fits && o.Throughput >= f.best.Throughput*(1-2*same)

@@ -150,17 +150,20 @@ func (p *Formulas) budgets() []int {
 // one of unequal prompts, each step of which is another, for no more than many.
 func (p *Formulas) batches(l *formulas.Load) Range {
 	r := p.Range
+	most := func(n int, ends Verdict) {
+		if n = max(1, n); n < r.Max && n >= r.Min {
+			r.Max, r.Ends = n, ends
+		}
+	}
 	switch {
 	case p.Mode == Aggregated && l.Chunked():
-		if most := max(1, l.Budget/l.PP); most < r.Max && most >= r.Min {
-			r.Max, r.Ends = most, OverBudget
-		}
+		most(l.Budget/l.PP, OverBudget)
 	case p.Mode == PrefillOnly && p.Judge.Limits.TTFT == 0 && !r.Given:
 		const few = 4
-		r.Max = max(r.Min, min(r.Max, few*max(1, l.Budget/l.EffectiveInput())))
+		most(few*max(1, l.Budget/l.EffectiveInput()), Saturated)
 	case p.Mode == PrefillOnly && l.Distribution != nil:
 		const many = 1024
-		r.Max = max(r.Min, min(r.Max, many*l.Budget/l.EffectiveInput()))
+		most(max(r.Min, many*l.Budget/l.EffectiveInput()), Saturated)
 	}
 	return r
 }

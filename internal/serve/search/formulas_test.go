@@ -186,8 +186,8 @@ func TestPrefillWithoutLimit(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p.Load.Input, p.Load.HitRate = x.input, x.hit
-			if r := p.Evaluate(t.Context(), c, math.Inf(-1)); !r.OK || r.Best.Batch != x.want {
-				t.Errorf("want batch %d, got %d", x.want, r.Best.Batch)
+			if r := p.Evaluate(t.Context(), c, math.Inf(-1)); !r.OK || r.Best.Batch != x.want || r.Binds != search.Saturated {
+				t.Errorf("want batch %d, got %d, bound by %q", x.want, r.Best.Batch, r.Binds)
 			}
 		})
 	}
@@ -195,7 +195,7 @@ func TestPrefillWithoutLimit(t *testing.T) {
 		p.Load.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}}}
 		p.Load.Input, p.Load.HitRate = 0, 0
 		const steps = 4
-		if r := p.Evaluate(t.Context(), c, math.Inf(-1)); !r.OK || r.Best.Batch > steps*8192/2000 || r.Binds != search.RangeEnds {
+		if r := p.Evaluate(t.Context(), c, math.Inf(-1)); !r.OK || r.Best.Batch > steps*8192/2000 || r.Binds != search.Saturated {
 			t.Errorf("batch %d, bound by %q: want a few steps", r.Best.Batch, r.Binds)
 		}
 	})
@@ -211,8 +211,8 @@ func TestSmallest(t *testing.T) {
 	p.Matched = true
 	c := search.Space{TP: []int{8}}.Resolve(8).Enumerate(8, false)[0]
 	r := p.Evaluate(t.Context(), c, math.Inf(-1))
-	if r.Best.Batch != 2 || r.Binds != search.Fits {
-		t.Errorf("want batch 2 bound by nothing, got %d, %q", r.Best.Batch, r.Binds)
+	if r.Best.Batch != 2 || r.Binds != search.Saturated {
+		t.Errorf("want batch 2, which larger ones do not beat; got %d, bound by %q", r.Best.Batch, r.Binds)
 	}
 	near(t, "TTFT", 318.33, r.Best.TTFT.Ms(), promised)
 	if r.MostQPS.Batch != 23 {

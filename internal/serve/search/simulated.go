@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sort"
 	"sync"
 
@@ -380,6 +381,21 @@ func (s *Simulated) loads(c *Candidate, last int) []int {
 		first = s.Range.Min * c.UnitRanks()
 	}
 	return ladder(first, last, c.UnitRanks())
+}
+
+// Lower are the loads below one of a candidate, in requests in flight of all copies, the highest first: as many as a search tries, with
+// another batch each.
+func (s *Simulated) Lower(c *Candidate, requests int) []int {
+	own := requests / c.times()
+	loads := s.loads(c, own)
+	var out []int
+	batch := c.Batch(own)
+	for _, n := range slices.Backward(loads[:max(0, len(loads)-1)]) {
+		if b := c.Batch(n); b < batch {
+			batch, out = b, append(out, n*c.times())
+		}
+	}
+	return out
 }
 
 // start is where to begin: at the first load that nearly reaches the bound of the last, or
