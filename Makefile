@@ -29,7 +29,7 @@ MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./inte
 
 # The race detector makes everything ten times slower, so it runs only the tests made for it: TestConcurrent… with small inputs,
 # in the packages that share work between goroutines or serve several clients.
-CONCURRENT := ./internal/basic/pool ./internal/ops/sweep ./internal/evidence/calibrate ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
+CONCURRENT := ./internal/basic/pool ./internal/ops/sweep ./internal/evidence/calibrate ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli ./internal/face/cli/disk
 
 .PHONY: build
 build: ## a static binary, bin/plimsoll, without debug information

@@ -84,7 +84,7 @@ func TestKills(t *testing.T) {
 				}
 				w.again(t, l, s, dir)
 			}
-			t.Logf("%d of %d processes killed", killed, n)
+			t.Logf("%s: %d of %d processes killed", w.name(), killed, n)
 		})
 	}
 }

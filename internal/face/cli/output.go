@@ -97,7 +97,7 @@ func (e *Env) precious(target string) error {
 	return nil
 }
 
-var errPrecious = errors.New("has a repository, the home directory or the working directory, which --force does not replace")
+var errPrecious = errors.New("is or holds the home directory, the working directory or a repository; --force does not replace it")
 
 // create writes a file that a flag names, "" for none, as a whole: after a failure the file is as it was. "-" is standard output.
 func (e *Env) create(flag, name string, fill func(io.Writer) error) error {

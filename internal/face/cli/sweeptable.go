@@ -117,7 +117,7 @@ func (t *sweepTable) adopt(target string, restart bool) error {
 	d, journal := t.env.disk(), t.env.target(target+".journal")
 	for name, want := range map[string]bool{t.env.target(target): true, journal: false} {
 		if _, err := d.Sys.Stat(name); (err == nil) != want {
-			return nil //nolint:nilerr // there is no part, or a journal
+			return nil // there is no part, or a journal
 		}
 	}
 	return d.Rename(t.env.target(target), journal)
@@ -188,7 +188,7 @@ func (t *sweepTable) progress(line *progress, quiet bool) func(session.Progress)
 func (t *sweepTable) finished(name string) (bool, error) {
 	part, file, err := t.env.openPart(name)
 	if _, unread := errors.AsType[*fs.PathError](err); unread {
-		return false, nil //nolint:nilerr // nothing is there, or writing says what is wrong
+		return false, nil // nothing is there, or writing says what is wrong
 	}
 	if err == nil {
 		defer file.Close() //nolint:errcheck // it was only read

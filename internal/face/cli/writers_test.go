@@ -121,12 +121,12 @@ func (w *writer) plain(inputs, out string) []string {
 }
 
 // line is the command line.
-func (w *writer) line(inputs string, more ...string) []string {
+func (w *writer) line(inputs string) []string {
 	args := w.plain(inputs, w.out)
 	if w.old["plan.json"] != "" || w.flag == "--save-dir" {
 		args = append(args, "--force")
 	}
-	return append(args, more...)
+	return args
 }
 
 // laboratory is what tests of writers share: inputs, and simulations that are known.
@@ -310,7 +310,7 @@ func TestWriterFaults(t *testing.T) {
 					w.stops(t, l, s, at)
 				}
 			}
-			t.Logf("%d operations", n)
+			t.Logf("%s: %d operations", w.name(), n)
 		})
 	}
 }
@@ -322,6 +322,34 @@ func (w *writer) name() string {
 		words[0] += " " + words[1]
 	}
 	return words[0] + " " + w.flag
+}
+
+// TestPutBack: a run that was killed between two renames, where the system has no exchange, leaves no folder; the next run puts the old
+// one back before it looks, and says so.
+func TestPutBack(t *testing.T) {
+	t.Parallel()
+	l := newLaboratory(t)
+	i := slices.IndexFunc(writers(), func(w writer) bool { return w.name() == "files --out" })
+	w := writers()[i]
+	dir := w.start(t)
+	sys := &disktest.Faults{System: disk.OS{}, NoExchange: true}
+	if o := l.runs(dir, sys, w.line(l.inputs)...); o.code != 0 {
+		t.Fatal(o.talk)
+	}
+	at := slices.Index(sys.Ops(), "rename "+w.out) + 1
+	dir = w.start(t)
+	before, _ := files(t, dir)
+	_ = l.runs(dir, &disktest.Faults{System: disk.OS{}, NoExchange: true, At: at, Stop: true}, w.line(l.inputs)...)
+	if _, err := os.Stat(filepath.Join(dir, w.out)); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("operation %d is not between the renames: %q", at, sys.Ops())
+	}
+	o := l.runs(dir, nil, w.plain(l.inputs, w.out)...)
+	want := "plimsoll: note: put back " + filepath.Join(dir, w.out) + ", which a killed run had moved aside\n" +
+		"plimsoll: error: --out " + w.out + ": is not empty; --force replaces it\n"
+	after, left := files(t, dir)
+	if d := cmp.Diff(before, after); o.code != cli.ExitUsage || o.talk != want || d != "" || len(left) > 0 {
+		t.Errorf("exit %d: %s\nleft %v (-want +got):\n%s", o.code, o.talk, left, d)
+	}
 }
 
 // fails lets an operation fail.

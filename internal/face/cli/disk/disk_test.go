@@ -224,7 +224,7 @@ func TestFaults(t *testing.T) {
 					t.Errorf("success, and not written: %v", got)
 				case err == nil && len(leftovers(t, dir)) > 0 || left && len(leftovers(t, dir)) == 0:
 					t.Errorf("error %v, left %v", err, leftovers(t, dir))
-				case w.pieces && err != nil && !left && !contains(got, w.before):
+				case w.pieces && err != nil && !left && contains(got, map[string]string{"m/a": "new"}):
 					t.Errorf("a part was written: %v", got)
 				}
 				if op := sys.Failed(); len(leftovers(t, dir)) > 0 && !strings.HasPrefix(op, "remove") && op != "close lock" {
@@ -390,7 +390,6 @@ func TestOtherMachine(t *testing.T) {
 // TestOthersFiles: names that are not exactly those of workspaces of the target are not touched.
 func TestOthersFiles(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
 	keep := map[string]string{
 		".a.plimsoll-0123456789abcdef":        "a file",
 		".a.plimsoll-notes/x":                 "a folder of the user",
@@ -401,7 +400,7 @@ func TestOthersFiles(t *testing.T) {
 		".a.plimsoll-0123456789abcdef.old/on": "longer",
 	}
 	w := write{before: keep}
-	dir = w.start(t)
+	dir := w.start(t)
 	if err := on(disk.OS{}).Write(filepath.Join(dir, "a"), text("new")); err != nil {
 		t.Fatal(err)
 	}
@@ -475,6 +474,51 @@ func TestWorkingDirectory(t *testing.T) {
 	}
 	if after, err := os.Stat("."); err != nil || !os.SameFile(before, after) {
 		t.Errorf("another folder: %v", err)
+	}
+}
+
+// meddling is a file system on which something happens just before a name is given.
+type meddling struct {
+	disk.System
+
+	noExchange bool
+	before     func()
+}
+
+func (m meddling) Exchange(a, b string) error {
+	if m.noExchange {
+		return errors.ErrUnsupported
+	}
+	m.before()
+	return m.System.Exchange(a, b)
+}
+
+func (m meddling) Rename(from, to string) error {
+	m.before()
+	return m.System.Rename(from, to)
+}
+
+// TestFilledMeanwhile: an empty folder that somebody fills while its content is made is not replaced.
+func TestFilledMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, noExchange := range []bool{false, true} {
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out")
+		if err := os.Mkdir(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		fill := sync.OnceFunc(func() { must(t, os.WriteFile(filepath.Join(out, "theirs"), []byte("x"), 0o666)) })
+		err := on(meddling{disk.OS{}, noExchange, fill}).Create(out, folder("new", "a"))
+		if got := found(t, dir); !errors.Is(err, disk.ErrNotEmpty) || !cmp.Equal(got, map[string]string{"out/theirs": "x"}) {
+			t.Errorf("without exchange %v: %v, %v", noExchange, got, err)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -16,8 +16,8 @@ type place struct {
 	mode    fs.FileMode
 }
 
-// find finds what there is, without what killed runs left.
-func (d *Disk) find(target string) (*place, error) {
+// find finds what there is, without what killed runs left, and refuses what cannot be written or is not to be replaced.
+func (d *Disk) find(target string, replace bool) (*place, error) {
 	parent := filepath.Dir(target)
 	d.clear(parent, filepath.Base(target))
 	p := &place{vacant: true, mode: 0o777}
@@ -32,6 +32,13 @@ func (d *Disk) find(target string) (*place, error) {
 	here, _ := d.Sys.Stat(".")
 	p.exists, p.vacant, p.mode = true, vacant(entries), info.Mode().Perm()
 	p.fixed = parent == target || here != nil && os.SameFile(here, info)
+	switch {
+	case err != nil:
+	case !p.vacant && !replace:
+		err = ErrNotEmpty
+	case !p.vacant && p.fixed:
+		err = ErrBusy
+	}
 	return p, fault(err)
 }
 

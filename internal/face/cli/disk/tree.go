@@ -47,14 +47,10 @@ func (d *Disk) write(target string, files []Content, replace bool) error {
 
 // put writes a folder, unless another run makes or removes one there meanwhile: again is set then.
 func (d *Disk) put(target string, files []Content, replace bool) (again bool, err error) {
-	p, err := d.find(target)
+	p, err := d.find(target, replace)
 	switch {
 	case err != nil:
 		return false, err
-	case !p.vacant && !replace:
-		return false, fault(ErrNotEmpty)
-	case !p.vacant && p.fixed:
-		return false, fault(ErrBusy)
 	case p.fixed:
 		return false, d.Merge(target, files)
 	}
@@ -69,7 +65,8 @@ func (d *Disk) put(target string, files []Content, replace bool) (again bool, er
 	switch {
 	case !p.refused || errors.Is(err, ErrNotEmpty):
 		return false, err
-	case errors.Is(err, syscall.EBUSY) && !p.vacant: // another file system begins there
+	case !p.vacant && (errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EXDEV)):
+		// Another file system begins there, or it is of the image of a container.
 		return false, fault(ErrBusy)
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return true, err
@@ -109,14 +106,9 @@ func (d *Disk) Try(target string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := d.find(target)
-	switch {
-	case err != nil:
+	p, err := d.find(target, replace)
+	if err != nil {
 		return err
-	case !p.vacant && !replace:
-		return fault(ErrNotEmpty)
-	case !p.vacant && p.fixed:
-		return fault(ErrBusy)
 	}
 	err = d.probe(filepath.Dir(target), filepath.Base(target))
 	if err != nil && p.exists && p.vacant {
