@@ -70,10 +70,10 @@ func writers() []writer {
 		return w
 	}
 	all := []writer{
-		folder(smallPlan+" --deployment-target slurm", "--out", "plan"),
+		like(folder(smallPlan+" --deployment-target slurm", "--out", "plan")),
 		like(folder("files IN/plan/plan.json --deployment-target slurm", "--out", "deploy")),
 		like(folder("measure Qwen/Qwen3-8B --gpus 1 --system h200_sxm --isl 256 --osl 8 --ttft 2000 --tpot 30 --engine vllm --serving-mode agg -q", "--write", "runs")),
-		like(folder("measure --kernels", "--write", "kernels")),
+		folder("measure --kernels", "--write", "kernels"),
 		like(file("measure --kernels --from IN/kernels.json --system h200_sxm", "--out", "mine.yaml")),
 		like(tree("default", " --total-gpus 1 --ttft 1000 --tpot 30 --top-n 1", "Qwen_Qwen3-8B_h200_sxm_vllm_isl256_osl8_ttft1000_tpot30")),
 		like(tree("generate", " --total-gpus 1", "Qwen_Qwen3-8B_h200_sxm_vllm_isl256_osl8_ttft2000_tpot30")),
@@ -89,7 +89,7 @@ func writers() []writer {
 		like(file("calibrate --from-results IN/result.json", "--write-rows", "rows.csv")),
 		like(file("calibrate --perf-data IN/kernels --system h200_sxm", "--surfaces", "surfaces.bin")),
 		like(file("accuracy IN/rows.csv -j 1", "--per-row", "rows.csv")),
-		file("optimize"+smallShape+" --no-terminal-plots", "--csv", "a.csv"),
+		like(file("optimize"+smallShape+" --no-terminal-plots", "--csv", "a.csv")),
 		like(file("optimize"+smallShape+" --no-terminal-plots", "--plot", "a.svg")),
 		file("optimize"+smallShape+" --no-terminal-plots", "--chrome-trace", "a.json"),
 		like(file("step Qwen/Qwen3-8B --decode", "--chrome-trace", "a.json")),
@@ -97,7 +97,7 @@ func writers() []writer {
 		like(file(smallRun, "--per-request", "a.csv")),
 		like(within("pages --engine IN/engine", "--playground", "site", "index.html", "page.js")),
 		within("help sweep", "--man-dir", "man", "plimsoll-sweep.1"),
-		file("version", "--memprofile", "mem.prof"),
+		like(file("version", "--memprofile", "mem.prof")),
 		like(file("version", "--cpuprofile", "cpu.prof")),
 	}
 	for i := range all {

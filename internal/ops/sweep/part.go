@@ -94,7 +94,7 @@ type Part struct {
 	Heading Heading
 	// Size is the bytes up to the end of the last whole line; what follows was cut off while it was written.
 	Size int64
-	// Damaged are the lines that are not as they were written. Their rows are missing.
+	// Damaged are the lines that are not as they were written, with one that was cut off. Their rows are missing.
 	Damaged int
 
 	// Failed and Over are the rows of cells that failed, and of those over their limits.
@@ -130,6 +130,9 @@ func ReadPart(from io.ReaderAt, size int64) (*Part, error) {
 	}
 	if p.Size == 0 {
 		return nil, errors.New("it is empty")
+	}
+	if p.Size < size {
+		p.Damaged++
 	}
 	return p, nil
 }

@@ -386,7 +386,7 @@ func TestMergeRefuses(t *testing.T) {
 		{[][]byte{shards[0], other}, "shard 1 is of a different grid"},
 		{[][]byte{change(`"program":"test"`, `"program":"next"`), second}, "shard 1 is of the program test, not next"},
 		{[][]byte{change(`"gpus":1,"workloads"`, `"gpus":2,"workloads"`), second}, "the key is not that of its request"},
-		{[][]byte{shards[0][:len(shards[0])-2], second}, "shard 0 of 2 lacks 1 of its 4 rows"},
+		{[][]byte{shards[0][:len(shards[0])-2], second}, "shard 0 of 2 lacks 1 of its 4 rows, the first is that of cell 3; 1 line damaged"},
 		{[][]byte{bytes.Replace(slices.Clone(shards[0]), []byte(`"gpus":1,"workloads"`), []byte(`"gpus":2,"workloads"`), 1), second}, "shard 0 of 2 lacks 1 of its 4 rows, the first is that of cell 0; 1 line damaged"},
 	} {
 		var all []*sweep.Part
