@@ -41,7 +41,8 @@ func outputVar(into *pflag.FlagSet, dst *string, kind outputKind, name, usage st
 
 // tryOutputs reports outputs of a command that could not be written, before it works for them.
 func (e *Env) tryOutputs(cmd *cobra.Command) error {
-	force, _ := cmd.Flags().GetBool("force") // most commands do not have it
+	replace := cmd.Flags().Lookup("force") // nil for most commands
+	force := replace != nil && replace.Value.String() == "true"
 	var errs []error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if kind := f.Annotations[outputKey]; kind != nil {
@@ -151,7 +152,10 @@ func (e *Env) target(name string) string {
 
 // disk is where files are written.
 func (e *Env) disk() *disk.Disk {
-	host, _ := os.Hostname()
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
 	d := &disk.Disk{Sys: e.Disk, Host: host, Now: e.Now, Restored: func(name string) {
 		e.Note("put back " + name + ", which a killed run had moved aside")
 	}}

@@ -29,9 +29,9 @@ func (d *Disk) find(target string, replace bool) (*place, error) {
 		return p, fault(missing(err))
 	}
 	entries, err := d.Sys.ReadDir(target)
-	here, _ := d.Sys.Stat(".")
+	here, lost := d.Sys.Stat(".")
 	p.exists, p.vacant, p.mode = true, vacant(entries), info.Mode().Perm()
-	p.fixed = parent == target || here != nil && os.SameFile(here, info)
+	p.fixed = parent == target || lost == nil && os.SameFile(here, info)
 	switch {
 	case err != nil:
 	case !p.vacant && !replace:

@@ -136,23 +136,27 @@ func (w *workspace) exchange(replace bool) error {
 // swap moves the target aside and the new folder in its place.
 func (w *workspace) swap(replace bool) error {
 	sys, old := w.disk.Sys, w.path(oldName)
-	var err error
+	var taken error
 	for range attempts {
-		if err = missing(sys.Rename(w.target, old)); err != nil {
+		if err := missing(sys.Rename(w.target, old)); err != nil {
 			return err
 		}
-		if entries, _ := sys.ReadDir(old); !replace && !vacant(entries) {
+		entries, err := sys.ReadDir(old)
+		switch {
+		case missing(err) != nil:
+			return err
+		case !replace && !vacant(entries):
 			return ErrNotEmpty
 		}
-		if err = sys.Rename(w.path(newName), w.target); !errors.Is(err, fs.ErrExist) {
-			return err
+		if taken = sys.Rename(w.path(newName), w.target); !errors.Is(taken, fs.ErrExist) {
+			return taken
 		}
 		// Another run's folder got the name meanwhile, and is replaced in turn.
 		if err := missing(errors.Join(w.disk.empty(old, ""), sys.Remove(old))); err != nil {
 			return err
 		}
 	}
-	return err
+	return taken
 }
 
 // build makes a folder with files, and writes all of it to the disk.

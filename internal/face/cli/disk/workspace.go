@@ -147,7 +147,10 @@ func (d *Disk) Clear(target string) { d.clear(filepath.Dir(target), filepath.Bas
 // clear removes the workspaces that killed runs left for an entry of a folder. A folder that one of them had moved aside is put
 // back. What cannot be removed is left to the next run.
 func (d *Disk) clear(parent, base string) {
-	entries, _ := d.Sys.ReadDir(parent) // the write says what is wrong with it
+	entries, err := d.Sys.ReadDir(parent)
+	if err != nil {
+		return // the write says what is wrong
+	}
 	for _, e := range entries {
 		mark, ours := strings.CutPrefix(e.Name(), prefix(base))
 		if !ours || !isMark(mark) || !e.IsDir() {

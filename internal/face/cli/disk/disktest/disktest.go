@@ -161,7 +161,10 @@ type file struct {
 func (f *file) Write(p []byte) (int, error) {
 	n := 0
 	if f.sys.next() {
-		n, _ = f.File.Write(p[:len(p)/2])
+		var err error
+		if n, err = f.File.Write(p[:len(p)/2]); err != nil {
+			return n, err
+		}
 	}
 	if err := f.sys.step("write", f.name); err != nil {
 		return n, err
