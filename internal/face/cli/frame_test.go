@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -252,6 +253,22 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("a", "two")
+	for link, to := range map[string]string{"link": "a", "dangling": "b"} {
+		at := filepath.Join(env.WorkDir, link)
+		if err := errors.Join(os.Symlink(to, at), env.create("out", link, write(link, nil))); err != nil {
+			t.Fatal(err)
+		}
+		check(to, link)
+		if got, err := os.Readlink(at); err != nil || got != to {
+			t.Errorf("%s: want a link to %s, got %s, %v", link, to, got, err)
+		}
+		if err := os.Remove(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(env.WorkDir, "b")); err != nil {
+		t.Fatal(err)
+	}
 	if err := env.create("out", "-", write("out", nil)); err != nil || stdout.String() != "out" {
 		t.Errorf("-: want the text on stdout, got %q, %v", stdout, err)
 	}

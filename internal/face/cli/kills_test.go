@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +22,9 @@ func asProcess() {
 	env := cli.OSEnv()
 	if at, err := strconv.Atoi(os.Getenv(killVariable)); err == nil {
 		env.Disk = &disktest.Faults{System: disk.OS{}, At: at, Kill: func() {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Kill()
+			}
 			select {} // until it arrives
 		}}
 	}
@@ -106,6 +107,5 @@ func (w *writer) process(t *testing.T, l *laboratory, dir string, at int, after 
 		defer timer.Stop()
 	}
 	_ = cmd.Wait()
-	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return status.ExitStatus(), status.Signaled() && status.Signal() == syscall.SIGKILL
+	return cmd.ProcessState.ExitCode(), cmd.ProcessState.ExitCode() < 0
 }

@@ -141,11 +141,22 @@ func contents(files []launch.File) []disk.Content {
 	return out
 }
 
-// target is the path of something to write. A link stays a link.
+// target is the path of something to write. A link stays a link, also one to nothing yet.
 func (e *Env) target(name string) string {
+	const most = 40 // links, as Linux follows
 	path := e.path(name)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	for range most {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
 	}
 	return path
 }
