@@ -42,7 +42,7 @@ test: ## every test, and those of the tools
 
 .PHONY: kills
 kills: ## KILLS processes of every command that writes are killed, and every operation of them on the disk fails once
-	PLIMSOLL_KILLS=$(KILLS) $(TESTED) go test $(QUICK) -timeout $(TIMEOUT) -count 1 -v -run '^(TestKills|TestWriter)' ./internal/face/cli | grep -v '^=== '
+	PLIMSOLL_KILLS=$(KILLS) $(TESTED) go test $(QUICK) -timeout $(TIMEOUT) -count 1 -v -run '^(TestKills|TestWriter)' ./internal/face/cli
 
 .PHONY: race
 race: ## the TestConcurrent tests under the race detector, if there is a C compiler
