@@ -1,4 +1,4 @@
-# Targets: build test check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test kills check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -7,6 +7,7 @@ LINT      := go tool -modfile=tools/go.mod golangci-lint
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 CC_FOUND  := $(shell command -v $(or $(CC),cc) || command -v gcc)
 FUZZTIME  ?= 10s
+KILLS     ?= 20
 # For one package, on a slow machine that does other work too.
 TIMEOUT   ?= 18m
 # Without debug information packages compile in about five sixths of the time, and test binaries link in half. tools/pytypes and
@@ -28,7 +29,7 @@ MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./inte
 
 # The race detector makes everything ten times slower, so it runs only the tests made for it: TestConcurrent… with small inputs,
 # in the packages that share work between goroutines or serve several clients.
-CONCURRENT := ./internal/basic/pool ./internal/ops/sweep ./internal/evidence/calibrate ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
+CONCURRENT := ./internal/basic/pool ./internal/ops/sweep ./internal/evidence/calibrate ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli ./internal/face/cli/disk
 
 .PHONY: build
 build: ## a static binary, bin/plimsoll, without debug information
@@ -38,6 +39,10 @@ build: ## a static binary, bin/plimsoll, without debug information
 test: ## every test, and those of the tools
 	$(TESTED) go test $(QUICK) -timeout $(TIMEOUT) ./...
 	$(TESTED) go -C tools test $(QUICK) -count 1 ./... # what they read of this module is unknown to the cache
+
+.PHONY: kills
+kills: ## KILLS processes of every command that writes are killed, and every operation of them on the disk fails once
+	PLIMSOLL_KILLS=$(KILLS) $(TESTED) go test $(QUICK) -timeout $(TIMEOUT) -count 1 -v -run '^(TestKills|TestWriter)' ./internal/face/cli
 
 .PHONY: race
 race: ## the TestConcurrent tests under the race detector, if there is a C compiler

@@ -45,7 +45,7 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	fs.BoolVar(&f.Uncalibrated, "untuned", false, "predict without calibration")
 	perfData(fs, &f.PerfData)
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "parallel workers")
-	fs.StringVar(&f.perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
+	outputVar(fs, &f.perRow, aFile, "per-row", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&f.doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
 	fs.BoolVar(&f.regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&f.outside, "outside", false, "print how much the intervals must widen for sources outside the calibration, by leaving out one source at a time")
@@ -106,7 +106,7 @@ func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
 		env.print(func(w io.Writer) { report.Accuracy(w, res) })
 	}
 	if f.perRow != "" {
-		err = errors.Join(err, env.CreateAtomic(f.perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
+		err = errors.Join(err, env.create("per-row", f.perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
 	}
 	return err
 }

@@ -53,9 +53,9 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 
 // define adds the flags: those of a fit, and those of simulate, which supply fields missing in results.
 func (f *calibrateFlags) define(fs *pflag.FlagSet) {
-	fs.StringVar(&f.out, "out", "", "write the fit to a `file`")
+	outputVar(fs, &f.out, aFile, "out", "write the fit to a `file`")
 	nargs.ListVar(fs, &f.Results.Folders, "from-results", nargs.OneOrMore, nargs.Text, "fit the benchmark results in these `folders`; flags below supply missing fields")
-	fs.StringVar(&f.writeRow, "write-rows", "", "also write the results of --from-results as rows to a CSV `file`")
+	outputVar(fs, &f.writeRow, aFile, "write-rows", "also write the results of --from-results as rows to a CSV `file`")
 	fs.StringVar(&f.Calibration, "calibration", "", "start from a calibration `file` instead of the shipped one")
 	fs.BoolVar(&f.FromScratch, "from-scratch", false, "fit all levels except cells, without a base")
 	fs.IntVar(&f.Validation.Folds, "folds", 0, "number of folds for cross-validation")
@@ -69,7 +69,7 @@ func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 	nargs.ListVar(fs, &f.kernels.Systems, "device", nargs.OneOrMore, nargs.Text,
 		"fit the kernels of these `systems` (default all in --perf-data), or the system of --from-results; same as --system")
 	fs.StringVar(&f.kernels.Selection, "selection", "", "use only the forms of the fit that a YAML `file` selects")
-	fs.StringVar(&f.surfaces, "surfaces", "", "fit the deviation of kernels from the shipped operator forms and write it to a `file` like surfaces.bin")
+	outputVar(fs, &f.surfaces, aFile, "surfaces", "fit the deviation of kernels from the shipped operator forms and write it to a `file` like surfaces.bin")
 	fs.BoolVar(&f.power, "power", false, "fit device power to the rows with joules_per_output_token")
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "parallel workers")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
@@ -142,14 +142,14 @@ func (f *calibrateFlags) described(counts func(name string) bool) []string {
 func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	switch {
 	case f.power:
-		return fit(cmd, env, opscalibrate.Power, opscalibrate.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out, report.Power)
+		return fit(cmd, env, opscalibrate.Power, opscalibrate.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, output{"out", f.out}, report.Power)
 	case f.surfaces != "":
-		return fit(cmd, env, opscalibrate.Surfaces, f.kernels, f.surfaces, func(w io.Writer, r *opscalibrate.SurfacesResponse) {
+		return fit(cmd, env, opscalibrate.Surfaces, f.kernels, output{"surfaces", f.surfaces}, func(w io.Writer, r *opscalibrate.SurfacesResponse) {
 			kernelNotes(env, r.Tables, r.Unknown)
 			report.Surfaces(w, r)
 		})
 	case f.kernels.PerfData.Dir != "":
-		return fit(cmd, env, opscalibrate.Kernels, f.kernels, f.out, func(w io.Writer, r *opscalibrate.KernelsResponse) {
+		return fit(cmd, env, opscalibrate.Kernels, f.kernels, output{"out", f.out}, func(w io.Writer, r *opscalibrate.KernelsResponse) {
 			kernelNotes(env, r.Tables, r.Unknown)
 			report.Kernels(w, r)
 		})
@@ -168,7 +168,7 @@ func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error 
 		env.Note(u.File + " is not used: " + oneLine(u.Err))
 	}
 	err = answer(env, f.json, res, func(r *opscalibrate.Response) *document.Calibrate { return document.NewCalibrate(r, oneLine) }, report.Calibration)
-	err = errors.Join(err, saveFit(env, f.out, res.Overlay.Write))
+	err = errors.Join(err, saveFit(env, output{"out", f.out}, res.Overlay.Write))
 	if f.writeRow != "" {
 		err = errors.Join(err, f.rows(env, &res.Results))
 	}
@@ -227,7 +227,7 @@ func (f *calibrateFlags) rows(env *Env, found *opscalibrate.FoundResults) error 
 	for _, u := range without {
 		env.Note(u.File + " is not written as a row: " + oneLine(u.Err))
 	}
-	return env.CreateAtomic(f.writeRow, func(w io.Writer) error { return measured.WriteRows(w, rows) })
+	return env.create("write-rows", f.writeRow, func(w io.Writer) error { return measured.WriteRows(w, rows) })
 }
 
 // noneGiven rejects flags that a kind of fit does not read.
@@ -245,13 +245,13 @@ func noneGiven(cmd *cobra.Command, kind string, flags ...string) error {
 }
 
 // fit runs a fit, prints its errors and saves it.
-func fit[Q any, R interface{ Write(w io.Writer) error }](cmd *cobra.Command, env *Env, run func(context.Context, *session.Session, Q) (R, error), q Q, out string, show func(io.Writer, R)) error {
+func fit[Q any, R interface{ Write(w io.Writer) error }](cmd *cobra.Command, env *Env, run func(context.Context, *session.Session, Q) (R, error), q Q, to output, show func(io.Writer, R)) error {
 	r, err := run(cmd.Context(), env.world(), q)
 	if err != nil {
 		return asked(err)
 	}
 	show(env.Stdout, r)
-	return saveFit(env, out, r.Write)
+	return saveFit(env, to, r.Write)
 }
 
 // kernelNotes prints the notes on kernel tables and on systems without a profile.
@@ -263,9 +263,9 @@ func kernelNotes(env *Env, tables *prices.Use, unknown []string) {
 }
 
 // saveFit writes a fit to a file, if one is named.
-func saveFit(env *Env, file string, write func(io.Writer) error) error {
-	if file == "" {
+func saveFit(env *Env, to output, write func(io.Writer) error) error {
+	if to.name == "" {
 		return nil
 	}
-	return env.CreateAtomic(file, write)
+	return env.create(to.flag, to.name, write)
 }

@@ -42,7 +42,7 @@ func newCheckCmd(env *Env) *cobra.Command {
 // defineUnsaid adds the flags of simulate without their defaults: a result supplies what is not set.
 func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
 	f.define(fs)
-	for _, name := range []string{"per-request", "no-terminal-plots", "ttft-limit", "tpot-limit"} {
+	for _, name := range []string{"per-request", "timeline", "no-terminal-plots", "ttft-limit", "tpot-limit"} {
 		_ = fs.MarkHidden(name)
 	}
 	for _, name := range []string{"input-length", "output-length", "length-ratio-low", "tp-size"} {

@@ -134,12 +134,9 @@ func checkHub(env *Env) checkup {
 
 // checkFolder tries to write where --out and --save-dir would.
 func checkFolder(env *Env) checkup {
-	f, err := os.CreateTemp(env.path("."), ".plimsoll-doctor-*")
-	if err != nil {
-		return checkup{"folder", "note", fmt.Sprintf("the working directory is not writable: %v", cause(err))}
+	if err := env.disk().TryIn(env.path(".")); err != nil {
+		return checkup{"folder", "note", fmt.Sprintf("the working directory is not writable: %v", err)}
 	}
-	_ = f.Close()
-	_ = os.Remove(f.Name())
 	return checkup{"folder", "ok", "the working directory is writable"}
 }
 

@@ -1,17 +1,16 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/cli/disk"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -31,6 +30,7 @@ type Env struct {
 	Now     func() time.Time
 	Build   Build         // what the Go tool could not write into the binary
 	Memo    *session.Memo // simulations of other commands with the same files; nil for none
+	Disk    disk.System   // where files are written; nil is the machine's
 
 	phrase func(string) string // progress in the language of a dialogue; nil = English
 }
@@ -64,64 +64,6 @@ func (e *Env) ReadFile(name string) ([]byte, error) {
 
 // DirFS returns the files under a directory, for loaders that take an [fs.FS].
 func (e *Env) DirFS(dir string) fs.FS { return os.DirFS(e.path(dir)) }
-
-// CreateAtomic writes a file atomically: write fills a temporary file, which is then renamed. An existing file keeps its
-// permissions. "-" is standard output; a pipe or terminal is written directly.
-func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
-	if name == "-" {
-		return write(e.Stdout)
-	}
-	path := e.path(name)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // a link stays a link
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil: // a new file; opening reports a missing directory
-		return replace(name, path, 0o666, write)
-	case info.IsDir():
-		return fmt.Errorf("writing %s: is a directory", name)
-	case !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(fill(f, write), f.Close())
-	}
-	return replace(name, path, info.Mode().Perm(), write)
-}
-
-// replace writes a new file beside path and renames it to path; errors call it name. The libraries for this do less: google/renameio does not
-// work on Windows, natefinch/atomic and moby/sys/atomicwriter take no heed of umask, replace or refuse a link, and name the
-// file beside in their errors.
-func replace(name, path string, perm fs.FileMode, write func(io.Writer) error) error {
-	dir, base := filepath.Split(path)
-	beside := filepath.Join(dir, fmt.Sprintf(".%s.%016x", base, rand.Uint64()))
-	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, cause(err)) // without the name of the temporary file
-	}
-	err = fill(f, write)
-	if err == nil {
-		err = f.Sync() // or a crash after the rename can leave an empty file
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(beside))
-	}
-	return nil
-}
-
-// fill writes a file through a buffer.
-func fill(f *os.File, write func(io.Writer) error) error {
-	buffered := bufio.NewWriter(f)
-	if err := write(buffered); err != nil {
-		return err
-	}
-	return buffered.Flush()
-}
 
 // path places a file name in the working directory.
 func (e *Env) path(name string) string {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -219,4 +220,12 @@ func numberProblem(e *strconv.NumError) error {
 	default:
 		return errors.New("want a whole number")
 	}
+}
+
+// cause is why an operation on a file failed, without the name of the file.
+func cause(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
 }

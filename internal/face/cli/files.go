@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -38,9 +37,6 @@ func newFilesCmd(env *Env) *cobra.Command {
 			case len(args) == 0 || f.out == "":
 				return usagef("files: give PLAN.json and --out, or --list")
 			}
-			if err := vacant(env, "out", f.out, f.force); err != nil {
-				return err
-			}
 			saved, err := readPlan(env, args[0])
 			if err != nil {
 				return err
@@ -50,7 +46,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return asked(err)
 			}
-			if err := writeTree(env.path(f.out), made.Files); err != nil {
+			if err := env.place("out", f.out, made.Files, f.force); err != nil {
 				return err
 			}
 			for _, why := range slices.Concat(made.Skipped, made.Findings) {
@@ -63,7 +59,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 	fs := cmd.Flags()
 	fs.BoolVar(&f.list, "list", false, "list the targets and the releases that their files are written for")
 	fs.BoolVar(&f.json, "json", false, "print the list as JSON")
-	fs.StringVar(&f.out, "out", "", "write to this `directory`")
+	outputVar(fs, &f.out, aFolder, "out", "write to this `directory`")
 	fs.BoolVar(&f.force, "force", false, "replace the files in it, and write files in which lint finds errors")
 	fs.StringVar(&f.contender, "contender", "", "deployment of the plan, by `NAME` (default the best)")
 	f.targets.define(fs, "the plan")
@@ -82,15 +78,6 @@ func readPlan(env *Env, name string) (*plan.Response, error) {
 		return nil, usagef("%s: %v", name, err)
 	}
 	return out, nil
-}
-
-// vacant refuses the directory of a flag if it has files, unless they are to be replaced.
-func vacant(env *Env, flag, dir string, force bool) error {
-	entries, _ := os.ReadDir(env.path(dir)) // one that cannot be read has none, or fails when it is written
-	if dir == "" || force || len(entries) == 0 {
-		return nil
-	}
-	return usagef("--%s: %s is not empty; --force replaces it", flag, dir)
 }
 
 // siteFlags adds what depends on the user's cluster.

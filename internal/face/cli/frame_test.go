@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -225,7 +226,7 @@ func TestLostAnswerIsAnError(t *testing.T) {
 	}
 }
 
-func TestCreateAtomic(t *testing.T) {
+func TestCreate(t *testing.T) {
 	env, stdout, _ := testEnv(t, nil, nil)
 	write := func(text string, err error) func(io.Writer) error {
 		return func(w io.Writer) error {
@@ -240,22 +241,38 @@ func TestCreateAtomic(t *testing.T) {
 			t.Errorf("%s: want %q, got %q, %v", name, want, got, err)
 		}
 	}
-	if err := env.CreateAtomic("a", write("one", nil)); err != nil {
+	if err := env.create("out", "a", write("one", nil)); err != nil {
 		t.Fatal(err)
 	}
 	check("a", "one")
-	if err := env.CreateAtomic("a", write("half", errors.New("stop"))); err == nil {
+	if err := env.create("out", "a", write("half", errors.New("stop"))); err == nil {
 		t.Error("want the error of the writing function")
 	}
 	check("a", "one")
-	if err := env.CreateAtomic("a", write("two", nil)); err != nil {
+	if err := env.create("out", "a", write("two", nil)); err != nil {
 		t.Fatal(err)
 	}
 	check("a", "two")
-	if err := env.CreateAtomic("-", write("out", nil)); err != nil || stdout.String() != "out" {
+	for link, to := range map[string]string{"link": "a", "dangling": "b"} {
+		at := filepath.Join(env.WorkDir, link)
+		if err := errors.Join(os.Symlink(to, at), env.create("out", link, write(link, nil))); err != nil {
+			t.Fatal(err)
+		}
+		check(to, link)
+		if got, err := os.Readlink(at); err != nil || got != to {
+			t.Errorf("%s: want a link to %s, got %s, %v", link, to, got, err)
+		}
+		if err := os.Remove(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(env.WorkDir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if err := env.create("out", "-", write("out", nil)); err != nil || stdout.String() != "out" {
 		t.Errorf("-: want the text on stdout, got %q, %v", stdout, err)
 	}
-	if err := env.CreateAtomic(".", write("x", nil)); err == nil {
+	if err := env.create("out", ".", write("x", nil)); err == nil {
 		t.Error("a directory: want an error")
 	}
 	entries, err := os.ReadDir(env.WorkDir)

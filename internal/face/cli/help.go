@@ -42,7 +42,7 @@ func newHelpCmd(env *Env) *cobra.Command {
 			return topic.Help()
 		},
 	}
-	cmd.Flags().StringVar(&manDir, "man-dir", "", "write the manual pages of the command and those below it into this `directory`")
+	outputVar(cmd.Flags(), &manDir, aHome, "man-dir", "write the manual pages of the command and those below it into this `directory`")
 	return cmd
 }
 

@@ -247,6 +247,9 @@ func (f *lintFlags) written(env *Env, r *lint.Request) []launch.File {
 	}
 	var out []launch.File
 	for _, name := range r.Files {
+		if f.fix {
+			env.disk().Clear(env.target(name))
+		}
 		if data, err := env.ReadFile(name); err == nil {
 			out = append(out, launch.File{Path: name, Data: data})
 		}
@@ -286,7 +289,7 @@ func (f *lintFlags) corrected(env *Env, out *lint.Response, before, after []laun
 		case name == "" || name == "-":
 			env.Note("corrected: " + strings.TrimSuffix(is, "\n"))
 		default:
-			err := env.CreateAtomic(name, func(w io.Writer) error {
+			err := env.create("fix", name, func(w io.Writer) error {
 				_, err := io.WriteString(w, is)
 				return err
 			})

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,17 +90,19 @@ func lowerFirst(s string) string {
 
 // writeManPages writes the pages of a command and those below it into a directory.
 func writeManPages(env *Env, dir string, cmd *cobra.Command) error {
-	if err := os.MkdirAll(env.path(dir), 0o777); err != nil {
-		return fmt.Errorf("writing %s: %w", dir, cause(err))
-	}
-	err := env.CreateAtomic(filepath.Join(dir, pageName(cmd)+".1"), func(w io.Writer) error {
-		writeMan(w, cmd)
-		return nil
-	})
-	for _, c := range cmd.Commands() {
-		if err == nil && c.IsAvailableCommand() {
-			err = writeManPages(env, dir, c)
+	pages := map[string]*cobra.Command{}
+	var collect func(*cobra.Command)
+	collect = func(c *cobra.Command) {
+		pages[pageName(c)+".1"] = c
+		for _, below := range c.Commands() {
+			if below.IsAvailableCommand() {
+				collect(below)
+			}
 		}
 	}
-	return err
+	collect(cmd)
+	return env.createAll("man-dir", dir, slices.Sorted(maps.Keys(pages)), func(name string, w io.Writer) error {
+		writeMan(w, pages[name])
+		return nil
+	})
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -47,9 +49,9 @@ func (f *measureFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.request.Minutes, "minutes", measure.DefaultMinutes, "total `time` of all runs, including server start-up")
 		nargs.Var(fs, &f.client, "client", nargs.OneOf(nargs.Texts(measure.Clients())...), "load generator: vllm (vllm bench serve), sglang (sglang.bench_serving), trtllm (trtllm-bench) or aiperf (default that of each engine)")
 		fs.StringVar(&f.request.ModelPath, "model-path", "", "`path` of the checkpoint on your machine, if it is not the model's name")
-		fs.StringVar(&f.write, "write", "", "write the scripts that start the servers and make the runs to this `directory`")
+		outputVar(fs, &f.write, aFolder, "write", "write the scripts that start the servers and make the runs to this `directory`")
 		fs.StringVar(&f.from, "from", "", "read the results in a `directory` of --write, refit and decide again; with --kernels the JSON `file` of the script")
-		fs.StringVar(&f.fit, "out", "", "with --from: write the calibration to a `file` (default calibration.yaml in the directory); with --kernels a device profile with the measured efficiencies, for --device-file")
+		outputVar(fs, &f.fit, aFile, "out", "with --from: write the calibration to a `file` (default calibration.yaml in the directory); with --kernels a device profile with the measured efficiencies, for --device-file")
 		fs.BoolVar(&f.kernels, "kernels", false, "measure kernels instead, without a serving engine: matrix products, attention, copies and all-reduce in PyTorch")
 	})
 	f.defineQuestion(fs)
@@ -79,9 +81,6 @@ func (f *measureFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err := f.complete(cmd.Flags(), env, args); err != nil {
 		return err
 	}
-	if err := vacant(env, "write", f.write, f.force); err != nil {
-		return err
-	}
 	if flags := f.lacking(); flags != nil {
 		return withHint(usagef("missing: %s", join(flags)), "\"plimsoll measure --help\" has examples")
 	}
@@ -94,11 +93,9 @@ func (f *measureFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		return err
 	}
 	if f.write != "" {
-		if err := f.files(cmd.Context(), env, r); err != nil {
-			return err
-		}
+		err = f.files(cmd.Context(), env, r)
 	}
-	return show(env, f.json, r, report.Measure)
+	return errors.Join(err, show(env, f.json, r, report.Measure))
 }
 
 // files writes the files of the runs.
@@ -107,7 +104,7 @@ func (f *measureFlags) files(ctx context.Context, env *Env, r *measure.Response)
 	if err != nil {
 		return asked(err)
 	}
-	if err := writeTree(env.path(f.write), files); err != nil {
+	if err := env.place("write", f.write, files, f.force); err != nil {
 		return err
 	}
 	env.noteUnless(f.quiet, "wrote %d files to %s: run %s there, then plimsoll measure --from %s", len(files), f.write, measure.ScriptFile, f.write)
@@ -122,21 +119,17 @@ func (f *measureFlags) read(cmd *cobra.Command, env *Env, args []string) error {
 	if err := onlyGiven(cmd, "--from reads the question from its directory and", "from", "out", "json", "quiet"); err != nil {
 		return err
 	}
+	to := output{"out", cmp.Or(f.fit, filepath.Join(f.from, "calibration.yaml"))}
 	r, err := watched(cmd.Context(), env, f.quiet, measure.Read, f.from)
 	if err != nil {
 		return err
 	}
 	if r.Overlay != nil {
-		to := f.fit
-		if to == "" {
-			to = filepath.Join(f.from, "calibration.yaml")
+		if err = saveFit(env, to, r.Overlay.Write); err == nil {
+			env.noteUnless(f.quiet, "wrote the calibration to %s: other commands take it with --calibration", to.name)
 		}
-		if err := saveFit(env, to, r.Overlay.Write); err != nil {
-			return err
-		}
-		env.noteUnless(f.quiet, "wrote the calibration to %s: other commands take it with --calibration", to)
 	}
-	return show(env, f.json, r, report.Measured)
+	return errors.Join(err, show(env, f.json, r, report.Measured))
 }
 
 // onlyGiven rejects flags beside those that a mode reads.
@@ -159,10 +152,7 @@ func (f *measureFlags) runKernels(cmd *cobra.Command, env *Env, args []string) e
 	case (f.from == "") == (f.write == ""):
 		return usagef("--kernels needs one of --write DIRECTORY, for the script, and --from FILE, its result")
 	case f.write != "":
-		if err := vacant(env, "write", f.write, f.force); err != nil {
-			return err
-		}
-		if err := writeTree(env.path(f.write), measure.KernelFiles()); err != nil {
+		if err := env.place("write", f.write, measure.KernelFiles(), f.force); err != nil {
 			return err
 		}
 		env.Note(fmt.Sprintf("wrote %s: run it with python3 on the machine, then plimsoll measure --kernels --from %s --system NAME",
@@ -179,8 +169,5 @@ func (f *measureFlags) runKernels(cmd *cobra.Command, env *Env, args []string) e
 	if err != nil {
 		return err
 	}
-	if err := saveFit(env, f.fit, res.Write); err != nil {
-		return err
-	}
-	return show(env, f.json, res, report.MeasuredKernels)
+	return errors.Join(saveFit(env, output{"out", f.fit}, res.Write), show(env, f.json, res, report.MeasuredKernels))
 }

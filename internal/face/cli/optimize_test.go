@@ -131,7 +131,7 @@ func TestFiles(t *testing.T) {
 	}
 	_, want, _ := runIn(dir, search)
 	code, stdout, stderr := runIn(dir, search+" --csv old.csv --plot a.svg --chrome-trace sub.d/t.json")
-	if code != 1 || stdout != want || stderr != "plimsoll: error: writing sub.d/t_tp8dp1mtp0.json: no such file or directory\n" {
+	if code != 2 || stdout != "" || stderr != "plimsoll: error: --chrome-trace sub.d/t.json: the folder sub.d does not exist\n" {
 		t.Errorf("exit %d: %q", code, stderr)
 	}
 	for _, plot := range []string{"a.svg", "a.png", "B.PNG"} {

@@ -29,12 +29,14 @@ func (f *optimizeFlags) checkFiles() error {
 // files writes the output files, as many as possible.
 func (f *optimizeFlags) files(env *Env, r *optimize.Response) error {
 	var errs []error
-	write := func(name string, write func(io.Writer) error) { errs = append(errs, env.CreateAtomic(name, write)) }
+	write := func(flag, name string, write func(io.Writer) error) {
+		errs = append(errs, env.create(flag, name, write))
+	}
 	if f.csv != "" {
-		write(f.csv, func(w io.Writer) error { return report.OptimizeCSV(w, r) })
+		write("csv", f.csv, func(w io.Writer) error { return report.OptimizeCSV(w, r) })
 	}
 	if f.plot != "" {
-		write(f.plot, func(w io.Writer) error { return report.PlotFile(w, plotFormat(f.plot), r) })
+		write("plot", f.plot, func(w io.Writer) error { return report.PlotFile(w, plotFormat(f.plot), r) })
 	}
 	if f.trace == "" {
 		return errors.Join(errs...)
@@ -43,7 +45,7 @@ func (f *optimizeFlags) files(env *Env, r *optimize.Response) error {
 		t := &r.Traces[i]
 		ext := filepath.Ext(f.trace)
 		name := strings.TrimSuffix(f.trace, ext) + "_" + t.Name + ext
-		write(name, func(w io.Writer) error { return report.Trace(w, &t.Result) })
+		write("chrome-trace", name, func(w io.Writer) error { return report.Trace(w, &t.Result) })
 		if errs[len(errs)-1] != nil {
 			break // the others go to the same folder
 		}

@@ -55,10 +55,10 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Price, "price", 0, "price of a device per hour, in `USD` (default the profile's list price)")
 		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
 		fs.BoolVar(&f.Explain, "explain", f.Explain, "explain the best row")
-		fs.StringVar(&f.csv, "csv", "", "also write all candidates to a CSV `file`; - prints them instead of the tables")
-		fs.StringVar(&f.plot, "plot", "", "also plot the sweep to a `file`, .png or .svg")
+		outputVar(fs, &f.csv, aFile, "csv", "also write all candidates to a CSV `file`; - prints them instead of the tables")
+		outputVar(fs, &f.plot, aFile, "plot", "also plot the sweep to a `file`, .png or .svg")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", f.noPlots, "do not plot the sweep of a single device in the terminal")
-		fs.StringVar(&f.trace, "chrome-trace", "", "write the step of each row as a Perfetto trace; the layout is added to the `file` name")
+		outputVar(fs, &f.trace, aFile, "chrome-trace", "write the step of each row as a Perfetto trace; the layout is added to the `file` name")
 	})
 }
 

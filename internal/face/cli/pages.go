@@ -29,7 +29,7 @@ func newPagesCmd(env *Env) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&playground, "playground", "", "`folder` to write the page to")
+	outputVar(fs, &playground, aHome, "playground", "`folder` to write the page to")
 	fs.StringVar(&engine, "engine", "", "`folder` with engine.bin and wasm_exec.js (default playground beside the program)")
 	return cmd
 }
@@ -54,19 +54,14 @@ func (e *Env) playground(dir, engine string) error {
 		}
 		files[name] = data
 	}
-	if err := os.MkdirAll(e.path(dir), 0o777); err != nil {
-		return fmt.Errorf("--playground %s: %w", dir, cause(err))
-	}
 	size := 0
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		size += len(files[name])
-		err := e.CreateAtomic(filepath.Join(dir, name), func(w io.Writer) error {
-			_, err := w.Write(files[name])
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	err = e.createAll("playground", dir, slices.Sorted(maps.Keys(files)), func(name string, w io.Writer) error {
+		n, err := w.Write(files[name])
+		size += n
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	e.Note(fmt.Sprintf("wrote %d files, %.1f MB, to %s; any web host serves them", len(files), float64(size)/1e6, dir))
 	return nil

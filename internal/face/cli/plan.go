@@ -35,7 +35,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if f.wizard.answers != "" || f.asksFor(cmd.Flags(), env) {
 		return f.ask(cmd, env)
 	}
-	if err := errors.Join(f.missing(env), vacant(env, "out", f.out, f.force)); err != nil {
+	if err := f.missing(env); err != nil {
 		return err
 	}
 	r, err := env.plan(cmd.Context(), f.Request, f.quiet)
@@ -46,11 +46,9 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		return errors.Join(show(env, f.json, r, report.Ways), usagef("%s %s", r.Answer.Sentence, r.Answer.Reason))
 	}
 	if f.out != "" {
-		if err := f.write(cmd.Context(), env, r); err != nil {
-			return err
-		}
+		err = f.write(cmd.Context(), env, r)
 	}
-	return show(env, f.json, r, f.report())
+	return errors.Join(err, show(env, f.json, r, f.report()))
 }
 
 // report prints a plan, explained if that is wanted.

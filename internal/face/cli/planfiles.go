@@ -26,7 +26,7 @@ func (f *planFlags) write(ctx context.Context, env *Env, r *opsplan.Response) er
 	if err != nil && !ok {
 		return err
 	}
-	if err := writeTree(env.path(f.out), files); err != nil {
+	if err := env.place("out", f.out, files, f.force); err != nil {
 		return err
 	}
 	for _, text := range append(notes, fmt.Sprintf("wrote %s to %s", units.Counted(len(files), "file"), f.out)) {

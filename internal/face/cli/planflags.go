@@ -42,7 +42,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 	f.defineQuestion(fs)
 	section(fs, "Questions", f.wizard.define)
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
+		outputVar(fs, &f.out, aFolder, "out", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
 		f.targets.define(fs, "it")
 		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")

@@ -16,13 +16,13 @@ type profiles struct {
 	cpuFile, memFile string
 
 	cpu     bytes.Buffer
-	running bool
+	started bool
 }
 
 // flags defines the flags.
 func (p *profiles) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&p.cpuFile, "cpuprofile", "", "write a CPU profile to `FILE`")
-	fs.StringVar(&p.memFile, "memprofile", "", "write a profile of allocations to `FILE`")
+	outputVar(fs, &p.cpuFile, aFile, "cpuprofile", "write a CPU profile to `FILE`")
+	outputVar(fs, &p.memFile, aFile, "memprofile", "write a profile of allocations to `FILE`")
 	for _, name := range []string{"cpuprofile", "memprofile"} {
 		fs.Lookup(name).Hidden = true
 	}
@@ -30,29 +30,32 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 
 // start starts the CPU profile, if requested.
 func (p *profiles) start() error {
+	p.started = true
 	if p.cpuFile == "" {
 		return nil
 	}
 	if err := pprof.StartCPUProfile(&p.cpu); err != nil {
 		return fmt.Errorf("starting the CPU profile: %w", err)
 	}
-	p.running = true
 	return nil
 }
 
 // finish writes the files.
 func (p *profiles) finish(env *Env) error {
+	if !p.started {
+		return nil
+	}
 	var errs []error
-	if p.running {
+	if p.cpuFile != "" {
 		pprof.StopCPUProfile()
-		errs = append(errs, env.CreateAtomic(p.cpuFile, func(w io.Writer) error {
+		errs = append(errs, env.create("cpuprofile", p.cpuFile, func(w io.Writer) error {
 			_, err := p.cpu.WriteTo(w)
 			return err
 		}))
 	}
 	if p.memFile != "" {
 		runtime.GC() // for an exact picture of the memory in use
-		errs = append(errs, env.CreateAtomic(p.memFile, func(w io.Writer) error {
+		errs = append(errs, env.create("memprofile", p.memFile, func(w io.Writer) error {
 			return pprof.Lookup("allocs").WriteTo(w, 0)
 		}))
 	}

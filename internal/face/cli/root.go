@@ -161,7 +161,12 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRunE: func(*cobra.Command, []string) error { return prof.start() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := env.tryOutputs(cmd); err != nil {
+				return err
+			}
+			return prof.start()
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				return printVersion(env, false, false)

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -66,7 +63,7 @@ func (r *remark) String() string {
 // define adds the flags.
 func (f *saveFlags) define(into *pflag.FlagSet) {
 	section(into, "Files", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.dir, "save-dir", f.dir, "write the results and the files that run each row below this `directory`")
+		outputVar(fs, &f.dir, aHome, "save-dir", "write the results and the files that run each row below this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run, and write files in which lint finds errors")
 		f.targets.define(fs, "the row")
 		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
@@ -82,10 +79,7 @@ func (f *saveFlags) aim(env *Env, experiments []experiment.Experiment, load stri
 	first := experiments[0]
 	first.Complete()
 	f.target = filepath.Join(f.dir, treeName(&first)+load)
-	if _, err := os.Stat(env.path(f.target)); err == nil && !f.force {
-		return usagef("--save-dir: %s exists; --force replaces it", f.target)
-	}
-	return nil
+	return env.try(aFolder, "save-dir", f.target, f.force)
 }
 
 // save writes the tree of a result: all of it, or nothing.
@@ -116,7 +110,7 @@ func (f *saveFlags) saveNeeds(ctx context.Context, env *Env, r *recommend.Respon
 
 // write writes a tree.
 func (f *saveFlags) write(env *Env, files []launch.File, say func(string)) error {
-	if err := writeTree(env.path(f.target), files); err != nil {
+	if err := env.place("save-dir", f.target, files, f.force); err != nil {
 		return err
 	}
 	for i := range f.said {
@@ -212,42 +206,4 @@ func (t *tree) add(name string, write func(io.Writer) error) {
 func (t *tree) join(files []launch.File, err error) {
 	t.err = errors.Join(t.err, err)
 	t.files = append(t.files, files...)
-}
-
-// writeTree writes files into a new directory beside the target, then renames it: no reader sees half a tree.
-func writeTree(target string, files []launch.File) (err error) {
-	beside := fmt.Sprintf("%s.%016x", target, rand.Uint64())
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(beside))
-		}
-	}()
-	for _, f := range files {
-		name := filepath.Join(beside, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			return fmt.Errorf("writing --save-dir: %w", cause(err))
-		}
-		if err := os.WriteFile(name, f.Data, fs.FileMode(f.Mode)); err != nil {
-			return fmt.Errorf("writing --save-dir: %w", cause(err))
-		}
-	}
-	old := beside + ".old"
-	switch err := os.Rename(target, old); {
-	case errors.Is(err, fs.ErrNotExist):
-		return os.Rename(beside, target)
-	case err != nil:
-		return err
-	}
-	if err := os.Rename(beside, target); err != nil {
-		return errors.Join(err, os.Rename(old, target))
-	}
-	return os.RemoveAll(old)
-}
-
-// cause is why an operation on a file failed, without the name of the temporary file.
-func cause(err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err
-	}
-	return err
 }

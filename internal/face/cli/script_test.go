@@ -20,7 +20,7 @@ import (
 // TestMain lets the test binary stand in for the program in scripts that need a process.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"process": func() { os.Exit(cli.Main(cli.OSEnv())) },
+		"process": asProcess,
 	})
 }
 
@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 			"refuses":  refuses,
 			"tables":   tables,
 			"row":      row,
+			"damage":   damage,
 		},
 	})
 }
@@ -110,6 +111,18 @@ func refuses(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("more than one error: %s", line)
 		}
 	}
+}
+
+// damage is the script command "damage FILE OLD NEW": it replaces one text in a file by another.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: damage FILE OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	if strings.Count(text, args[1]) != 1 {
+		ts.Fatalf("%q is in %s %d times", args[1], args[0], strings.Count(text, args[1]))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
 }
 
 // row is the script command "row RESULT FILE": it writes the deployment of the first row of a result of "plimsoll cli".

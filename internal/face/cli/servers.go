@@ -17,6 +17,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/docs"
+	"github.com/plimsoll-project/plimsoll/internal/face/cli/disk"
 	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
@@ -53,7 +54,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 			}
 			return sub
 		}
-		k.Write = func(under string, files []launch.File) error { return writeInto(folder, under, files) }
+		k.Write = func(under string, files []launch.File) error { return e.writeInto(folder, under, files) }
 	}
 	return operation.NewDesk(k, operation.Capacity{Searches: max(2, runtime.GOMAXPROCS(0)), Waiting: waiting})
 }
@@ -78,8 +79,8 @@ func (e *Env) openFolder(flag, name string) (*os.Root, error) {
 	return root, nil
 }
 
-// writeInto writes new files below a folder. It replaces none, and follows no link out of the folder.
-func writeInto(root *os.Root, under string, files []launch.File) error {
+// writeInto writes new files below a folder, each as a whole. It replaces none, and follows no link out of the folder.
+func (e *Env) writeInto(root *os.Root, under string, files []launch.File) error {
 	if !filepath.IsLocal(filepath.FromSlash(under)) {
 		return errors.New("the folder must be below that of --dir")
 	}
@@ -92,16 +93,13 @@ func writeInto(root *os.Root, under string, files []launch.File) error {
 			return cause(err)
 		}
 	}
-	for _, f := range files {
-		name := path.Join(filepath.ToSlash(under), f.Path)
-		if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
-			return cause(err)
-		}
-		if err := root.WriteFile(name, f.Data, fs.FileMode(f.Mode)); err != nil {
-			return cause(err)
-		}
+	d := e.disk()
+	d.Sys = disk.Below(root)
+	err := d.Merge(filepath.FromSlash(under), contents(files))
+	if _, done := errors.AsType[*disk.LeftoverError](err); done {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // untilSignal is done when the process is asked to end.

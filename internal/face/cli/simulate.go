@@ -99,8 +99,8 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.json, "json", false, "print JSON")
-		fs.StringVar(&f.timeline, "timeline", "", "also write one minute of up to eight replicas to a CSV `file`: requests queued, in prefill and in decode")
-		fs.StringVar(&f.perRequest, "per-request", "", "also write all requests to a CSV `file`")
+		outputVar(fs, &f.timeline, aFile, "timeline", "also write one minute of up to eight replicas to a CSV `file`: requests queued, in prefill and in decode")
+		outputVar(fs, &f.perRequest, aFile, "per-request", "also write all requests to a CSV `file`")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
 	})
 }
@@ -248,10 +248,10 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 		})
 	}
 	if f.timeline != "" {
-		err = errors.Join(err, env.CreateAtomic(f.timeline, r.Result.Minute.WriteCSV))
+		err = errors.Join(err, env.create("timeline", f.timeline, r.Result.Minute.WriteCSV))
 	}
 	if f.perRequest != "" {
-		err = errors.Join(err, env.CreateAtomic(f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }))
+		err = errors.Join(err, env.create("per-request", f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }))
 	}
 	return err
 }

@@ -86,7 +86,7 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		calibration(fs, &f.Calibration, "80 % intervals, and with --engine the engine's times,")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
-		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a Perfetto trace")
+		outputVar(fs, &f.trace, aFile, "chrome-trace", "write the step as a Perfetto trace")
 	})
 	f.vendor.define(fs)
 }
@@ -140,7 +140,7 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 		env.print(func(w io.Writer) { report.Step(w, r) })
 	}
 	if f.trace != "" {
-		err = errors.Join(err, env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))
+		err = errors.Join(err, env.create("chrome-trace", f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))
 	}
 	return err
 }

@@ -1,26 +1,19 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/sweep"
 )
 
@@ -203,211 +196,6 @@ func (f *sweepFlags) emitJob(env *Env, file string, text []byte) error {
 	return err
 }
 
-// sweepTable is a table in the making.
-type sweepTable struct {
-	env     *Env
-	sweep   *sweep.Sweep
-	shard   sweep.Shard
-	heading sweep.Heading
-	out     string
-}
-
-// part is the file of a shard.
-func (t *sweepTable) part(i int) string {
-	return partName(t.out, strconv.Itoa(i), strconv.Itoa(t.shard.Of))
-}
-
-// partName is the file of a shard beside its table.
-func partName(out, i, of string) string {
-	return fmt.Sprintf("%s.part-%s-of-%s.jsonl", strings.TrimSuffix(out, filepath.Ext(out)), i, of)
-}
-
-// run runs the cells that are not in the journal, and writes the table or the shard's part.
-func (t *sweepTable) run(ctx context.Context, f *sweepFlags) error {
-	target := t.out
-	if t.shard.Of > 1 {
-		target = t.part(t.shard.Index)
-		if done, err := t.finished(target); done && !f.restart || err != nil {
-			t.env.noteUnless(f.quiet, "%s is complete", target)
-			return err
-		}
-	}
-	j, err := t.openJournal(target+".journal", f.restart)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = j.file.Close() }()
-	var cells []int
-	for cell := range t.sweep.In(t.shard) {
-		if !j.part.Has(cell) {
-			cells = append(cells, cell)
-		}
-	}
-	if n := j.part.Rows(); n > 0 {
-		t.env.noteUnless(f.quiet, "%s in %s.journal, %s left", units.Counted(n, "row"), target, units.Counted(len(cells), "cell"))
-	}
-	ctx, stop := untilSignal(ctx)
-	defer stop()
-	if f.jobs == 0 {
-		f.jobs = runtime.GOMAXPROCS(0)
-	}
-	world, line := t.env.world(), t.env.progress(f.quiet)
-	world.Progress = t.progress(line, f.quiet)
-	err = t.sweep.Run(ctx, world, cells, f.jobs, j.keep)
-	line.done()
-	if err = errors.Join(err, j.file.Sync()); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("stopped; run the same command again to resume from %s.journal", target)
-		}
-		return err
-	}
-	part, err := t.finish(target, j)
-	if err != nil {
-		return err
-	}
-	t.env.noteUnless(f.quiet, "wrote %d rows to %s; %d failed, %d over limits", part.Rows(), target, part.Failed, part.Over)
-	return errors.Join(j.file.Close(), os.Remove(j.file.Name()))
-}
-
-// finish writes the table, or the part, from the journal.
-func (t *sweepTable) finish(target string, j *journal) (*sweep.Part, error) {
-	part, err := readPart(j.file)
-	if err == nil {
-		err = part.Complete()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return part, t.env.CreateAtomic(target, func(w io.Writer) error {
-		if t.shard.Of > 1 {
-			return part.Sorted(w)
-		}
-		format, err := sweep.FormatOf(target)
-		if err != nil {
-			return err
-		}
-		return sweep.Merge([]*sweep.Part{part}, w, format)
-	})
-}
-
-// progress shows progress on a terminal, and every half minute in a log.
-func (t *sweepTable) progress(line *progress, quiet bool) func(session.Progress) {
-	const often = 30 * time.Second
-	last := t.env.Now()
-	return func(p session.Progress) {
-		line.show(p)
-		if now := t.env.Now(); !quiet && !line.live && now.Sub(last) >= often {
-			last = now
-			t.env.Note(fmt.Sprintf("%d of %d cells", p.Done, p.Of))
-		}
-	}
-}
-
-// finished reports whether a part is whole.
-func (t *sweepTable) finished(name string) (bool, error) {
-	file, err := os.Open(t.env.path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = file.Close() }()
-	part, err := readPart(file)
-	if err == nil {
-		err = part.Heading.Resumes(t.heading)
-	}
-	if err != nil {
-		return false, usagef("%s: %w; --restart replaces it", name, err)
-	}
-	return part.Complete() == nil, nil
-}
-
-// journal is the rows that are known, in the order in which they ended.
-type journal struct {
-	file *os.File
-	part *sweep.Part // what there was when it was opened
-
-	env    *Env
-	synced time.Time
-}
-
-// openJournal opens or starts the journal of a table. What a killed run wrote of a row is cut off.
-func (t *sweepTable) openJournal(name string, restart bool) (*journal, error) {
-	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND
-	if restart {
-		flags |= os.O_TRUNC
-	}
-	file, err := os.OpenFile(t.env.path(name), flags, 0o666)
-	if err != nil {
-		return nil, usagef("--out: %w", err)
-	}
-	j := &journal{file: file, env: t.env, synced: t.env.Now()}
-	if err := j.read(t.heading); err != nil {
-		return nil, errors.Join(usagef("%s: %w; --restart starts over", name, err), file.Close())
-	}
-	return j, nil
-}
-
-// read finds the rows of a journal, and starts an empty one.
-func (j *journal) read(want sweep.Heading) error {
-	var err error
-	if j.part, err = readPart(j.file); err != nil && bytes.IndexByte(head(j.file), '\n') < 0 {
-		// Nothing is there, or a heading that was not written whole.
-		text, err := want.Line()
-		if err == nil {
-			err = j.file.Truncate(0)
-		}
-		if err == nil {
-			_, err = j.file.Write(text)
-		}
-		if err != nil {
-			return err
-		}
-		j.part, err = readPart(j.file)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	if err := j.part.Heading.Resumes(want); err != nil {
-		return err
-	}
-	return j.file.Truncate(j.part.Size)
-}
-
-// head is the beginning of a file, longer than a heading.
-func head(file io.ReaderAt) []byte {
-	b := make([]byte, 1<<12)
-	n, _ := file.ReadAt(b, 0)
-	return b[:n]
-}
-
-// keep adds a row. It is in the file when keep returns, and on the disk a second later at most.
-func (j *journal) keep(r *sweep.Row) error {
-	text, err := r.Line()
-	if err != nil {
-		return err
-	}
-	if _, err := j.file.Write(text); err != nil {
-		return err
-	}
-	if now := j.env.Now(); now.Sub(j.synced) >= time.Second {
-		j.synced = now
-		return j.file.Sync()
-	}
-	return nil
-}
-
-// readPart reads a part from a file.
-func readPart(file *os.File) (*sweep.Part, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return sweep.ReadPart(file, info.Size())
-}
-
 // newSweepMergeCmd makes "plimsoll sweep merge".
 func newSweepMergeCmd(env *Env) *cobra.Command {
 	var out string
@@ -424,7 +212,7 @@ func newSweepMergeCmd(env *Env) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&out, "out", "", "table to write: a `file` that ends in .csv, .jsonl or .parquet")
+	outputVar(fs, &out, aFile, "out", "table to write: a `file` that ends in .csv, .jsonl or .parquet")
 	fs.BoolVarP(&quiet, "quiet", "q", false, "print errors only")
 	return cmd
 }
@@ -439,19 +227,21 @@ func mergeParts(env *Env, names []string, out string, format sweep.Format, quiet
 	}
 	var parts []*sweep.Part
 	for _, name := range names {
-		file, err := os.Open(env.path(name))
+		part, file, err := env.openPart(name)
 		if err != nil {
-			return usagef("%v", err)
+			return usagef("%s: %w", name, cause(err))
 		}
-		defer func() { _ = file.Close() }()
-		part, err := readPart(file)
-		if err != nil {
-			return usagef("%s: %w", name, err)
-		}
+		defer file.Close() //nolint:errcheck // it is only read
 		parts = append(parts, part)
 	}
-	if err := env.CreateAtomic(out, func(w io.Writer) error { return sweep.Merge(parts, w, format) }); err != nil {
-		return fmt.Errorf("sweep merge: %w", err)
+	err := env.create("out", out, func(w io.Writer) error {
+		if err := sweep.Merge(parts, w, format); err != nil {
+			return fmt.Errorf("sweep merge: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	env.noteUnless(quiet, "wrote %d rows to %s from %d parts", parts[0].Heading.Cells, out, len(parts))
 	return nil

@@ -137,7 +137,7 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 	dumb := e.Getenv("TERM") == "" || e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != ""
 	return &wizard.Config{
 		In: e.Stdin, Out: out, Width: e.Width(), Color: e.Color(e.Stdout), Plain: dumb, Silent: !e.asks(),
-		Lang: lang, World: e.world(), Say: flagOf, Save: e.CreateAtomic,
+		Lang: lang, World: e.world(), Say: flagOf, Save: func(name string, write func(io.Writer) error) error { return e.create("", name, write) },
 		OptimizeCommand: func(r optimize.Request) string {
 			r = r.Completed()
 			return commandline.Optimize(&r, "")

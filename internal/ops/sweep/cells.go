@@ -344,14 +344,14 @@ func (s *Sweep) List(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		text, err := line(struct {
+		text, err := json.Marshal(struct {
 			Index   int             `json:"index"`
 			Key     string          `json:"key"`
 			Ask     Ask             `json:"ask"`
 			Request json.RawMessage `json:"request"`
 		}{index, Key(s.Grid.Ask, data), s.Grid.Ask, data})
 		if err == nil {
-			_, err = out.Write(text)
+			_, err = out.Write(append(text, '\n'))
 		}
 		if err != nil {
 			return err

@@ -57,8 +57,8 @@ func (j *Job) Kubernetes() ([]byte, error) {
 	job := object{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": meta,
 		"spec": object{
-			// A pod that dies is started again, with the same index: it goes on from its journal.
-			"completionMode": "Indexed", "completions": j.Shards, "parallelism": j.Shards, "backoffLimitPerIndex": 3,
+			// A pod that dies is started again, with the same index: it goes on from its journal, which the pod before must have let go of.
+			"completionMode": "Indexed", "completions": j.Shards, "parallelism": j.Shards, "backoffLimitPerIndex": 3, "podReplacementPolicy": "Failed",
 			"template": object{"spec": object{
 				"restartPolicy": "Never", "containers": []object{container},
 				"volumes": []object{

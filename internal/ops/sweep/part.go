@@ -1,17 +1,18 @@
 package sweep
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
 // Schema names the format of parts; an incompatible change gets a new number.
-const Schema = "plimsoll/sweep/1"
+const Schema = "plimsoll/sweep/2"
 
 // Heading is the first line of a part: which sweep it is of, made by what, and which cells it has. The lines below are rows.
 type Heading struct {
@@ -31,15 +32,10 @@ func (s *Sweep) Heading(program string, p Shard) Heading {
 }
 
 // Line is the heading as a line.
-func (h Heading) Line() ([]byte, error) { return line(h) }
+func (h Heading) Line() ([]byte, error) { return seal(h) }
 
 // Line is the row as a line.
-func (r *Row) Line() ([]byte, error) { return line(r) }
-
-func line(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	return append(data, '\n'), err
-}
+func (r *Row) Line() ([]byte, error) { return seal(r) }
 
 // differs says what two parts of one sweep must have in common and do not, "" if nothing.
 func (h *Heading) differs(from *Heading) string {
@@ -96,8 +92,10 @@ func (p *Part) first() int {
 // Part is rows of a shard in a file, of which memory holds only the places.
 type Part struct {
 	Heading Heading
-	// Size is the bytes up to the end of the last whole row; what follows was cut off while it was written.
+	// Size is the bytes up to the end of the last whole line; what follows was cut off while it was written.
 	Size int64
+	// Damaged are the lines that are not as they were written, with one that was cut off. Their rows are missing.
+	Damaged int
 
 	// Failed and Over are the rows of cells that failed, and of those over their limits.
 	Failed, Over int
@@ -112,47 +110,72 @@ type place struct {
 	length int32
 }
 
-// maxLine bounds a row: a grid may have distributions of lengths, which every request repeats.
-const maxLine = 1 << 24
-
 // ReadPart finds the rows of a part. A row that is there twice is as often the same, and counts once.
 func ReadPart(from io.ReaderAt, size int64) (*Part, error) {
 	p := &Part{from: from}
-	scanner := bufio.NewScanner(io.NewSectionReader(from, 0, size))
-	scanner.Buffer(make([]byte, 1<<16), maxLine)
-	scanner.Split(wholeLines)
-	for n := 1; scanner.Scan(); n++ {
-		text := scanner.Bytes()
-		if n == 1 {
-			if json.Unmarshal(text, &p.Heading) != nil || !p.Heading.valid() {
-				return nil, errors.New("not a part of a sweep of this program")
+	for n, l := range lines(io.NewSectionReader(from, 0, size)) {
+		switch {
+		case l.err != nil:
+			return nil, l.err
+		case n == 1:
+			if err := p.head(l.text); err != nil {
+				return nil, err
 			}
-			p.at = make([]place, p.Heading.want())
-		} else {
-			row := struct {
-				Index  *int64 `json:"index"`
-				Status Status `json:"status"`
-			}{}
-			switch {
-			case json.Unmarshal(text, &row) != nil || row.Index == nil:
-				return nil, fmt.Errorf("line %d is not a row", n)
-			case !p.Heading.has(*row.Index):
-				return nil, fmt.Errorf("line %d has cell %d, which is not in shard %d of %d", n, *row.Index, p.Heading.Shard, p.Heading.Of)
-			}
-			if !p.Has(int(*row.Index)) {
-				p.at[p.Heading.rank(int(*row.Index))] = place{p.Size, int32(len(text))}
-				p.count(row.Status)
+		default:
+			if err := p.add(n, l.text); err != nil {
+				return nil, err
 			}
 		}
-		p.Size += int64(len(text)) + 1
-	}
-	if err := scanner.Err(); err != nil {
-		return nil, err
+		p.Size += l.length
 	}
 	if p.Size == 0 {
 		return nil, errors.New("it is empty")
 	}
+	if p.Size < size {
+		p.Damaged++
+	}
 	return p, nil
+}
+
+// head reads the first line.
+func (p *Part) head(line []byte) error {
+	text, whole := unseal(line)
+	if !whole {
+		text = line // of another format, or damaged
+	}
+	err := json.Unmarshal(text, &p.Heading)
+	switch schema := p.Heading.Schema; {
+	case err == nil && schema != Schema && strings.HasPrefix(schema, "plimsoll/sweep/"):
+		return fmt.Errorf("it has the format %s of another version of the program", schema)
+	case err != nil || !whole || !p.Heading.valid():
+		return errors.New("not a part of a sweep of this program, or its first line is damaged")
+	}
+	p.at = make([]place, p.Heading.want())
+	return nil
+}
+
+// add notes the row of a line.
+func (p *Part) add(n int, line []byte) error {
+	text, whole := unseal(line)
+	if !whole {
+		p.Damaged++
+		return nil
+	}
+	row := struct {
+		Index  *int64 `json:"index"`
+		Status Status `json:"status"`
+	}{}
+	switch {
+	case json.Unmarshal(text, &row) != nil || row.Index == nil:
+		return fmt.Errorf("line %d is not a row", n)
+	case !p.Heading.has(*row.Index):
+		return fmt.Errorf("line %d has cell %d, which is not in shard %d of %d", n, *row.Index, p.Heading.Shard, p.Heading.Of)
+	}
+	if !p.Has(int(*row.Index)) {
+		p.at[p.Heading.rank(int(*row.Index))] = place{p.Size, int32(len(line))}
+		p.count(row.Status)
+	}
+	return nil
 }
 
 // count counts a row.
@@ -167,17 +190,6 @@ func (p *Part) count(s Status) {
 	}
 }
 
-// wholeLines splits into lines, without one that does not end.
-func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1, data[:i], nil
-	}
-	if atEOF {
-		return len(data), nil, nil
-	}
-	return 0, nil, nil
-}
-
 // Has reports whether the row of a cell is there.
 func (p *Part) Has(cell int) bool {
 	return p.Heading.has(int64(cell)) && p.at[p.Heading.rank(cell)].length > 0
@@ -188,18 +200,27 @@ func (p *Part) Rows() int { return p.rows }
 
 // Complete reports an error if a row is missing.
 func (p *Part) Complete() error {
-	if n := p.Heading.want() - p.Rows(); n > 0 {
-		return fmt.Errorf("shard %d of %d lacks %d of its %d rows, the first is that of cell %d", p.Heading.Shard, p.Heading.Of, n, p.Heading.want(), p.first())
+	n := p.Heading.want() - p.Rows()
+	if n == 0 {
+		return nil
 	}
-	return nil
+	err := fmt.Errorf("shard %d of %d lacks %d of its %d rows, the first is that of cell %d", p.Heading.Shard, p.Heading.Of, n, p.Heading.want(), p.first())
+	if p.Damaged > 0 {
+		return fmt.Errorf("%w; %s damaged", err, units.Counted(p.Damaged, "line"))
+	}
+	return err
 }
 
 // row reads a row and holds its key to its request.
 func (p *Part) row(cell int) (*Row, []byte, error) {
 	at := p.at[p.Heading.rank(cell)]
-	text := make([]byte, at.length, at.length+1)
-	if _, err := p.from.ReadAt(text, at.offset); err != nil {
+	line := make([]byte, at.length, at.length+1)
+	if _, err := p.from.ReadAt(line, at.offset); err != nil {
 		return nil, nil, err
+	}
+	text, whole := unseal(line)
+	if !whole {
+		return nil, nil, fmt.Errorf("cell %d: its line is damaged", cell)
 	}
 	r := &Row{}
 	if err := json.Unmarshal(text, r); err != nil {
@@ -208,7 +229,7 @@ func (p *Part) row(cell int) (*Row, []byte, error) {
 	if r.Key != Key(r.Ask, r.Request) {
 		return nil, nil, fmt.Errorf("cell %d: the key is not that of its request", cell)
 	}
-	return r, append(text, '\n'), nil
+	return r, append(line, '\n'), nil
 }
 
 // Sorted writes the part with its rows in the order of the cells.

@@ -6,8 +6,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -277,6 +279,70 @@ func TestResumes(t *testing.T) {
 	})
 }
 
+// resealed gives lines the sums that fit them.
+func resealed(data []byte) []byte {
+	return regexp.MustCompile(`(?m)^(.*)(,"sum":")[0-9a-f]{8}("})$`).ReplaceAllFunc(data, func(line []byte) []byte {
+		inner := line[:len(line)-len(`,"sum":"00000000"}`)]
+		return fmt.Appendf(nil, `%s,"sum":"%08x"}`, inner, crc32.Checksum(inner, crc32.MakeTable(crc32.Castagnoli)))
+	})
+}
+
+// TestDamaged: whatever happens to bytes of the rows of a part, the rows that are found are as they were written, and those of other lines are found.
+func TestDamaged(t *testing.T) {
+	t.Parallel()
+	s := ready(t, predictions)
+	whole := part(t, s, sweep.Shard{Of: 1}, 3)
+	heading := bytes.IndexByte(whole, '\n') + 1
+	written := map[string]bool{}
+	for line := range bytes.Lines(whole) {
+		written[string(line)] = true
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		data := slices.Clone(whole)
+		at := rapid.IntRange(heading, len(data)-1).Draw(rt, "at")
+		end := min(len(data), at+rapid.IntRange(1, 3000).Draw(rt, "length"))
+		hit := bytes.Count(data[at:end], []byte("\n")) + 1 // lines
+		if data[end-1] == '\n' {
+			hit++ // the next is joined to what is before
+		}
+		switch rapid.SampledFrom([]string{"zeros", "cut out", "doubled", "noise", "lines"}).Draw(rt, "damage") {
+		case "zeros":
+			clear(data[at:end])
+		case "cut out":
+			data = slices.Delete(data, at, end)
+		case "doubled":
+			data = slices.Insert(data, at, data[at:end]...)
+		case "noise":
+			copy(data[at:end], rapid.SliceOfN(rapid.Byte(), end-at, end-at).Draw(rt, "bytes"))
+		case "lines":
+			for i := range data[at:end] {
+				data[at+i] = '\n'
+			}
+		}
+		p := read(t, data)
+		if lost := s.Cells - p.Rows(); lost > hit {
+			rt.Fatalf("%d rows are lost in %d lines", lost, hit)
+		}
+		var b bytes.Buffer
+		if err := p.Sorted(&b); err != nil {
+			rt.Fatal(err)
+		}
+		for line := range bytes.Lines(b.Bytes()) {
+			if !written[string(line)] {
+				rt.Fatalf("%s", line)
+			}
+		}
+		if !bytes.Equal(data, whole) && p.Rows() < s.Cells && p.Damaged == 0 && p.Size == int64(len(data)) && len(data) >= len(whole) {
+			rt.Fatal("rows are missing and nothing is said")
+		}
+	})
+	// A line longer than any row, as of a file system that lost its end, is one damaged line.
+	long := slices.Concat(whole[:heading], make([]byte, 1<<24+5), []byte("\n"), whole[heading:])
+	if p := read(t, long); p.Rows() != s.Cells || p.Damaged != 1 || p.Size != int64(len(long)) {
+		t.Errorf("%d rows, %d damaged", p.Rows(), p.Damaged)
+	}
+}
+
 // TestShards: every cell is in exactly one shard, and cells that share simulations are in the same.
 func TestShards(t *testing.T) {
 	t.Parallel()
@@ -307,8 +373,8 @@ func TestMergeRefuses(t *testing.T) {
 	shards := [][]byte{part(t, s, sweep.Shard{Index: 0, Of: 2}, 1)}
 	other := part(t, ready(t, strings.ReplaceAll(plans, "prices: [list, 3]", "prices: [list, 4]")), sweep.Shard{Index: 1, Of: 2}, 1)
 	second := part(t, s, sweep.Shard{Index: 1, Of: 2}, 1)
-	change := func(old, now string) []byte {
-		return bytes.Replace(slices.Clone(shards[0]), []byte(old), []byte(now), 1)
+	change := func(old, now string) []byte { // by a program that writes the right sums
+		return resealed(bytes.Replace(slices.Clone(shards[0]), []byte(old), []byte(now), 1))
 	}
 	for _, c := range []struct {
 		parts [][]byte
@@ -320,7 +386,8 @@ func TestMergeRefuses(t *testing.T) {
 		{[][]byte{shards[0], other}, "shard 1 is of a different grid"},
 		{[][]byte{change(`"program":"test"`, `"program":"next"`), second}, "shard 1 is of the program test, not next"},
 		{[][]byte{change(`"gpus":1,"workloads"`, `"gpus":2,"workloads"`), second}, "the key is not that of its request"},
-		{[][]byte{shards[0][:len(shards[0])-2], second}, "shard 0 of 2 lacks 1 of its 4 rows"},
+		{[][]byte{shards[0][:len(shards[0])-2], second}, "shard 0 of 2 lacks 1 of its 4 rows, the first is that of cell 3; 1 line damaged"},
+		{[][]byte{bytes.Replace(slices.Clone(shards[0]), []byte(`"gpus":1,"workloads"`), []byte(`"gpus":2,"workloads"`), 1), second}, "shard 0 of 2 lacks 1 of its 4 rows, the first is that of cell 0; 1 line damaged"},
 	} {
 		var all []*sweep.Part
 		for _, p := range c.parts {
@@ -330,12 +397,19 @@ func TestMergeRefuses(t *testing.T) {
 			t.Errorf("want %q, got %v", c.want, err)
 		}
 	}
+	sealed := func(text string) string {
+		return string(shards[0]) + string(resealed([]byte(text[:len(text)-1]+`,"sum":"00000000"}`+"\n")))
+	}
 	for text, want := range map[string]string{
 		"":                                     "it is empty",
-		"{}\n":                                 "not a part of a sweep",
-		string(shards[0]) + "no\n":             "is not a row",
-		string(shards[0]) + `{"index":99}`:     "",
-		string(shards[0]) + "{\"index\":99}\n": "which is not in shard 0 of 2",
+		"{}\n":                                 "not a part of a sweep of this program, or its first line is damaged",
+		`{"schema":"plimsoll/sweep/1"}` + "\n": "it has the format plimsoll/sweep/1 of another version of the program",
+		string(change(`"cells":4`, `"cells":-4`)):                                     "not a part of a sweep",
+		string(bytes.Replace(shards[0], []byte(`"cells":4`), []byte(`"cells":6`), 1)): "its first line is damaged",
+		string(shards[0]) + "no\n":                                                    "",
+		string(shards[0]) + `{"index":9`:                                              "",
+		sealed(`{"index":"a"}`):                                                       "is not a row",
+		sealed(`{"index":99}`):                                                        "which is not in shard 0 of 2",
 	} {
 		_, err := sweep.ReadPart(strings.NewReader(text), int64(len(text)))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -499,7 +573,7 @@ func FuzzRead(f *testing.F) {
 
 // FuzzPart: no part makes the reader panic.
 func FuzzPart(f *testing.F) {
-	f.Add([]byte(`{"schema":"plimsoll/sweep/1","cells":2,"group":1,"shard":0,"of":1}` + "\n" + `{"index":1,"status":"ok"}` + "\n{"))
+	f.Add(resealed([]byte(`{"schema":"plimsoll/sweep/2","cells":2,"group":1,"shard":0,"of":1,"sum":"00000000"}` + "\n" + `{"index":1,"status":"ok","sum":"00000000"}` + "\n{")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := sweep.ReadPart(bytes.NewReader(data), int64(len(data)))
 		if err == nil && (p.Size > int64(len(data)) || p.Rows() > p.Heading.Cells) {
