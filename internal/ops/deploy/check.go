@@ -144,7 +144,7 @@ func tells(p *launch.Plan) bool {
 			return false
 		}
 	}
-	return p.Site.ModelPath == "" && p.Models == nil && d.AsFamily == ""
+	return p.Site.ModelPath == "" && p.Loads == nil && d.AsFamily == ""
 }
 
 // listens are the ways to set the ports of a process on a host.

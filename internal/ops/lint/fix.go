@@ -51,7 +51,7 @@ func (r *Response) mended(files []launch.File, flags bool) []launch.File {
 func (f *Finding) apply(data []byte) []byte {
 	begin := lineStart(data, f.At.Line)
 	flag, rename := f.At.Flag, f.Rename
-	if f.Code == "PL004" || f.Code == "PL005" { // keys are paths, and a file has their last part
+	if !strings.HasPrefix(flag, "-") && f.Code != "PL007" { // keys are paths, and a file has their last part
 		above, last := launch.CutLast(flag)
 		to, name := launch.CutLast(rename)
 		if rename != "" && above != to {

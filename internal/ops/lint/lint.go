@@ -247,14 +247,18 @@ func (x *inspection) files() (*launch.Found, error) {
 	if err != nil || len(found.Missing) == 0 {
 		return found, err
 	}
-	return launch.Read(append(files, x.beside(files[0].Path, found.Missing)...)...)
+	return launch.Read(append(files, x.beside(files, found.Missing)...)...)
 }
 
-// beside are the config files that a file references, if they exist at that path or in its directory.
-func (x *inspection) beside(file string, missing []string) []launch.File {
+// beside are the config files that files reference, if they exist beside one of them or at that path: scripts go to their own directory first.
+func (x *inspection) beside(files []launch.File, missing []string) []launch.File {
 	var out []launch.File
 	for _, name := range missing {
-		for _, at := range []string{name, path.Join(path.Dir(file), path.Base(name))} {
+		var places []string
+		for _, f := range files {
+			places = append(places, path.Join(path.Dir(f.Path), path.Base(name)))
+		}
+		for _, at := range append(places, name) {
 			if data, err := readPlain(x.world, at); err == nil {
 				out = append(out, launch.File{Path: at, Data: data})
 				break
