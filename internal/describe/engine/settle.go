@@ -27,8 +27,8 @@ type Tier struct {
 	SetAside units.Bytes `key:"set_aside_gib"`
 }
 
-// wide is the number of devices from which a replica is wide.
-const wide = 4
+// Wide is the number of devices from which a replica is wide.
+const Wide = 4
 
 // mostPeers is the maximum number of devices that add workspace: no published log has more than
 // eight.
@@ -156,7 +156,7 @@ func (t *Tier) apply(p *Profile, devices int) {
 	if t.GraphBatch > 0 && len(t.Families) > 0 { // for any number of sequences
 		p.Graph.PerSequence = 0
 	}
-	if devices >= wide {
+	if devices >= Wide {
 		set(&p.Graph.MaxBatch, t.WideGraphBatch)
 	}
 	if t.SetAside > 0 && p.ShareRule != nil {

@@ -54,8 +54,8 @@ type Shape struct {
 	// PrefillBatch is the batch limit of workers for prefill.
 	PrefillBatch    int
 	AcceptanceRates []float64
-	// Captured is what the engine captures for many sequences.
-	Captured engine.Graph
+	// Captured is what the engine captures for many sequences, by system.
+	Captured []session.Captured
 	// Whole is the least token budget with which the engine takes the longest prompt; 0 = any.
 	Whole int
 }
@@ -95,7 +95,8 @@ type expected struct {
 
 // Deployment is a candidate whose ranks run at most batch requests at a time. An engine
 // that captures few graphs for few sequences, and would launch prompts kernel by kernel, is
-// told to capture what it does for many.
+// told to capture what it does for many; one that would launch the largest batches kernel by
+// kernel, to capture graphs for them.
 func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment {
 	d := s.Asked
 	d.Pools = slices.Clone(d.Pools)
@@ -114,7 +115,11 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout, of Settings, c *search.Candidate) {
 	p := &d.Pools[i]
 	p.Replicas, p.Layout, p.MTP, p.Drafter, p.AcceptanceRates = replicas, l, c.MTP, c.Drafter, s.AcceptanceRates
-	p.Settings = append(of.Of(d, p, s.Captured), p.Settings...)
+	captured := engine.Graph{}
+	if i := slices.IndexFunc(s.Captured, func(x session.Captured) bool { return x.System == p.System }); i >= 0 {
+		captured = s.Captured[i].Of(&p.Layout)
+	}
+	p.Settings = append(of.Of(d, p, captured), p.Settings...)
 }
 
 // Settings are those of the engine that a candidate decides about.
@@ -135,8 +140,11 @@ func (x Settings) Of(d *deployment.Deployment, p *deployment.Pool, captured engi
 	if x.Budget > 0 {
 		set("token_budget", x.Budget)
 	}
-	if n := captured.PerSequence; n > 0 && n*x.Batch < captured.MaxBatch {
+	switch n := captured.PerSequence; {
+	case n > 0 && n*x.Batch < captured.MaxBatch:
 		set("graph.max_batch", captured.MaxBatch)
+	case captured.MaxBatch > 0 && x.Batch > captured.MaxBatch && p.Role != deployment.Prefill:
+		set("graph.max_batch", captured.For(x.Batch))
 	}
 	return out
 }
