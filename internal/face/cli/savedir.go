@@ -173,6 +173,10 @@ func (f *saveFlags) row(ctx context.Context, world *session.Session, s *session.
 		return nil, nil
 	}
 	made, err := deploy.Write(ctx, world, s, plan, f.force, f.targets.targets()...)
+	if unsound, ok := errors.AsType[*deploy.UnsoundError](err); ok {
+		f.about(top, "files "+unsound.Line())
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", top, err)
 	}
