@@ -30,6 +30,7 @@ type note struct {
 	Output    int                  `json:"output"`
 	Prefix    int                  `json:"prefix,omitempty"`
 	Copies    int                  `json:"copies"`
+	Batch     []int                `json:"batch"` // most sequences on a rank of each pool, as simulated
 	Pools     []notedPool          `json:"pools,omitempty"`
 }
 
@@ -58,6 +59,7 @@ func (p *Plan) Note(pools []Values, units int) string {
 	}
 	for i := range d.Pools {
 		q := &d.Pools[i]
+		n.Batch = append(n.Batch, pools[i].Batch)
 		noted := notedPool{Role: q.Role, System: q.System, Formats: q.Formats, Settings: pools[i].ModelOnly, AcceptanceRates: q.AcceptanceRates}
 		if n.Model != "" {
 			noted.Loads, noted.Converts = pools[i].Model, OnTheFly(pools[i].Checkpoint)

@@ -23,8 +23,9 @@ type Found struct {
 	// Deployment has only the settings in the files; layouts are to be completed with the
 	// model.
 	Deployment deployment.Deployment
-	// Input, Output, Prefix and Copies are known for files of this program; 0 otherwise.
-	Input, Output, Prefix, Copies int
+	// Input, Output, Prefix and Copies are known for files of this program; 0 otherwise. Batch is the limit that was simulated, of the pool that
+	// generates.
+	Input, Output, Prefix, Copies, Batch int
 	Launches                      []Launch
 	Problems                      []Problem
 	// Missing are referenced config files that are missing.
@@ -332,6 +333,9 @@ func (r *reader) found() (*Found, error) {
 		n = &note{}
 	}
 	out.Input, out.Output, out.Prefix, out.Copies = n.Input, n.Output, n.Prefix, n.Copies
+	if len(n.Batch) > 0 {
+		out.Batch = n.Batch[len(n.Batch)-1]
+	}
 	d.System, d.AsFamily, d.Formats, d.Routing, d.Host, d.Modelling = n.System, n.AsFamily, n.Formats, n.Routing, n.Host, n.Modelling
 	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: cmp.Or(n.Version, r.launches[0].Version)}
 	out.Problems = append(out.Problems, r.roles()...)

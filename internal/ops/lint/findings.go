@@ -347,7 +347,7 @@ func (x *inspection) cache() {
 	switch {
 	case held == 0:
 		x.at(x.add("PL027", "memory_share", fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), ""), p.Role, "memory_share")
-	case held < limit && (p.Engine.Reserve >= 1 || x.planned(held*all, limit)): // what has room to its end alone starts, the others wait
+	case held < limit && (p.Engine.Reserve >= 1 || x.planned(limit)): // what has room to its end alone starts, the others wait
 	case held < limit && x.given(p, key):
 		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit)
 		x.set(x.add("PL032", key, what, ""), p, key, held)
@@ -365,10 +365,10 @@ func (x *inspection) cache() {
 }
 
 // planned reports that a batch limit above what the cache holds is a plan's: it was simulated with these requests, which are on average
-// halfway through their output, and a cache of so many tokens holds as many of them.
-func (x *inspection) planned(tokens, limit int) bool {
+// halfway through their output, share what their prompts begin with, and are in part with the workers for prefill.
+func (x *inspection) planned(limit int) bool {
 	f := x.found
-	return f.Copies > 0 && x.r.Input == f.Input && x.r.Output == f.Output && limit*(f.Input+f.Output/2) <= tokens
+	return f.Copies > 0 && x.r.Input == f.Input && x.r.Output == f.Output && limit == f.Batch
 }
 
 // farBelow is how many times the batch limit the cache holds before lint says so. It is a choice: engines' defaults are
