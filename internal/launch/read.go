@@ -26,8 +26,8 @@ type Found struct {
 	// Input, Output, Prefix and Copies are known for files of this program; 0 otherwise. Batch is the limit that was simulated, of the pool that
 	// generates.
 	Input, Output, Prefix, Copies, Batch int
-	Launches                      []Launch
-	Problems                      []Problem
+	Launches                             []Launch
+	Problems                             []Problem
 	// Missing are referenced config files that are missing.
 	Missing []string
 }

@@ -242,7 +242,9 @@ func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Resp
 			unread = append(unread, report.Unread{File: name, Why: strings.TrimPrefix(err.Error(), name+": ")})
 		}
 	}
-	referred := func(r *lint.Response) bool { return len(r.Request.Files) == 1 && f.below[r.Request.Files[0]] && f.read[r.Request.Files[0]] }
+	referred := func(r *lint.Response) bool {
+		return len(r.Request.Files) == 1 && f.below[r.Request.Files[0]] && f.read[r.Request.Files[0]]
+	}
 	all = slices.DeleteFunc(all, referred)
 	slices.SortFunc(all, func(a, b *lint.Response) int {
 		return cmp.Compare(slices.Index(f.Files, a.Request.Files[0]), slices.Index(f.Files, b.Request.Files[0]))

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -199,6 +200,7 @@ func (x *inspection) settings() {
 	for i := range x.resolved.Pools {
 		p := &x.resolved.Pools[i]
 		x.length(p)
+		x.dtype(p)
 		x.budget(p)
 		if p.Role != deployment.Prefill {
 			x.graphs(p)
@@ -248,6 +250,29 @@ func (x *inspection) length(p *deployment.Served) {
 		// vLLM checks this at start (v1/core/kv_cache_utils.py, check_enough_kv_cache_memory).
 		what := fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest)
 		x.set(x.add("PL026", key, what, ""), p, key, max(1, c.Memory.Tokens))
+	}
+}
+
+// dtype reports a format of 16-bit parts that the device does not compute in: the one that is given, or the checkpoint's where the release
+// does not choose another by itself.
+func (x *inspection) dtype(p *deployment.Served) {
+	const key = "dtype"
+	if !engine.HalfOnly(p.Device) {
+		return
+	}
+	for i := range x.found.Launches {
+		l := &x.found.Launches[i]
+		word := l.DType()
+		own := word == "" || word == "auto"
+		refused := own && x.stage.Model.DType == dtype.BF16 && engine.AsksForHalf(p.Engine.Server(), x.out.Version)
+		if l.Role != p.Role && !x.half || word != "bfloat16" && !refused {
+			continue
+		}
+		f := x.add("PL029", key, p.Device.Name+" has no arithmetic in bf16", launch.Say(p, x.out.Version, key, engine.Half))
+		if x.within(f, l.Role, key); word != "" {
+			f.Words = []string{engine.Half}
+		}
+		return
 	}
 }
 

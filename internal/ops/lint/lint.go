@@ -200,7 +200,7 @@ func (x *inspection) read() error {
 		return err
 	}
 	x.out.Request, x.out.Model, x.out.Devices = *r, d.Model, d.Devices()
-	if !known {
+	if !known || x.foreign(d) {
 		x.out.Deployment = *d
 		x.unresolved()
 		return nil
@@ -290,7 +290,12 @@ func (x *inspection) request(d *deployment.Deployment, concurrency int) simulate
 // resolve checks whether the deployment can start.
 func (x *inspection) resolve() bool {
 	var err error
-	if x.resolved, err = x.d.Resolve(x.stage.Parts); err != nil {
+	x.resolved, err = x.d.Resolve(x.stage.Parts)
+	if refused, ok := errors.AsType[*deployment.RefusedError](err); ok {
+		x.aboutModel("PL028", refused.Why, "")
+		return false
+	}
+	if err != nil {
 		for line := range strings.SplitSeq(field.Say(err, x.engineWord), "\n") {
 			line = x.setting(line)
 			x.located(line)
@@ -338,6 +343,36 @@ func (x *inspection) unfit(err error) {
 		f.Better = launch.Words(x.engine, x.out.Version, "layout.tp", tp)
 	}
 	x.within(f, x.d.Pools[len(x.d.Pools)-1].Role, "layout.tp")
+}
+
+// foreign reports a release of the engine that does not run on a device.
+func (x *inspection) foreign(d *deployment.Deployment) bool {
+	for _, name := range append([]string{d.System}, systemsOf(d)...) {
+		on, err := x.world.Device(name, "")
+		if err != nil {
+			return false // which the stage says
+		}
+		if why := engine.Foreign(engine.Port(d.Engine.Name, on.Vendor), d.Engine.Version, on); why != "" {
+			f := x.add("PL028", "engine", why, "")
+			if f.Where = ""; d.Engine.Version == "" {
+				f.Severity = SevereWarning
+			}
+			x.at(f, "", "")
+			return true
+		}
+	}
+	return false
+}
+
+// systemsOf are the systems that pools have of their own.
+func systemsOf(d *deployment.Deployment) []string {
+	var out []string
+	for i := range d.Pools {
+		if name := d.Pools[i].System; name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // larger is the smallest tensor parallelism whose weights leave room for

@@ -150,11 +150,11 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	if err := errors.Join(errs[:]...); err != nil {
 		return out, err
 	}
-	return out, out.runs()
+	return out, out.runs(d.Engine.Version)
 }
 
-// runs reports an engine that does not run on a device.
-func (s *Stage) runs() error {
+// runs reports a release of an engine that does not run on a device.
+func (s *Stage) runs(release string) error {
 	if s.Engine == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (s *Stage) runs() error {
 		all = append(all, s.Systems[name])
 	}
 	for _, d := range all {
-		if why := engine.Foreign(s.Engine.Name, d); why != "" {
+		if why := engine.Foreign(s.Engine.Name, release, d); why != "" {
 			return BadInput(errors.New(why))
 		}
 	}

@@ -166,7 +166,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	}
 	pricing := prices.Best(d)
 	out := Row{Model: name, System: d.Name, Engine: p.Name, Tier: pricing.Tier(d)}
-	if out.Why = engine.Foreign(p.Name, d); out.Why != "" {
+	if out.Why = engine.Foreign(p.Name, l.version, d); out.Why != "" {
 		return out, nil
 	}
 	at := &session.Stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay, Curves: &replica.Curves{}}

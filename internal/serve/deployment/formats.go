@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
@@ -26,6 +27,9 @@ func (f *Formats) resolve(at *Parts, p graph.Policy) (graph.Quant, error) {
 	}
 	if err := errors.Join(f.words(), f.runs(at)); err != nil {
 		return graph.Quant{}, err
+	}
+	if at.Engine != nil && engine.HalfOnly(d) {
+		p.HalfPrecision = true
 	}
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
