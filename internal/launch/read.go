@@ -376,7 +376,7 @@ func (r *reader) found() (*Found, error) {
 
 // fresh are problems that are not among those known.
 func fresh(known, found []Problem) []Problem {
-	return slices.DeleteFunc(found, func(p Problem) bool { return slices.Contains(known, p) })
+	return slices.DeleteFunc(found, func(p Problem) bool { return slices.ContainsFunc(known, p.is) })
 }
 
 // roles settles the launches, and completes the roles of workers that the flags leave open: workers of TensorRT-LLM that only configure a transfer
@@ -443,9 +443,7 @@ func (r *reader) readConfigs() error {
 			return fmt.Errorf("%s: %w", l.config, err)
 		}
 		for _, p := range slices.Concat(found, l.unknownKeys()) {
-			if !slices.Contains(r.problems, p) {
-				r.problems = append(r.problems, p)
-			}
+			r.problems = append(r.problems, fresh(r.problems, []Problem{p})...)
 		}
 	}
 	return nil

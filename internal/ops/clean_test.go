@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/soak"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -21,9 +22,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// TestCleanFiles: lint finds no error and nothing to warn of in the files of whatever a search finds: for models of every kind, systems of every
-// generation, engines of the newest and of old releases, both modes, one system and two, with and without common prefixes and formats that
-// other checkpoints hold.
+// TestCleanFiles: lint finds no error and nothing to warn of in the files of whatever a search finds, and reads the settings that were predicted:
+// for models of every kind, systems of every generation, engines of the newest and of old releases, both modes, one system and two, with and
+// without common prefixes and formats that other checkpoints hold.
 func TestCleanFiles(t *testing.T) {
 	t.Parallel()
 	w := &session.Session{Memo: &session.Memo{Size: 1 << 12}}
@@ -49,7 +50,7 @@ func TestCleanFiles(t *testing.T) {
 			}
 			for _, set := range files.Together(made) {
 				written++
-				for _, text := range unclean(t, w, set.Files) {
+				for _, text := range unclean(t, w, p, set.Files) {
 					t.Errorf("%s of %s on %s under %s %s, row %d: %s", set.Target, e.Model, e.System, e.Engine.Name, e.Engine.Version, i, text)
 				}
 			}
@@ -107,8 +108,8 @@ func releasesOf(name string) []string {
 	return out
 }
 
-// unclean are the errors and warnings that lint has of files.
-func unclean(t *rapid.T, w *session.Session, all []launch.File) []string {
+// unclean are the errors and warnings that lint has of files, and what it reads otherwise than it was predicted.
+func unclean(t *rapid.T, w *session.Session, p *launch.Plan, all []launch.File) []string {
 	var q lint.Request
 	content := map[string][]byte{}
 	for _, f := range all {
@@ -136,5 +137,40 @@ func unclean(t *rapid.T, w *session.Session, all []launch.File) []string {
 			out = append(out, fmt.Sprintf("%s %s %s: %s: %s", f.Severity, f.Code, f.File, f.Where, f.What))
 		}
 	}
+	values, err := p.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Version != values[0].Version {
+		return out // the release in an image of Dynamo
+	}
+	_, read, err := w.Resolved(&r.Deployment, &session.Sources{})
+	if err != nil {
+		return append(out, err.Error())
+	}
+	for i := range read.Pools {
+		if want, got := runs(&p.Resolved.Pools[i]), runs(&read.Pools[i]); len(read.Pools) == len(p.Resolved.Pools) && want != got {
+			out = append(out, fmt.Sprintf("%s workers are predicted as %+v, and read as %+v", read.Pools[i].Role, want, got))
+		}
+	}
 	return out
+}
+
+// settings are what the prediction of a pool rests on.
+type settings struct {
+	Sequences, Budget, Block, Graphs int
+	Share                            float64
+	Caching, Chunked                 bool
+	Device                           string
+	KV, Weights, Experts             dtype.Format
+}
+
+// runs are the settings of a pool.
+func runs(p *deployment.Served) settings {
+	e, q := p.Engine, &p.Spec.Quant
+	graphs := e.Graph.MaxBatch
+	if e.Graph.EagerPrefill { // larger ones are never replayed
+		graphs = min(graphs, e.MaxSequences)
+	}
+	return settings{e.MaxSequences, e.TokenBudget, e.BlockTokens, graphs, e.MemoryShare, e.PrefixCaching, e.ChunkedPrefill, p.Device.Name, q.KV, q.Dense.Weight, q.Experts.Weight}
 }

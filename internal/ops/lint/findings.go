@@ -134,13 +134,19 @@ func (x *inspection) flags() {
 	}
 	for _, p := range problems {
 		f := Finding{Code: codeOf(p.Kind), Severity: SevereError, File: p.File, Line: p.Line, Where: p.Flag, What: p.Text, Better: p.Nearest, Rename: p.Nearest}
+		switch {
+		case p.Named:
+			f.Rename = ""
+		case p.Gone && p.Nearest == "":
+			f.Better, f.Remove = "without it", true
+		}
 		if p.Kind == launch.LackedFlag && !strings.HasPrefix(p.Flag, "-") {
 			f.Code = "PL005"
 		}
 		if p.Unsure {
 			f.Severity = SevereWarning
 		}
-		f.At = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag}
+		f.At = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag, Words: p.Words}
 		if p.Kind == launch.LostQuotes {
 			f.At.Flag = strings.Trim(p.Nearest, "'")
 		}

@@ -64,10 +64,11 @@ type Finding struct {
 	What     string   `json:"what"`
 	Better   string   `json:"better,omitempty"` // the correction
 
-	// At is the place in the files; Rename and Words are what to write there instead: another flag, or other values.
+	// At is the place in the files; Rename and Words are what to write there instead: another flag, or other values. Remove says that nothing is.
 	At     launch.Place `json:"-"`
 	Rename string       `json:"-"`
 	Words  []string     `json:"-"`
+	Remove bool         `json:"-"`
 }
 
 // Pool is a pool as it was read.

@@ -56,8 +56,15 @@ type Shape struct {
 	AcceptanceRates []float64
 	// Captured is what the engine captures for many sequences, by system.
 	Captured []session.Captured
+	// Cuts says that the engine cuts prompts where it has a prefix cache, Shares that prompts have something in common: workers have one only then.
+	Cuts, Shares bool
 	// Whole is the least token budget with which the engine takes the longest prompt; 0 = any.
 	Whole int
+}
+
+// NewShape is that of deployments on a stage.
+func NewShape(st *session.Stage, asked deployment.Deployment, shares bool) Shape {
+	return Shape{Asked: asked, Captured: st.Captured(), Cuts: st.Engine.CutsFor(st.Model), Shares: shares}
 }
 
 // Whole is the budget of [Shape.Whole]: an engine that computes prompts whole refuses one above its
@@ -119,6 +126,7 @@ func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout
 	if i := slices.IndexFunc(s.Captured, func(x session.Captured) bool { return x.System == p.System }); i >= 0 {
 		captured = s.Captured[i].Of(&p.Layout)
 	}
+	of.Uncached = s.Cuts && (!s.Shares || p.Role == deployment.Decode)
 	p.Settings = append(of.Of(d, p, captured), p.Settings...)
 }
 
@@ -126,19 +134,24 @@ func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout
 type Settings struct {
 	Batch  int // the limit of a data-parallel rank
 	Budget int // most tokens of a step; 0 is the engine's own
+	// Uncached says that there is no prefix cache.
+	Uncached bool
 }
 
 // Of are the settings of a pool, but for those that are given.
 func (x Settings) Of(d *deployment.Deployment, p *deployment.Pool, captured engine.Graph) []string {
 	var out []string
-	set := func(key string, n int) {
+	set := func(key string, value any) {
 		if !d.Gives(p, key) {
-			out = append(out, fmt.Sprintf("%s=%d", key, n))
+			out = append(out, fmt.Sprintf("%s=%v", key, value))
 		}
 	}
 	set("max_sequences", x.Batch)
 	if x.Budget > 0 {
 		set("token_budget", x.Budget)
+	}
+	if x.Uncached {
+		set("prefix_caching", false)
 	}
 	switch n := captured.PerSequence; {
 	case n > 0 && n*x.Batch < captured.MaxBatch:
