@@ -121,6 +121,11 @@ func Port(name string, v device.Vendor) string {
 	return name
 }
 
+// Ever reports whether some release of an engine runs on a device.
+func Ever(name string, d *device.Profile) bool {
+	return slices.ContainsFunc(supports(d), func(s support) bool { return s.engine == name })
+}
+
 // Foreign says that a release of an engine ("" is the newest) does not run on a device, and what does; "" if it does, or if there is no
 // such engine. The generic engine runs anywhere.
 func Foreign(name, release string, d *device.Profile) string {

@@ -65,7 +65,7 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 	section(into, "Files", func(fs *pflag.FlagSet) {
 		outputVar(fs, &f.dir, aHome, "save-dir", "write the results and the files that run each row below this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run, and write files in which lint finds errors")
-		f.targets.define(fs, "the row")
+		f.targets.define(fs, "dynamo and bench, or plain where Dynamo cannot run the row")
 		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
 		siteFlags(fs, &f.site)
 	})
@@ -172,7 +172,7 @@ func (f *saveFlags) row(ctx context.Context, world *session.Session, s *session.
 		f.about(top, fmt.Sprintf("no files: %v", err))
 		return nil, nil
 	}
-	made, err := deploy.Write(ctx, world, s, plan, f.force, f.targets.targets()...)
+	made, err := f.targets.row(ctx, world, s, plan, f.force)
 	if unsound, ok := errors.AsType[*deploy.UnsoundError](err); ok {
 		f.about(top, "files "+unsound.Line())
 		return nil, nil

@@ -90,6 +90,26 @@ func Write(ctx context.Context, w *session.Session, s *session.Sources, p *launc
 	return out, err
 }
 
+// Few makes the files that AIConfigurator writes of a row: those for Dynamo, and a benchmark. Where Dynamo cannot run the plan they are the
+// engine's own commands, and the reason is in the response.
+func Few(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, force bool) (*Response, error) {
+	out, err := Write(ctx, w, s, p, force, files.Dynamo, files.Bench)
+	unsound, ok := errors.AsType[*UnsoundError](err)
+	if err == nil || !ok && !errors.Is(err, files.ErrCannot) {
+		return out, err
+	}
+	other, failed := Write(ctx, w, s, p, force, files.Plain, files.Bench)
+	if failed != nil {
+		return nil, err
+	}
+	why := err.Error()
+	if ok {
+		why = "dynamo files " + unsound.Line()
+	}
+	other.Skipped = append(other.Skipped, why)
+	return other, nil
+}
+
 // unsound are the errors of a target.
 type unsound struct {
 	UnsoundError

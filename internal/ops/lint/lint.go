@@ -353,9 +353,10 @@ func (x *inspection) foreign(d *deployment.Deployment) bool {
 		if err != nil {
 			return false // which the stage says
 		}
-		if why := engine.Foreign(engine.Port(d.Engine.Name, on.Vendor), d.Engine.Version, on); why != "" {
+		port := engine.Port(d.Engine.Name, on.Vendor)
+		if why := engine.Foreign(port, d.Engine.Version, on); why != "" {
 			f := x.add("PL028", "engine", why, "")
-			if f.Where = ""; d.Engine.Version == "" {
+			if f.Where = ""; d.Engine.Version == "" && engine.Ever(port, on) {
 				f.Severity = SevereWarning
 			}
 			x.at(f, "", "")
