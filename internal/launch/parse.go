@@ -237,7 +237,7 @@ func (l *Launch) flag(by Program, at Place) *Problem {
 		key, negated = keyOf(l.profile, "--"+rest), true
 	}
 	if key == "" {
-		if l.set.Model == "" && l.Engine != SGLang && by == OwnServer && len(values) == 1 && !isOutput(values[0]) && l.has(strings.ReplaceAll(flag, "_", "-")) && !Takes(flag, values) {
+		if l.names(by, at) {
 			l.set.Model, values = values[0], nil
 			at.Words, l.places["model"], l.places[flag] = nil, Place{File: at.File, Line: at.Line, Flag: l.set.Model}, Place{at.File, at.Line, flag, nil}
 		}
@@ -416,6 +416,12 @@ func (l *Launch) foreign(flag string) *engine.Profile {
 		}
 	}
 	return nil
+}
+
+// names reports that the word after a flag is the model: after a switch that is no setting.
+func (l *Launch) names(by Program, at Place) bool {
+	known := l.set.Model != "" || l.Engine == SGLang || by != OwnServer
+	return !known && len(at.Words) == 1 && !isOutput(at.Words[0]) && l.has(strings.ReplaceAll(at.Flag, "_", "-")) && !Takes(at.Flag, at.Words)
 }
 
 // Takes reports whether a flag that is no setting takes the words after it: a switch takes none, and the word after it may be the model.

@@ -87,6 +87,9 @@ func asked(t *rapid.T) experiment.Experiment {
 	if rapid.IntRange(0, 3).Draw(t, "prefix") == 0 {
 		e.Prefix = e.Input / 2
 	}
+	if drafts := rapid.IntRange(0, 4).Draw(t, "drafts"); drafts > 2 && (e.Model == "deepseek-ai/DeepSeek-V3" || e.Model == "Qwen/Qwen3-Next-80B-A3B-Instruct") {
+		e.MTP = drafts - 2
+	}
 	switch one("formats", "", "", "", "fp8", "kv", "system") {
 	case "fp8":
 		e.Workers.Formats.Checkpoint, e.Decode.Formats.Checkpoint = "fp8", "fp8"

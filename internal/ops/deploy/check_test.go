@@ -62,7 +62,7 @@ func TestChecked(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			for _, target := range strings.Fields(c.left) {
+			for target := range strings.FieldsSeq(c.left) {
 				ofTarget := func(f launch.File) bool { return strings.HasPrefix(f.Path, target+"/") }
 				says := func(text string) bool {
 					return strings.HasPrefix(text, target+" files not written") && strings.Contains(text, c.want) && !strings.Contains(text, "\n")

@@ -64,7 +64,8 @@ func TestRemoved(t *testing.T) {
 		"size":     {sglang, "", "python -m sglang.launch_server --model-path Qwen/Qwen3-30B-A3B --tp 4 --enable-ep-moe", "python -m sglang.launch_server --model-path Qwen/Qwen3-30B-A3B --tp 4 --expert-parallel-size=4"},
 		"mapped":   {sglang, "", "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --prefill-cp-mode in-seq-split", "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --cp-strategy=zigzag"},
 		"role": {
-			lint.Request{Version: "0.26.0"}, "", "python -m dynamo.vllm --model Qwen/Qwen3-8B --is-prefill-worker",
+			lint.Request{Version: "0.26.0"},
+			"", "python -m dynamo.vllm --model Qwen/Qwen3-8B --is-prefill-worker",
 			"python -m dynamo.vllm --model Qwen/Qwen3-8B --disaggregation-mode=prefill",
 		},
 		"lines": {
