@@ -209,6 +209,12 @@ func (x *inspection) read() error {
 	q := x.request(d, 1)
 	x.d = q.Deployment
 	x.stage, err = x.world.Stage(d, &r.Sources)
+	if refused, ok := errors.AsType[*deployment.RefusedError](err); ok {
+		x.stage, x.out.Deployment = nil, x.d
+		x.aboutModel("PL028", refused.Why, "")
+		x.unresolved()
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -291,12 +297,7 @@ func (x *inspection) request(d *deployment.Deployment, concurrency int) simulate
 // resolve checks whether the deployment can start.
 func (x *inspection) resolve() bool {
 	var err error
-	x.resolved, err = x.d.Resolve(x.stage.Parts)
-	if refused, ok := errors.AsType[*deployment.RefusedError](err); ok {
-		x.aboutModel("PL028", refused.Why, "")
-		return false
-	}
-	if err != nil {
+	if x.resolved, err = x.d.Resolve(x.stage.Parts); err != nil {
 		for line := range strings.SplitSeq(field.Say(err, x.engineWord), "\n") {
 			line = x.setting(line)
 			x.located(line)

@@ -153,7 +153,7 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	return out, out.runs(d.Engine.Version)
 }
 
-// runs reports a release of an engine that does not run on a device.
+// runs reports a release of an engine that does not run on a device, or the model there.
 func (s *Stage) runs(release string) error {
 	if s.Engine == nil {
 		return nil
@@ -165,6 +165,9 @@ func (s *Stage) runs(release string) error {
 	for _, d := range all {
 		if why := engine.Foreign(s.Engine.Name, release, d); why != "" {
 			return BadInput(errors.New(why))
+		}
+		if why := s.Engine.Refuses(s.Model, d); why != "" {
+			return BadInput(&deployment.RefusedError{Why: why})
 		}
 	}
 	return nil
