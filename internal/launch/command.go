@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -93,6 +94,9 @@ func (v *Values) Command(by Program, servedName, engineFile string) []string {
 		}
 		return out
 	case v.Engine == TRTLLM:
+		if version.Compare(v.Version, "1.0.0") < 0 { // whose own choice is a TensorRT engine (release notes of 1.0)
+			out = append(out, "--backend", "pytorch")
+		}
 		return append(out, "--extra_llm_api_options", engineFile)
 	}
 	return append(out, slices.Concat(v.Arguments(by, servedName)...)...)

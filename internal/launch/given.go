@@ -98,6 +98,9 @@ func (f *Found) Flags() []Flag {
 // Model is what the command names as its model, "" if nothing.
 func (l *Launch) Model() string { return l.set.Model }
 
+// DType is the format of 16-bit parts that the command asks for, "" if none.
+func (l *Launch) DType() string { return l.set.DType }
+
 // OpenLayout reports a parallel size that is a variable without a value.
 func (l *Launch) OpenLayout() bool {
 	for _, key := range []string{"layout.tp", "layout.pp", "layout.dp", "layout.attention_dp"} {

@@ -21,6 +21,7 @@ type native struct {
 	Model          string  `key:"model"`
 	ServedName     string  `key:"served_name"`
 	Checkpoint     string  `key:"checkpoint"`
+	DType          string  `key:"dtype"`
 	TP             int     `key:"layout.tp"`
 	PP             int     `key:"layout.pp"`
 	DP             int     `key:"layout.dp"`
@@ -62,7 +63,7 @@ var ErrLayout = errors.New("the engine cannot run this layout")
 // native is the values in the engine's own terms, or an error if it cannot run them.
 func (v *Values) native() (native, error) {
 	t := native{
-		Model: v.Model, TP: v.Layout.TP, PP: v.Layout.PP, DP: v.Layout.DP, MaxLength: v.MaxLength, Sequences: v.Batch,
+		Model: v.Model, DType: v.dtype(), TP: v.Layout.TP, PP: v.Layout.PP, DP: v.Layout.DP, MaxLength: v.MaxLength, Sequences: v.Batch,
 		TokenBudget: v.TokenBudget, MemoryShare: v.MemoryShare, KV: v.KV, ChunkedPrefill: v.ChunkedPrefill,
 		PrefixCaching: v.PrefixCaching, Graphs: v.Graphs, NoGraphs: len(v.Graphs) == 0 && !v.OwnGraphs, MTP: v.MTP,
 		Waits: slices.ContainsFunc(v.Extras, func(s string) bool {
@@ -91,6 +92,15 @@ func (v *Values) native() (native, error) {
 		return t, nil
 	}
 	return t, fmt.Errorf("cannot generate files for the engine %s", v.Engine)
+}
+
+// dtype is the word for the format of 16-bit parts, "" where the engine's own choice runs: where a device has no bf16 it is said, for releases that
+// do not choose fp16 by themselves and for people.
+func (v *Values) dtype() string {
+	if engine.HalfOnly(v.Device) {
+		return engine.Half
+	}
+	return ""
 }
 
 // Option is the engine's name of a setting in the version of the values, "" if it has none.

@@ -21,6 +21,7 @@ type note struct {
 	Engine    string               `json:"engine"`
 	Version   string               `json:"version,omitempty"`
 	AsFamily  string               `json:"as_family,omitempty"`
+	Model     string               `json:"model,omitempty"` // that the formats refer to, where pools load others
 	Formats   deployment.Formats   `json:"formats,omitzero"`
 	Routing   string               `json:"routing,omitempty"`
 	Host      deployment.HostCache `json:"host_cache,omitzero"`
@@ -29,12 +30,16 @@ type note struct {
 	Output    int                  `json:"output"`
 	Prefix    int                  `json:"prefix,omitempty"`
 	Copies    int                  `json:"copies"`
+	Batch     []int                `json:"batch"` // most sequences on a rank of each pool, as simulated
 	Pools     []notedPool          `json:"pools,omitempty"`
 }
 
-// notedPool is the same of a pool. Its settings are those that its engine has no name for.
+// notedPool is the same of a pool. Its settings are those that its engine has no name for. Loads and Converts are the checkpoint of its workers
+// and the conversion while loading, where the note names a model: its formats are true of those.
 type notedPool struct {
 	Role            deployment.Role    `json:"role"`
+	Loads           string             `json:"loads,omitempty"`
+	Converts        string             `json:"converts,omitempty"`
 	System          string             `json:"system,omitempty"`
 	Formats         deployment.Formats `json:"formats,omitzero"`
 	Settings        []string           `json:"settings,omitempty"`
@@ -49,10 +54,17 @@ func (p *Plan) Note(pools []Values, units int) string {
 		System: d.System, Engine: pools[0].Engine, Version: pools[0].Version, AsFamily: d.AsFamily,
 		Formats: d.Formats, Routing: d.Routing, Host: d.Host, Modelling: d.Modelling, Input: p.Input, Output: p.Output, Prefix: p.Prefix, Copies: units,
 	}
+	if p.Loads != nil || slices.ContainsFunc(pools, func(v Values) bool { return v.Model != d.Model }) {
+		n.Model = d.Model
+	}
 	for i := range d.Pools {
 		q := &d.Pools[i]
-		noted := notedPool{q.Role, q.System, q.Formats, pools[i].ModelOnly, q.AcceptanceRates}
-		if q.System != "" || q.Formats != (deployment.Formats{}) || len(noted.Settings)+len(noted.AcceptanceRates) > 0 {
+		n.Batch = append(n.Batch, pools[i].Batch)
+		noted := notedPool{Role: q.Role, System: q.System, Formats: q.Formats, Settings: pools[i].ModelOnly, AcceptanceRates: q.AcceptanceRates}
+		if n.Model != "" {
+			noted.Loads, noted.Converts = pools[i].Model, OnTheFly(pools[i].Checkpoint)
+		}
+		if n.Model != "" || q.System != "" || q.Formats != (deployment.Formats{}) || len(noted.Settings)+len(noted.AcceptanceRates) > 0 {
 			n.Pools = append(n.Pools, noted)
 		}
 	}
@@ -74,10 +86,25 @@ func findNote(data string) *note {
 	return nil
 }
 
-// pool is the note of a pool.
-func (n *note) pool(r deployment.Role) notedPool {
+// Noted is the comment of a file that says of which deployment it is, "" if it has none. Files of a deployment have the same.
+func Noted(data []byte) string {
+	for line := range strings.Lines(string(data)) {
+		if _, text, ok := strings.Cut(line, mark); ok {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+// of is the note of the pool of a launch: that of its role, or what its workers load where the role is in other files.
+func (n *note) of(l *Launch) notedPool {
 	for _, p := range n.Pools {
-		if p.Role == r {
+		if p.Role == l.Role {
+			return p
+		}
+	}
+	for _, p := range n.Pools {
+		if p.Loads != "" && p.Loads == l.set.Model && l.Role == deployment.Both {
 			return p
 		}
 	}
@@ -102,14 +129,40 @@ func (l *Launch) formats(said *deployment.Formats) deployment.Formats {
 	return runs
 }
 
-// contradicts are the formats in a comment that the engine will not use.
-func (l *Launch) contradicts(said *deployment.Formats) []Problem {
-	var out []Problem
-	wrong := func(format string, args ...any) {
-		out = append(out, Problem{Kind: WrongComment, File: l.File, Flag: strings.TrimSpace(mark), Text: fmt.Sprintf(format, args...)})
+// noted are the model and the number formats of workers, where a comment says something of them, and the problems of the comment. Formats of a
+// comment that names a model are true of workers that load what it says, and convert it as it says.
+func (l *Launch) noted(n *note) (model string, formats deployment.Formats, problems []Problem) {
+	pool := n.of(l)
+	said := n.Formats
+	if pool.Formats != (deployment.Formats{}) {
+		said = pool.Formats
 	}
-	runs := l.formats(said)
-	if runs == *said {
+	switch {
+	case l.set.Model == "": // settings alone: what loads them is not known
+		return n.Model, said, nil
+	case n.Model == "":
+		runs := l.formats(&said)
+		return l.set.Model, runs, l.contradicts(&said, &runs)
+	case l.set.Model == pool.Loads && OnTheFly(l.set.Checkpoint) == pool.Converts:
+		runs := said
+		runs.KV = l.formats(&said).KV
+		return n.Model, runs, l.contradicts(&said, &runs)
+	}
+	is, was := l.set.Model+" "+OnTheFly(l.set.Checkpoint), pool.Loads+" "+pool.Converts
+	text := fmt.Sprintf("the comment is about workers that load %s, and these load %s", strings.TrimSpace(was), strings.TrimSpace(is))
+	return l.set.Model, l.formats(&deployment.Formats{KV: said.KV}), []Problem{l.wrongComment(text)}
+}
+
+// wrongComment is something that a comment says and the flags do not.
+func (l *Launch) wrongComment(text string) Problem {
+	return Problem{Kind: WrongComment, File: l.File, Flag: strings.TrimSpace(mark), Text: text}
+}
+
+// contradicts are the formats in a comment that the engine will not use.
+func (l *Launch) contradicts(said, runs *deployment.Formats) []Problem {
+	var out []Problem
+	wrong := func(format string, args ...any) { out = append(out, l.wrongComment(fmt.Sprintf(format, args...))) }
+	if *runs == *said {
 		return nil
 	}
 	var weights []string

@@ -84,6 +84,15 @@ type Problem struct {
 	Text    string
 	// Unsure says that the engine may still start.
 	Unsure bool
+	// Gone says that the release does not have the flag or key any more, and Named that its successor, the Nearest, takes more than it. Words
+	// are its values.
+	Gone, Named bool
+	Words       []string
+}
+
+// is reports the same problem at the same place.
+func (p Problem) is(o Problem) bool {
+	return p.Kind == o.Kind && p.File == o.File && p.Line == o.Line && p.Flag == o.Flag && p.Text == o.Text && p.Nearest == o.Nearest
 }
 
 // starts finds the engine that a command starts and where its arguments begin.
@@ -217,6 +226,9 @@ func (l *Launch) flag(by Program, at Place) *Problem {
 	if len(values) == 1 {
 		l.values = append(l.values, strings.ReplaceAll(flag, "_", "-")+"="+values[0])
 	}
+	if _, seen := l.places[flag]; !seen {
+		l.places[flag] = at
+	}
 	if l.worker(by, at) {
 		return nil
 	}
@@ -224,10 +236,11 @@ func (l *Launch) flag(by Program, at Place) *Problem {
 	if rest, ok := strings.CutPrefix(flag, "--no-"); ok && key == "" {
 		key, negated = keyOf(l.profile, "--"+rest), true
 	}
-	if _, seen := l.places[flag]; !seen {
-		l.places[flag] = at
-	}
 	if key == "" {
+		if l.names(by, at) {
+			l.set.Model, values = values[0], nil
+			at.Words, l.places["model"], l.places[flag] = nil, Place{File: at.File, Line: at.Line, Flag: l.set.Model}, Place{at.File, at.Line, flag, nil}
+		}
 		l.Other = append(l.Other, append([]string{flag}, values...))
 		l.compilation(flag, values)
 		l.longer = l.longer || lengthens(flag, strings.Join(values, " "))
@@ -403,6 +416,22 @@ func (l *Launch) foreign(flag string) *engine.Profile {
 		}
 	}
 	return nil
+}
+
+// names reports that the word after a flag is the model: after a switch that is no setting.
+func (l *Launch) names(by Program, at Place) bool {
+	known := l.set.Model != "" || l.Engine == SGLang || by != OwnServer
+	return !known && len(at.Words) == 1 && !isOutput(at.Words[0]) && l.has(strings.ReplaceAll(at.Flag, "_", "-")) && !Takes(at.Flag, at.Words)
+}
+
+// Takes reports whether a flag that is no setting takes the words after it: a switch takes none, and the word after it may be the model.
+func Takes(flag string, words []string) bool {
+	for _, prefix := range []string{"--enable-", "--disable-", "--no-", "--use-", "--is-", "--keep-", "--enforce-", "--record-", "--crash-", "--multi-step-"} {
+		if strings.HasPrefix(strings.ReplaceAll(flag, "_", "-"), prefix) {
+			return len(words) == 1 && (strings.EqualFold(words[0], "true") || strings.EqualFold(words[0], "false"))
+		}
+	}
+	return true
 }
 
 // take sets a parameter.

@@ -24,8 +24,8 @@ const (
 type Plan struct {
 	Deployment deployment.Deployment
 	Resolved   *deployment.Resolved // of the Deployment
-	// Models are the checkpoints of the pools, where they differ; nil = the deployment's model.
-	Models []string
+	// Loads is what each pool loads, where that differs between them; nil = the deployment's model.
+	Loads []Load
 	// Input and Output are the lengths of a request in tokens, on average where they
 	// differ; Longest is then the most tokens of a request, 0 = their sum, and Prompt those of
 	// a prompt, 0 = Input.
@@ -45,6 +45,12 @@ type Plan struct {
 	Profile   *Profile // of a worker of each role, nil where nobody computed it
 	Remarks   []string // on what the files run otherwise than predicted, for their comments
 	Site      Site
+}
+
+// Load is a checkpoint, and the number formats in which an engine runs it where they are not its own.
+type Load struct {
+	Model   string
+	Formats deployment.Formats
 }
 
 // Predicted is the prediction of the row, for the comments of files and the benchmark.

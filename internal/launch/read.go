@@ -23,10 +23,11 @@ type Found struct {
 	// Deployment has only the settings in the files; layouts are to be completed with the
 	// model.
 	Deployment deployment.Deployment
-	// Input, Output, Prefix and Copies are known for files of this program; 0 otherwise.
-	Input, Output, Prefix, Copies int
-	Launches                      []Launch
-	Problems                      []Problem
+	// Input, Output, Prefix and Copies are known for files of this program; 0 otherwise. Batch is the limit that was simulated, of the pool that
+	// generates.
+	Input, Output, Prefix, Copies, Batch int
+	Launches                             []Launch
+	Problems                             []Problem
 	// Missing are referenced config files that are missing.
 	Missing []string
 }
@@ -332,31 +333,33 @@ func (r *reader) found() (*Found, error) {
 		n = &note{}
 	}
 	out.Input, out.Output, out.Prefix, out.Copies = n.Input, n.Output, n.Prefix, n.Copies
+	if len(n.Batch) > 0 {
+		out.Batch = n.Batch[len(n.Batch)-1]
+	}
 	d.System, d.AsFamily, d.Formats, d.Routing, d.Host, d.Modelling = n.System, n.AsFamily, n.Formats, n.Routing, n.Host, n.Modelling
 	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: cmp.Or(n.Version, r.launches[0].Version)}
 	out.Problems = append(out.Problems, r.roles()...)
+	settled := false // formats without a pool
 	for i := range r.launches {
 		l := &r.launches[i]
-		d.Model, d.System = cmp.Or(d.Model, l.set.Model), cmp.Or(d.System, l.System)
-		if l.Engine != d.Engine.Name || l.set.Model != d.Model && r.note == nil {
+		loads, formats, wrong := l.noted(n)
+		if r.note != nil {
+			out.Problems = append(out.Problems, fresh(out.Problems, wrong)...)
+		}
+		d.Model, d.System = cmp.Or(d.Model, loads), cmp.Or(d.System, l.System)
+		if l.Engine != d.Engine.Name || loads != d.Model {
 			out.Problems = append(out.Problems, l.another(&r.launches[0]))
 			continue
 		}
 		at := slices.IndexFunc(d.Pools, func(p deployment.Pool) bool { return p.Role == l.Role })
 		if at < 0 {
 			pool := l.Pool()
-			noted := n.pool(l.Role)
-			pool.System, pool.Formats, pool.AcceptanceRates = noted.System, noted.Formats, noted.AcceptanceRates
-			formats := &d.Formats
-			if pool.Formats != (deployment.Formats{}) {
-				formats = &pool.Formats
-			}
-			if l.set.Model == d.Model { // else the comment says how another checkpoint differs
-				said := *formats
-				*formats = l.formats(&said)
-				if r.note != nil {
-					out.Problems = append(out.Problems, l.contradicts(&said)...)
-				}
+			noted := n.of(l)
+			pool.System, pool.AcceptanceRates = noted.System, noted.AcceptanceRates
+			if own := noted.Formats != (deployment.Formats{}); own || settled && formats != d.Formats {
+				pool.Formats = formats
+			} else {
+				d.Formats, settled = formats, true
 			}
 			pool.Settings = append(pool.Settings, noted.Settings...)
 			d.Pools = append(d.Pools, pool)
@@ -369,6 +372,11 @@ func (r *reader) found() (*Found, error) {
 	}
 	slices.SortFunc(d.Pools, func(a, b deployment.Pool) int { return -strings.Compare(string(a.Role), string(b.Role)) })
 	return out, nil
+}
+
+// fresh are problems that are not among those known.
+func fresh(known, found []Problem) []Problem {
+	return slices.DeleteFunc(found, func(p Problem) bool { return slices.ContainsFunc(known, p.is) })
 }
 
 // roles settles the launches, and completes the roles of workers that the flags leave open: workers of TensorRT-LLM that only configure a transfer
@@ -435,9 +443,7 @@ func (r *reader) readConfigs() error {
 			return fmt.Errorf("%s: %w", l.config, err)
 		}
 		for _, p := range slices.Concat(found, l.unknownKeys()) {
-			if !slices.Contains(r.problems, p) {
-				r.problems = append(r.problems, p)
-			}
+			r.problems = append(r.problems, fresh(r.problems, []Problem{p})...)
 		}
 	}
 	return nil

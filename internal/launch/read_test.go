@@ -2,6 +2,7 @@ package launch_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestBadValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Problems) != 1 || found.Problems[0] != (launch.Problem{Kind: launch.BadValue, Line: 1, Flag: "--tensor-parallel-size", Text: `needs a number, got "two"`}) {
+	if len(found.Problems) != 1 || !reflect.DeepEqual(found.Problems[0], launch.Problem{Kind: launch.BadValue, Line: 1, Flag: "--tensor-parallel-size", Text: `needs a number, got "two"`}) {
 		t.Errorf("%v", found.Problems)
 	}
 	if _, err := launch.ReadCommand("echo hello"); !errors.Is(err, launch.ErrNoLaunch) {

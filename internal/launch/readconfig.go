@@ -65,6 +65,9 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place) (problems []
 		name, value := prefix+n.Content[i].Value, resolved(n.Content[i+1])
 		l.keys = append(l.keys, name)
 		l.places[name] = Place{File: at.File, Line: at.Line + n.Content[i].Line - 1, Flag: name}
+		if value.Kind == yaml.ScalarNode {
+			l.places[name] = Place{at.File, at.Line + n.Content[i].Line - 1, name, []string{value.Value}}
+		}
 		if value.Kind == yaml.MappingNode {
 			problems = append(problems, l.readMapping(name+".", value, at)...)
 			continue

@@ -24,17 +24,24 @@ func (l *Launch) Lacks(release string) []Problem {
 			list, at = own, cmp.Or(l.Dynamo, engine.Carrier(l.Engine, release).Version)
 		}
 		if text, unsure := lacks(list, plain, at, "flag"); text != "" {
-			p := Problem{Kind: LackedFlag, File: l.File, Line: l.places[flag].Line, Flag: flag, Text: text, Unsure: unsure}
+			place := l.places[flag]
+			p := Problem{Kind: LackedFlag, File: l.File, Line: place.Line, Flag: flag, Words: place.Words, Text: text, Unsure: unsure}
 			if now := l.profile.Option(keyOf(l.profile, flag), release); now != plain {
 				p.Nearest = now
 			}
+			l.succeeded(&p, list, plain, at)
 			out = append(out, p)
 		}
 	}
 	for _, key := range l.keys {
 		if text, unsure := lacks(l.Engine+"-keys", key, release, "key"); text != "" {
 			at := l.places[key]
-			out = append(out, Problem{Kind: LackedFlag, File: cmp.Or(at.File, l.config), Line: at.Line, Flag: key, Text: text, Unsure: unsure})
+			p := Problem{Kind: LackedFlag, File: cmp.Or(at.File, l.config), Line: at.Line, Flag: key, Words: at.Words, Text: text, Unsure: unsure}
+			if now := l.profile.Option(configKey(l.profile, key), release); now != key {
+				p.Nearest = now
+			}
+			l.succeeded(&p, l.Engine+"-keys", key, release)
+			out = append(out, p)
 		}
 	}
 	for _, value := range l.values {
@@ -47,6 +54,19 @@ func (l *Launch) Lacks(release string) []Problem {
 		}
 	}
 	return out
+}
+
+// succeeded completes a problem about a flag or key that is gone: what the release has instead, which is not always the other name of the
+// same setting.
+func (l *Launch) succeeded(p *Problem, list, name, release string) {
+	spans := engine.Spans(list, name)
+	if until := spans[len(spans)-1].Until; until == "" || release != "" && version.Compare(release, until) < 0 {
+		return
+	}
+	p.Gone = true
+	if s := engine.Succeeds(list, name, release, p.Words); s.Name != "" {
+		p.Nearest, p.Named = strings.ReplaceAll(s.Name, "{layout.tp}", strconv.Itoa(max(1, l.set.TP))), s.Named
+	}
 }
 
 // dynamoList is the list of flags of Dynamo's workers with an engine.

@@ -101,17 +101,15 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	v := Values{
 		Role: s.Role, Engine: e.Server(), Version: cmp.Or(p.Deployment.Engine.Version, engine.Upto(e.Name, e.Known)),
-		Model: p.loads(i), Checkpoint: p.Deployment.Formats.Checkpoint, Stored: stored(p.Resolved.Model), Device: s.Device,
+		Stored: stored(p.Resolved.Model), Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
 		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP, NarrowReduce: reducesNarrow(s),
 		Workers: s.Replicas * p.Units(), profile: e,
 	}
-	v.Slim = slimmed(s)
-	if asked.Formats != (deployment.Formats{}) {
-		v.Checkpoint = asked.Formats.Checkpoint
-	}
+	load := p.Load(i)
+	v.Model, v.Checkpoint, v.Slim = load.Model, load.Formats.Checkpoint, slimmed(s)
 	v.drafts(s, p.Resolved.Model)
 	if i < len(p.Batch) && p.Batch[i] > 0 {
 		v.Batch = p.Batch[i]
@@ -145,13 +143,17 @@ func slimmed(s *deployment.Served) string {
 	return ""
 }
 
-// loads is the checkpoint of a pool.
-func (p *Plan) loads(i int) string {
-	own := ""
-	if i < len(p.Models) {
-		own = p.Models[i]
+// Load is what a pool loads.
+func (p *Plan) Load(i int) Load {
+	out := Load{p.Deployment.Model, p.Deployment.Formats}
+	if own := p.Deployment.Pools[i].Formats; own != (deployment.Formats{}) {
+		out.Formats = own
 	}
-	return cmp.Or(p.Site.ModelPath, own, p.Deployment.Model)
+	if p.Loads != nil {
+		out = p.Loads[i]
+	}
+	out.Model = cmp.Or(p.Site.ModelPath, out.Model)
+	return out
 }
 
 // stored is the size of a checkpoint: the weights, and MTP modules in the format of most of them.

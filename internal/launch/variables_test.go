@@ -1,6 +1,7 @@
 package launch_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestOpenVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := launch.Problem{Kind: launch.OpenVariable, File: "run.sh", Line: 4, Flag: "-tp", Text: "the files set no value for ${TP}: the default is used", Unsure: true}
-	if len(found.Problems) != 1 || found.Problems[0] != want || !found.Launches[0].OpenLayout() || found.Deployment.Pools[0].Settings[0] != "max_sequences=8" {
+	if len(found.Problems) != 1 || !reflect.DeepEqual(found.Problems[0], want) || !found.Launches[0].OpenLayout() || found.Deployment.Pools[0].Settings[0] != "max_sequences=8" {
 		t.Errorf("%+v, %+v", found.Problems, found.Deployment)
 	}
 }

@@ -26,7 +26,7 @@ func TestUpgradeChanges(t *testing.T) {
 	t.Parallel()
 	const command = "vllm serve Qwen/Qwen3-8B --max-num-seqs 64 --cuda-graph-sizes 64"
 	r := upgraded(t, "0.10", "0.28", command)
-	if len(r.Breaks) != 1 || r.Breaks[0].Code != "PL002" || r.Breaks[0].Where != "--cuda-graph-sizes" || r.Breaks[0].Better != "--cudagraph-capture-sizes" || len(r.Mended) != 0 {
+	if len(r.Breaks) != 1 || r.Breaks[0].Code != "PL002" || r.Breaks[0].Where != "--cuda-graph-sizes" || r.Breaks[0].Better != "--max-cudagraph-capture-size" || len(r.Mended) != 0 {
 		t.Errorf("breaks %+v, mended %+v", r.Breaks, r.Mended)
 	}
 	if len(r.Defaults) < 5 || r.Defaults[0].Flag != "--gpu-memory-utilization" || r.Defaults[0].From != "0.9" || r.Defaults[0].To != "0.92" || len(r.Modelled) == 0 {

@@ -63,8 +63,8 @@ func LookupVersion(name, release string) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if release == "" {
-		return all[0].clone(), nil
+	if p := all[0]; release == "" {
+		return p.clone().at(p.newest()), nil
 	}
 	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
@@ -81,11 +81,22 @@ func LookupVersion(name, release string) (*Profile, error) {
 		all[0].Name, release, all[len(all)-1].Versions.Since)
 }
 
+// newest is a release that a profile without one stands for: the newest that is known, or the first of a range in the past.
+func (p *Profile) newest() string {
+	if p.Versions.Until == "" && p.Known != "" {
+		return p.Known
+	}
+	return p.Versions.Since
+}
+
 // at is the profile of a release of its range.
 func (p *Profile) at(release string) *Profile {
-	if r := &p.Recurrent; r.RefusedUntil != "" && version.Compare(release, r.RefusedUntil) >= 0 {
+	r := &p.Recurrent
+	before := func(until string) bool { return until != "" && version.Compare(release, until) < 0 }
+	if r.RefusedUntil != "" && !before(r.RefusedUntil) {
 		r.RefusedOn = nil
 	}
+	r.AskedFor, r.None = before(r.AskedUntil), before(r.NoneUntil)
 	return p
 }
 
@@ -134,6 +145,7 @@ func LookupNear(name, release, month string) (p *Profile, assumed string, err er
 	if p.Versions == (Range{}) {
 		return p, "", nil // the only profile
 	}
+	p = p.at(p.newest())
 	return p, fmt.Sprintf("%s %s: settings of %s%s", all[0].Name, release, p.Versions, by), nil
 }
 
@@ -143,7 +155,7 @@ func Versions(name string) ([]*Profile, error) {
 	all, err := versions(name)
 	out := make([]*Profile, len(all)) // callers may change theirs
 	for i, p := range all {
-		out[i] = p.clone()
+		out[i] = p.clone().at(p.newest())
 	}
 	return out, err
 }

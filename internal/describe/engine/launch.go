@@ -23,6 +23,7 @@ type Named struct {
 func launchKeys() []string {
 	return []string{
 		"model", "served_name", "checkpoint",
+		"dtype", // of 16-bit parts and activations
 		"layout.tp", "layout.pp", "layout.dp", "layout.ep", "layout.moe_tp", "layout.moe_dp", "layout.dcp",
 		"layout.attention_dp",  // data-parallel ranks of attention
 		"layout.expert_switch", // experts are distributed over all ranks

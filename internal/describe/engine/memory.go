@@ -134,6 +134,16 @@ func (g *Graph) sizes() int {
 	return min(3, bits.Len(uint(g.MaxBatch))) + min(g.MaxBatch, fine)/8 + max(0, g.MaxBatch-fine)/16
 }
 
+// For is the maximum with which an engine captures a graph for a batch above those of its own: the batch itself where the sizes are listed,
+// and the next of its own sizes where it has a list by a maximum.
+func (g *Graph) For(batch int) int {
+	const step = 16
+	if g.EagerPrefill {
+		return batch
+	}
+	return (batch + step - 1) / step * step
+}
+
 // GraphSizes are the batch sizes that engines capture up to a limit, which is one
 // of them: 1, 2, 4, multiples of 8 up to 256 and of 16 above (the rule of vLLM's and
 // SGLang's defaults).

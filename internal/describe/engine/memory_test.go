@@ -412,14 +412,15 @@ func TestCapturedSizes(t *testing.T) {
 	}
 }
 
-// TestPrefixCacheWhileDrafting: only an engine that says so has no prefix cache for recurrent layers while it drafts.
+// TestPrefixCacheWhileDrafting: only an engine that says so has no prefix cache for recurrent layers while it drafts; the newest known release of
+// vllm-ascend has none by default.
 func TestPrefixCacheWhileDrafting(t *testing.T) {
 	t.Parallel()
-	recurrent := &model.Model{Kinds: []model.Layer{{Attention: model.Attention{Kind: model.GatedDelta}}}}
+	recurrent := &model.Model{Kinds: []model.Layer{{Attention: model.Attention{Kind: model.GatedDelta}}, {Attention: model.Attention{Kind: model.GQA, KVHeads: 2, HeadDim: 64}}}}
 	for _, c := range []struct {
 		name, version string
 		want          bool
-	}{{"vllm", "", true}, {"vllm-ascend", "", true}, {"trtllm", "", true}, {"sglang", "", true}, {"sglang", "0.5.12", false}} {
+	}{{"vllm", "", true}, {"vllm-ascend", "", false}, {"trtllm", "", true}, {"sglang", "", true}, {"sglang", "0.5.12", false}} {
 		p, err := LookupVersion(c.name, c.version)
 		if err != nil {
 			t.Fatal(err)
@@ -430,6 +431,48 @@ func TestPrefixCacheWhileDrafting(t *testing.T) {
 		}
 		if got := p.On(d, Use{Devices: 2, Model: recurrent, Drafts: 2}).PrefixCaching; got != c.want {
 			t.Errorf("%s %s: prefix caching %t", c.name, c.version, got)
+		}
+	}
+}
+
+// TestRecurrentCaching: vLLM has a prefix cache of models with recurrent layers by default since 0.26, before if it is asked to, and of models
+// without other layers only then; TensorRT-LLM has none before 1.3.0rc22; other models have one.
+func TestRecurrentCaching(t *testing.T) {
+	t.Parallel()
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers := map[string][]model.Layer{
+		"hybrid": {{Attention: model.Attention{Kind: model.Mamba2}}, {Attention: model.Attention{Kind: model.GQA, KVHeads: 2, HeadDim: 64}}},
+		"alone":  {{Attention: model.Attention{Kind: model.Mamba1}}},
+		"plain":  {{Attention: model.Attention{Kind: model.GQA, KVHeads: 2, HeadDim: 64}}},
+	}
+	for _, c := range []struct {
+		name, version, layers string
+		own, asked            bool
+	}{
+		{"vllm", "", "hybrid", true, true},
+		{"vllm", "0.26.0", "hybrid", true, true},
+		{"vllm", "0.25.1", "hybrid", false, true},
+		{"vllm", "0.25.1", "plain", true, true},
+		{"vllm", "", "alone", false, true},
+		{"trtllm", "", "hybrid", true, true},
+		{"trtllm", "1.3.0rc13", "hybrid", false, false},
+		{"trtllm", "1.3.0rc13", "plain", true, true},
+		{"sglang", "", "hybrid", true, true},
+	} {
+		p, err := LookupVersion(c.name, c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, err := p.With("prefix_caching=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := Use{Devices: 1, Model: &model.Model{Kinds: layers[c.layers]}}
+		if own, given := p.On(d, u).PrefixCaching, asked.On(d, u).PrefixCaching; own != c.own || given != c.asked {
+			t.Errorf("%s %s, %s: prefix caching %t, if asked for %t", c.name, c.version, c.layers, own, given)
 		}
 	}
 }

@@ -28,8 +28,8 @@ type Profile struct {
 	MaxSequences int // on one rank
 	// SequencesGiven means that MaxSequences was set.
 	SequencesGiven bool
-	// ExposedGiven means that Exposed was set.
-	ExposedGiven bool
+	// ExposedGiven means that Exposed was set, CachingGiven that PrefixCaching was.
+	ExposedGiven, CachingGiven bool
 
 	MemoryShare   float64
 	MemoryShareOf ShareOf
@@ -179,6 +179,12 @@ type Recurrent struct {
 	RefusedOn    []string
 	RefusedUntil string
 	Given        bool // slots or overlap were set and are not derived
+	// Cuts says that prompts are cut where states are kept, which is not predicted; see CutsFor.
+	Cuts bool
+	// Releases before AskedUntil keep a prefix cache of a model with recurrent layers only if asked to, those before NoneUntil
+	// not at all; AskedFor and None say it of a release.
+	AskedUntil, NoneUntil string
+	AskedFor, None        bool
 }
 
 // AttentionDP is how data-parallel attention changes the schedule.

@@ -20,7 +20,7 @@ var releasesJSON []byte
 
 // Embedded is the data of this package as they are in the program, for checks of an installation.
 func Embedded() embedded.Files {
-	return embedded.Files{"releases.json": releasesJSON, "defaults.json": defaultsJSON, "presets.yaml": presetsFile, "reworked.yaml": reworkedFile}.With(profiles)
+	return embedded.Files{"releases.json": releasesJSON, "defaults.json": defaultsJSON, "presets.yaml": presetsFile, "reworked.yaml": reworkedFile, "successors.yaml": successorsFile}.With(profiles)
 }
 
 // Release is a published release of an engine or of Dynamo.

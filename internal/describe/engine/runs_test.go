@@ -41,37 +41,47 @@ func TestPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range RunsOn(a3) {
-		if Foreign(name, a3) != "" || Foreign(name, h200) == "" {
+		if Foreign(name, "", a3) != "" || Foreign(name, "", h200) == "" {
 			t.Errorf("%s runs on Ascend's devices alone", name)
 		}
 	}
-	if got, want := Foreign("vllm-ascend", h200), "vllm-ascend does not run on h200_sxm; engines that do: trtllm, vllm, sglang"; got != want {
+	if got, want := Foreign("vllm-ascend", "", h200), "vllm-ascend does not run on h200_sxm; engines that do: trtllm, vllm, sglang"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if slices.Contains(RunsOn(a3), "vllm") || Foreign("trtllm", a3) == "" {
+	if slices.Contains(RunsOn(a3), "vllm") || Foreign("trtllm", "", a3) == "" {
 		t.Error("CUDA's engines run on Ascend's devices")
 	}
 }
 
-// TestOlderDevices: engines begin with different generations.
+// TestOlderDevices: engines begin with different generations, and stop to run on old ones with a release.
 func TestOlderDevices(t *testing.T) {
-	for _, c := range []struct{ engine, device, want string }{
-		{"trtllm", "t4", "trtllm does not run on t4; engines that do: vllm, sglang"},
-		{"trtllm", "v100_sxm_32gb", "trtllm does not run on v100_sxm_32gb; engines that do: vllm"},
-		{"sglang", "v100_pcie_16gb", "sglang does not run on v100_pcie_16gb; engines that do: vllm"},
-		{"sglang", "t4", ""},
-		{"sglang", "gaudi3", "sglang does not run on gaudi3; engines that do: vllm"},
-		{"sglang", "b60", ""},
-		{"vllm", "v100_sxm_16gb", ""},
-		{"trtllm", "a10", ""},
-		{"generic", "t4", ""},
+	for _, c := range []struct{ engine, release, device, want string }{
+		{"trtllm", "", "t4", "trtllm does not run on t4; engines that do: vllm, sglang@0.5.1.post2"},
+		{"trtllm", "", "v100_sxm_32gb", "trtllm does not run on v100_sxm_32gb; engines that do: vllm@0.19.1"},
+		{"sglang", "", "v100_pcie_16gb", "sglang does not run on v100_pcie_16gb; engines that do: vllm@0.19.1"},
+		{"sglang", "", "t4", "sglang does not run on t4 since 0.5.1.post3: its kernels need compute capability 8.0; the newest release that does is 0.5.1.post2"},
+		{"sglang", "0.5.1", "t4", ""},
+		{"sglang", "", "gaudi3", "sglang does not run on gaudi3; engines that do: vllm"},
+		{"sglang", "", "b60", ""},
+		{"vllm", "", "v100_sxm_16gb", "vllm does not run on v100_sxm_16gb since 0.20.0: its images have no kernels for compute capability 7.0; the newest release that does is 0.19.1"},
+		{"vllm", "0.20.1", "v100_sxm_16gb", "vllm does not run on v100_sxm_16gb since 0.20.0: its images have no kernels for compute capability 7.0; the newest release that does is 0.19.1"},
+		{"vllm", "0.19.0", "v100_sxm_16gb", ""},
+		{"vllm", "", "t4", ""},
+		{"trtllm", "", "a10", ""},
+		{"generic", "", "t4", ""},
 	} {
 		d, err := device.Lookup(c.device)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Foreign(c.engine, d); got != c.want {
-			t.Errorf("%s on %s: %q, want %q", c.engine, c.device, got, c.want)
+		if got := Foreign(c.engine, c.release, d); got != c.want {
+			t.Errorf("%s %s on %s: %q, want %q", c.engine, c.release, c.device, got, c.want)
+		}
+	}
+	for name, want := range map[string][]string{"t4": {"vllm"}, "v100_sxm_32gb": {"vllm@0.19.1"}, "a10": {"trtllm", "vllm", "sglang"}} {
+		d, _ := device.Lookup(name)
+		if got := RunsOn(d); !slices.Equal(got, want) {
+			t.Errorf("%s runs %v, want %v", name, got, want)
 		}
 	}
 }

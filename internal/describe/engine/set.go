@@ -68,6 +68,8 @@ func (p *Profile) keep(key string) {
 		p.Graph.Given = true
 	case "max_sequences":
 		p.MTP.Sequences, p.SequencesGiven = 0, true
+	case "prefix_caching":
+		p.CachingGiven = true
 	case "host.exposed":
 		p.Alone, p.ExposedGiven = 1, true
 	case "host.first_us":

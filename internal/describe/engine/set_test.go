@@ -84,7 +84,7 @@ func adjustable(p *Profile) []Setting {
 func TestSettings(t *testing.T) {
 	every(t, func(t *testing.T, p *Profile) {
 		p = p.clone()
-		p.Tiers, p.ShareRule, p.Graph.Given, p.SequencesGiven, p.ExposedGiven = nil, nil, true, true, true // With drops what it replaces
+		p.Tiers, p.ShareRule, p.Graph.Given, p.SequencesGiven, p.ExposedGiven, p.CachingGiven = nil, nil, true, true, true, true // With drops what it replaces
 		p.Recurrent.Unbuffered, p.Recurrent.Given = nil, true
 		maps.DeleteFunc(p.Hosts, func(generation string, _ *Terms) bool { return generation != Generic })
 		seen := map[string]bool{}

@@ -29,6 +29,11 @@ func (p *Profile) identity() []setting {
 		{"recurrent.unbuffered", rule{}, "", &p.Recurrent.Unbuffered},
 		{"recurrent.refused_on", rule{}, "", &p.Recurrent.RefusedOn},
 		{"recurrent.refused_until", rule{}, "", &p.Recurrent.RefusedUntil},
+		{"recurrent.cuts", rule{}, "", &p.Recurrent.Cuts},
+		{"recurrent.asked_until", rule{}, "", &p.Recurrent.AskedUntil},
+		{"recurrent.none_until", rule{}, "", &p.Recurrent.NoneUntil},
+		{"recurrent.asked_for", rule{}, "", &p.Recurrent.AskedFor},
+		{"recurrent.none", rule{}, "", &p.Recurrent.None},
 	}
 }
 

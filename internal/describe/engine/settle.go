@@ -27,8 +27,8 @@ type Tier struct {
 	SetAside units.Bytes `key:"set_aside_gib"`
 }
 
-// wide is the number of devices from which a replica is wide.
-const wide = 4
+// Wide is the number of devices from which a replica is wide.
+const Wide = 4
 
 // mostPeers is the maximum number of devices that add workspace: no published log has more than
 // eight.
@@ -100,6 +100,7 @@ func (p *Profile) On(d *device.Profile, u Use) *Profile {
 		}
 	}
 	if u.recurrent() {
+		q.Recurrent.caching(&q, &u)
 		q.Recurrent.apply(&q, d, &u)
 	}
 	if n := q.Graph.PerSequence; n > 0 && !q.Graph.Given {
@@ -114,6 +115,19 @@ func (p *Profile) On(d *device.Profile, u Use) *Profile {
 	q.Tiers, q.ShareRule, q.Communication, q.PerPeer = nil, nil, 0, 0
 	return &q
 }
+
+// caching says whether there is a prefix cache of a model with recurrent layers: what is not on by default may be asked for. A model without
+// other layers has none by default in any release (vllm/config/model.py, is_prefix_caching_supported).
+func (r *Recurrent) caching(p *Profile, u *Use) {
+	alone := r.AskedUntil != "" && !slices.ContainsFunc(u.Model.Kinds, func(k model.Layer) bool { return k.Attention.KVElements() > 0 })
+	if r.None || !p.CachingGiven && (r.AskedFor || alone) {
+		p.PrefixCaching = false
+	}
+}
+
+// CutsFor reports that an engine cuts the prompts of a model at the ends of blocks where it has a prefix cache: one of recurrent layers
+// keeps the states there. That takes a step more for each prompt, which is not predicted.
+func (p *Profile) CutsFor(m *model.Model) bool { return p.Recurrent.Cuts && Classify(m) == Linear }
 
 // apply is what follows for a model with recurrent layers, where the engine bounds their states.
 func (r *Recurrent) apply(p *Profile, d *device.Profile, u *Use) {
@@ -156,7 +170,7 @@ func (t *Tier) apply(p *Profile, devices int) {
 	if t.GraphBatch > 0 && len(t.Families) > 0 { // for any number of sequences
 		p.Graph.PerSequence = 0
 	}
-	if devices >= wide {
+	if devices >= Wide {
 		set(&p.Graph.MaxBatch, t.WideGraphBatch)
 	}
 	if t.SetAside > 0 && p.ShareRule != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // newFilesCmd makes "plimsoll files".
@@ -62,7 +64,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 	outputVar(fs, &f.out, aFolder, "out", "write to this `directory`")
 	fs.BoolVar(&f.force, "force", false, "replace the files in it, and write files in which lint finds errors")
 	fs.StringVar(&f.contender, "contender", "", "deployment of the plan, by `NAME` (default the best)")
-	f.targets.define(fs, "the plan")
+	f.targets.define(fs, "all")
 	siteFlags(fs, &f.site)
 	return cmd
 }
@@ -88,19 +90,33 @@ func siteFlags(fs *pflag.FlagSet, s *launch.Site) {
 	fs.IntVar(&s.Port, "port", 0, "port of the server (default 8000)")
 }
 
-// targetFlag is a list of targets; none is all.
+// targetFlag is a list of targets; "all" are those that can run something.
 type targetFlag []string
 
-// define adds the flag, with AIConfigurator's names of some targets.
-func (f *targetFlag) define(fs *pflag.FlagSet, what string) {
+// everyTarget is the word for all targets.
+const everyTarget = "all"
+
+// define adds the flag, with AIConfigurator's names of some targets, and says the default.
+func (f *targetFlag) define(fs *pflag.FlagSet, usual string) {
 	names := nargs.Texts(launchfiles.Targets())
-	nargs.ListVar(fs, (*[]string)(f), "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
-		"targets to write files for: "+join(names)+" (default all that can run "+what+")")
+	nargs.ListVar(fs, (*[]string)(f), "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, everyTarget, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
+		"targets to write files for: "+join(names)+", or all that can run it (default "+usual+")")
 }
 
-// targets are those that the words name.
+// row makes the files of a row of an experiment: those that AIConfigurator writes, or those that the words name.
+func (f *targetFlag) row(ctx context.Context, world *session.Session, s *session.Sources, p *launch.Plan, force bool) (*deploy.Response, error) {
+	if len(*f) == 0 {
+		return deploy.Few(ctx, world, s, p, force)
+	}
+	return deploy.Write(ctx, world, s, p, force, f.targets()...)
+}
+
+// targets are those that the words name, none for all.
 func (f *targetFlag) targets() []launchfiles.Target {
 	var out []launchfiles.Target
+	if slices.Contains(*f, everyTarget) {
+		return nil
+	}
 	for _, word := range *f {
 		for _, suffix := range []string{"-j2", "-python", "-helm"} {
 			word = strings.TrimSuffix(word, suffix)

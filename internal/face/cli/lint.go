@@ -34,6 +34,7 @@ type lintFlags struct {
 	explain   string
 	each      bool
 	fix, diff bool
+	together  [][]string      // Files: those of a deployment, of a directory, are checked together
 	below     map[string]bool // files that were found in a directory
 	read      map[string]bool // files that others refer to
 }
@@ -151,46 +152,88 @@ func (f *lintFlags) runEach(ctx context.Context, env *Env) error {
 	return f.print(env, all, unread)
 }
 
+// scripts are the endings of shell scripts, and isManifest is 1 for other files.
+func scripts() []string { return []string{".sh", ".bash", ".sbatch", ".slurm"} }
+
+func isManifest(name string) int {
+	if slices.Contains(scripts(), filepath.Ext(name)) {
+		return 0
+	}
+	return 1
+}
+
 // open puts the files that may start an engine in place of the directories they are in or below, to be checked one by one.
 func (f *lintFlags) open(env *Env) error {
-	var files []string
 	for _, name := range f.Files {
 		dir := env.DirFS(name)
 		if at, err := fs.Stat(dir, "."); name == "-" || err != nil || !at.IsDir() {
-			files = append(files, name)
+			f.together = append(f.together, []string{name})
 			continue
 		}
+		var found []string
 		err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
 			case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
 				return fs.SkipDir
-			case !d.IsDir() && slices.Contains([]string{".sh", ".bash", ".sbatch", ".slurm", ".yaml", ".yml"}, filepath.Ext(path)):
-				path = filepath.Join(name, path)
-				f.below[path] = true
-				files = append(files, path)
+			case !d.IsDir() && slices.Contains(append(scripts(), ".yaml", ".yml"), filepath.Ext(path)):
+				found = append(found, filepath.Join(name, path))
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		f.each = true
+		for _, path := range found {
+			f.below[path] = true
+		}
+		f.together, f.each = append(f.together, ofOneDeployment(env, found)...), true
 	}
-	f.Files = files
+	f.Files = slices.Concat(f.together...)
 	return nil
 }
 
-// checkedEach checks the files one by one. Of those that were found in a directory it passes over what starts no engine, and
-// settings, which are checked with the file that refers to them.
+// ofOneDeployment puts files together that were written for the same deployment, such as the scripts of its nodes: those of a directory
+// with the same comment, scripts and manifests apart, since each start all of it. Files that start no engine are left out.
+func ofOneDeployment(env *Env, files []string) [][]string {
+	var out [][]string
+	type kind struct {
+		dir, note string
+		manifest  int
+	}
+	at := map[kind]int{}
+	for _, name := range files {
+		data, err := env.ReadFile(name) // one that cannot be read says so when it is checked
+		if _, why := launch.Read(launch.File{Path: name, Data: data}); err == nil && errors.Is(why, launch.ErrNoLaunch) {
+			continue
+		}
+		note := launch.Noted(data)
+		key := kind{filepath.Dir(name), note, isManifest(name)}
+		if i, known := at[key]; known && err == nil && note != "" {
+			out[i] = append(out[i], name)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, []string{name})
+	}
+	return out
+}
+
+// checkedEach checks the files one by one, or those of a deployment together. Of those that were found in a directory it passes over what
+// starts no engine, and settings, which are checked with the script that refers to them.
 func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Response, unread []report.Unread, err error) {
-	for _, name := range f.Files {
-		request := f.Request
-		request.Files = []string{name}
+	slices.SortStableFunc(f.together, func(a, b []string) int { return cmp.Compare(isManifest(a[0]), isManifest(b[0])) })
+	for _, files := range f.together {
+		refers := func(name string) bool { return f.below[name] && f.read[name] }
+		if files = slices.DeleteFunc(files, refers); len(files) == 0 {
+			continue
+		}
+		request, name := f.Request, files[0]
+		request.Files = files
 		r, err := f.checked(ctx, env, request)
 		switch {
-		case err == nil && r == nil, f.below[name] && errors.Is(err, launch.ErrNoLaunch):
+		case err == nil && r == nil:
 		case err == nil:
 			all = append(all, r)
 		case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
@@ -199,7 +242,13 @@ func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Resp
 			unread = append(unread, report.Unread{File: name, Why: strings.TrimPrefix(err.Error(), name+": ")})
 		}
 	}
-	all = slices.DeleteFunc(all, func(r *lint.Response) bool { return f.below[r.Request.Files[0]] && f.read[r.Request.Files[0]] })
+	referred := func(r *lint.Response) bool {
+		return len(r.Request.Files) == 1 && f.below[r.Request.Files[0]] && f.read[r.Request.Files[0]]
+	}
+	all = slices.DeleteFunc(all, referred)
+	slices.SortFunc(all, func(a, b *lint.Response) int {
+		return cmp.Compare(slices.Index(f.Files, a.Request.Files[0]), slices.Index(f.Files, b.Request.Files[0]))
+	})
 	if len(all)+len(unread) == 0 && !f.diff {
 		return nil, nil, usagef("no file in the directory starts an engine")
 	}
@@ -216,11 +265,13 @@ func (f *lintFlags) checked(ctx context.Context, env *Env, r lint.Request) (*lin
 		if round > 0 {
 			world.ReadFile = overlaid(world.ReadFile, files)
 		}
-		world.ReadFile = f.noting(world.ReadFile, r.Files)
+		var others []launch.File
+		world.ReadFile = f.noting(world.ReadFile, append(names(files), r.Files...), &others)
 		out, err := lint.Run(ctx, world, r)
 		if err != nil {
 			return nil, asked(err)
 		}
+		files, before = append(files, others...), append(before, others...)
 		mended := []launch.File(nil)
 		if f.fix || f.diff {
 			mended = out.Mended(files)
@@ -268,13 +319,24 @@ func overlaid(read func(string) ([]byte, error), files []launch.File) func(strin
 }
 
 // noting reads files, and notes those that a request does not name itself.
-func (f *lintFlags) noting(read func(string) ([]byte, error), named []string) func(string) ([]byte, error) {
+func (f *lintFlags) noting(read func(string) ([]byte, error), named []string, others *[]launch.File) func(string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
-		if !slices.Contains(named, name) {
+		data, err := read(name)
+		if err == nil && !slices.Contains(named, name) && !slices.Contains(names(*others), name) {
 			f.read[name] = true
+			*others = append(*others, launch.File{Path: name, Data: data})
 		}
-		return read(name)
+		return data, err
 	}
+}
+
+// names are the paths of files.
+func names(files []launch.File) []string {
+	out := make([]string, len(files))
+	for i := range files {
+		out[i] = files[i].Path
+	}
+	return out
 }
 
 // corrected writes what was corrected, or prints it.
@@ -365,7 +427,7 @@ func (f *lintFlags) texts(env *Env, all []*lint.Response) {
 		if files[b.String()] == nil {
 			texts = append(texts, b.String())
 		}
-		files[b.String()] = append(files[b.String()], r.Request.Files[0])
+		files[b.String()] = append(files[b.String()], r.Request.Files...)
 	}
 	for i, text := range texts {
 		env.print(func(w io.Writer) {

@@ -61,7 +61,7 @@ func TestLintOwnFiles(t *testing.T) {
 			}
 		}
 		in(t, dir, &rows, "cli", "default", "--model-path", c.model, "--system", "h200_sxm", "--total-gpus", c.devices, "--backend", c.engine,
-			"--isl", "2000", "--osl", "8", "--ttft", "5000", "--tpot", "40", "--save-dir", "out", "--json", "-q", "--top-n", "1")
+			"--isl", "2000", "--osl", "8", "--ttft", "5000", "--tpot", "40", "--save-dir", "out", "--deployment-target", "plain", "--json", "-q", "--top-n", "1")
 		for _, x := range rows.Experiments {
 			row := x.Rows[0]
 			scripts, err := filepath.Glob(filepath.Join(dir, "out", "*", x.Request.Name, "top1", "*", "plain", "node_*.sh"))

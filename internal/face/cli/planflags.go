@@ -44,7 +44,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		outputVar(fs, &f.out, aFolder, "out", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan, and write files in which lint finds errors")
-		f.targets.define(fs, "it")
+		f.targets.define(fs, "all")
 		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
 		fs.BoolVar(&f.explain, "explain", false, "break down TTFT, TPOT, throughput and memory of the best deployment")
 		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")

@@ -33,6 +33,7 @@ type saveFlags struct {
 	site         launch.Site
 	target       string   // the tree of the results, below dir
 	said         []remark // about rows
+	started      int      // rows with files
 }
 
 // remark is a text about the files of some rows.
@@ -65,7 +66,7 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 	section(into, "Files", func(fs *pflag.FlagSet) {
 		outputVar(fs, &f.dir, aHome, "save-dir", "write the results and the files that run each row below this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run, and write files in which lint finds errors")
-		f.targets.define(fs, "the row")
+		f.targets.define(fs, "dynamo and bench, or plain where Dynamo cannot run the row")
 		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
 		siteFlags(fs, &f.site)
 	})
@@ -117,6 +118,9 @@ func (f *saveFlags) write(env *Env, files []launch.File, say func(string)) error
 		say(f.said[i].String())
 	}
 	say(fmt.Sprintf("saved %d files in %s", len(files), f.target))
+	if len(f.targets) > 0 && f.started == 0 && len(f.said) > 0 {
+		return fmt.Errorf("--deployment-target %s: no row has files; %s", strings.Join(f.targets, " "), f.said[0].String())
+	}
 	return nil
 }
 
@@ -167,15 +171,23 @@ func (f *saveFlags) row(ctx context.Context, world *session.Session, s *session.
 		o.Deployment.Engine.Version = f.version
 	}
 	top := path.Join(x.Experiment.Name, fmt.Sprintf("top%d", k+1))
+	var made *deploy.Response
 	plan, err := deploy.Plan(world, s, &x.Experiment, &o, f.site)
-	if err != nil { // the tables and the other rows are of use without its files
-		f.about(top, fmt.Sprintf("no files: %v", err))
+	if err == nil {
+		made, err = f.targets.row(ctx, world, s, plan, f.force)
+	}
+	unsound, ok := errors.AsType[*deploy.UnsoundError](err)
+	switch { // the tables and the other rows are of use without its files
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case ok:
+		f.about(top, "files "+unsound.Line())
+		return nil, nil
+	case err != nil:
+		f.about(top, "no files: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 		return nil, nil
 	}
-	made, err := deploy.Write(ctx, world, s, plan, f.force, f.targets.targets()...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", top, err)
-	}
+	f.started++
 	for _, text := range slices.Concat(made.Skipped, made.Findings) {
 		f.about(top, text)
 	}

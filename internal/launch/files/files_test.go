@@ -304,7 +304,7 @@ func TestDevicesAddUp(t *testing.T) {
 func byTarget(all []launch.File) map[string][]launch.File {
 	out := map[string][]launch.File{}
 	for _, group := range files.Together(all) {
-		out[group[0].Path] = group
+		out[group.Files[0].Path] = group.Files
 	}
 	return out
 }

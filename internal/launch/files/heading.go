@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // comment is a line of comment. Names in it may hold line breaks, which would end it.
@@ -60,10 +59,7 @@ func (w *writer) systems() string {
 func (w *writer) converted() string {
 	var words []string
 	for i := range w.pools {
-		f := w.Deployment.Formats
-		if own := w.Deployment.Pools[i].Formats; own != (deployment.Formats{}) {
-			f = own
-		}
+		f := w.Load(i).Formats
 		all := []string{f.GEMM, f.MoE, string(f.Linear), string(f.NonExpert), w.pools[i].Slim}
 		if launch.OnTheFly(f.Checkpoint) == "" || w.pools[i].Engine == launch.TRTLLM {
 			all = append(all, f.Checkpoint)

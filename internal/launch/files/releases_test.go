@@ -94,7 +94,7 @@ func TestGuides(t *testing.T) {
 	}{
 		{
 			"trtllm", "0.20.0", files.Plain, true,
-			[]string{"TRTLLM_USE_UCX_KVCACHE=1", "  max_num_tokens: 3768", "pytorch_backend_config:", "  use_cuda_graph: true", "  kv_cache_dtype: fp8", "  cuda_graph_padding_enabled: true"},
+			[]string{"TRTLLM_USE_UCX_KVCACHE=1", "--backend pytorch", "  max_num_tokens: 3768", "pytorch_backend_config:", "  use_cuda_graph: true", "  kv_cache_dtype: fp8", "  cuda_graph_padding_enabled: true"},
 			[]string{"cuda_graph_config", "  dtype: fp8", "\nkv_cache_dtype"},
 		},
 		{

@@ -220,8 +220,13 @@ func quoted(p *launch.Plan) error {
 		if err != nil {
 			return errors.New(target + ": " + err.Error())
 		}
-		if got := found.Deployment.Model; got != p.Site.ModelPath && got != "" { // Dynamo's TensorRT-LLM files may lack it
-			return errors.New(target + " reads as " + got)
+		for i := range found.Launches {
+			if got := found.Launches[i].Model(); got != p.Site.ModelPath && got != "" { // Dynamo's TensorRT-LLM files may lack it
+				return errors.New(target + " reads as " + got)
+			}
+		}
+		if got := found.Deployment.Model; got != p.Deployment.Model && got != "" {
+			return errors.New(target + " is predicted as " + got)
 		}
 	}
 	return nil

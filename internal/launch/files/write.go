@@ -61,13 +61,24 @@ func aside(t Target, format string, args ...any) error {
 // Of all targets, those that cannot run the plan are left out with a reason in
 // skipped; a requested target is an error.
 func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []error, err error) {
+	if len(targets) > 0 {
+		return write(p, targets, true)
+	}
+	return write(p, Targets(), false)
+}
+
+// Without returns the files of all targets but some, and but those that add to them.
+func Without(p *launch.Plan, left ...Target) (files []launch.File, skipped []error, err error) {
+	adds := map[Target]Target{KEDA: Kubernetes, Planner: Dynamo}
+	gone := func(t Target) bool { return slices.Contains(left, t) || slices.Contains(left, adds[t]) }
+	return write(p, slices.DeleteFunc(Targets(), gone), false)
+}
+
+// write writes targets, which are requested or are all that can run the plan.
+func write(p *launch.Plan, targets []Target, requested bool) (files []launch.File, skipped []error, err error) {
 	w, err := newWriter(p)
 	if err != nil {
 		return nil, nil, err
-	}
-	requested := len(targets) > 0
-	if !requested {
-		targets = Targets()
 	}
 	w.targets = targets
 	for _, t := range targets {
@@ -85,28 +96,34 @@ func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []er
 	return files, skipped, nil
 }
 
-// Together are the files of each target that are read together, in the order they were written: of Dynamo's those that start processes on
-// nodes and the objects. Those that start no engine (the benchmark, autoscaling, tables, values for people) are left out.
-func Together(all []launch.File) [][]launch.File {
+// Set is files of a target that are read together.
+type Set struct {
+	Target Target
+	Files  []launch.File
+}
+
+// Together are the sets of the targets in the order they were written: of Dynamo's files those that start processes on
+// nodes, and the objects. Those that start no engine (the benchmark, autoscaling, tables, values for people) are left out.
+func Together(all []launch.File) []Set {
+	var out []Set
 	var names []string
-	groups := map[string][]launch.File{}
 	for _, f := range all {
 		name, base := path.Dir(f.Path), path.Base(f.Path)
+		target := Target(name)
 		switch {
 		case strings.HasPrefix(base, "bench"), base == "k8s_bench.yaml", base == "generator_config.yaml", base == "hpa.yaml",
 			strings.HasPrefix(name, string(Planner)), name == string(KEDA):
 			continue
 		case base == "k8s_deploy.yaml":
-			name = f.Path
+			name, target = f.Path, Dynamo
+		case name == ".":
+			target = Dynamo
 		}
-		if groups[name] == nil {
-			names = append(names, name)
+		i := slices.Index(names, name)
+		if i < 0 {
+			i, names, out = len(names), append(names, name), append(out, Set{Target: target})
 		}
-		groups[name] = append(groups[name], f)
-	}
-	var out [][]launch.File
-	for _, name := range names {
-		out = append(out, groups[name])
+		out[i].Files = append(out[i].Files, f)
 	}
 	return out
 }

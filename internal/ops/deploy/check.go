@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
@@ -32,6 +33,15 @@ func (e *UnsoundError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Line is the same on a line: the first finding, and how many more there are.
+func (e *UnsoundError) Line() string {
+	text := "not written, since lint finds errors in them (force writes them): " + say(&e.Findings[0])
+	if n := len(e.Findings) - 1; n > 0 {
+		text += ", and " + units.Counted(n, "more error")
+	}
+	return text
+}
+
 // say is a finding on a line.
 func say(f *lint.Finding) string {
 	text := f.File + ": "
@@ -41,8 +51,9 @@ func say(f *lint.Finding) string {
 	return text + f.What
 }
 
-// Write makes the files of a plan and checks them, before anything is written: every interface gets its files here. Files with errors
-// are an [UnsoundError], unless they are forced; the errors are then in the response.
+// Write makes the files of a plan and checks them, before anything is written: every interface gets its files here. Targets whose files
+// have errors are left out with a reason, as those that cannot run the plan. Without another target, and if one was asked for, they are an
+// [UnsoundError]. Where errors are forced, they are in the response.
 func Write(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, force bool, targets ...files.Target) (*Response, error) {
 	made, skipped, err := files.Write(p, targets...)
 	if err != nil {
@@ -52,37 +63,91 @@ func Write(ctx context.Context, w *session.Session, s *session.Sources, p *launc
 	for _, why := range skipped {
 		out.Skipped = append(out.Skipped, why.Error())
 	}
-	found, err := check(ctx, w, s, p, made)
+	found, sound, err := check(ctx, w, s, p, made)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) > 0 && !force {
-		return nil, session.BadInput(&UnsoundError{found})
-	}
+	var all []lint.Finding
 	for i := range found {
-		out.Findings = append(out.Findings, say(&found[i]))
+		all = append(all, fresh(all, found[i].Findings)...)
 	}
-	return out, nil
+	switch {
+	case len(all) == 0:
+	case force:
+		for i := range all {
+			out.Findings = append(out.Findings, say(&all[i]))
+		}
+	case len(targets) > 0 || !sound:
+		return nil, session.BadInput(&UnsoundError{all})
+	default:
+		var left []files.Target
+		for i := range found {
+			u := &found[i]
+			left, out.Skipped = append(left, u.target), append(out.Skipped, fmt.Sprintf("%s files %s", u.target, u.Line()))
+		}
+		out.Files, _, err = files.Without(p, left...)
+	}
+	return out, err
 }
 
-// check finds errors in files as someone does who did not make them.
-func check(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, made []launch.File) ([]lint.Finding, error) {
-	var out []lint.Finding
-	for _, together := range files.Together(made) {
-		for i := range together {
-			out = append(out, ports(&together[i])...)
-		}
-		found, err := read(ctx, w, s, p, together)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			if !slices.ContainsFunc(out, func(o lint.Finding) bool { return say(&o) == say(&f) }) { // targets share config files
-				out = append(out, f)
-			}
-		}
+// Few makes the files that AIConfigurator writes of a row: those for Dynamo, and a benchmark. Where Dynamo cannot run the plan they are the
+// engine's own commands, and the reason is in the response.
+func Few(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, force bool) (*Response, error) {
+	out, err := Write(ctx, w, s, p, force, files.Dynamo, files.Bench)
+	unsound, ok := errors.AsType[*UnsoundError](err)
+	if err == nil || !ok && !errors.Is(err, files.ErrCannot) {
+		return out, err
 	}
-	return out, nil
+	other, failed := Write(ctx, w, s, p, force, files.Plain, files.Bench)
+	if failed != nil {
+		return nil, err
+	}
+	why := err.Error()
+	if ok {
+		why = "dynamo files " + unsound.Line()
+	}
+	other.Skipped = append(other.Skipped, why)
+	return other, nil
+}
+
+// unsound are the errors of a target.
+type unsound struct {
+	UnsoundError
+
+	target files.Target
+}
+
+// check finds errors in files as someone does who did not make them, by target; sound says that there is a target without any.
+func check(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, made []launch.File) (found []unsound, sound bool, err error) {
+	for _, set := range files.Together(made) {
+		var all []lint.Finding
+		for i := range set.Files {
+			all = append(all, ports(&set.Files[i])...)
+		}
+		more, err := read(ctx, w, s, p, set.Files)
+		if err != nil {
+			return nil, false, err
+		}
+		if all = append(all, more...); len(all) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(found, func(u unsound) bool { return u.target == set.Target })
+		if i < 0 {
+			i, found = len(found), append(found, unsound{target: set.Target})
+		}
+		found[i].Findings = append(found[i].Findings, fresh(found[i].Findings, all)...)
+	}
+	sound = slices.ContainsFunc(files.Together(made), func(s files.Set) bool {
+		return !slices.ContainsFunc(found, func(u unsound) bool { return u.target == s.Target })
+	})
+	return found, sound, nil
+}
+
+// fresh are findings that are not among those known: sets and targets share config files.
+func fresh(known, found []lint.Finding) []lint.Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(f lint.Finding) bool {
+		return slices.ContainsFunc(known, func(o lint.Finding) bool { return say(&o) == say(&f) })
+	})
 }
 
 // read are the errors that lint finds in the files of a target, and another number of devices than the plan's or, for one of several
@@ -90,7 +155,7 @@ func check(ctx context.Context, w *session.Session, s *session.Sources, p *launc
 func read(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, together []launch.File) ([]lint.Finding, error) {
 	prompt := max(p.Prompt, p.Input)
 	q := lint.Request{
-		System: p.Deployment.System, Version: p.Deployment.Engine.Version, Static: true, Sources: session.Sources{DeviceFile: s.DeviceFile},
+		System: p.Deployment.System, Version: release(p, together), Static: true, Sources: session.Sources{DeviceFile: s.DeviceFile},
 		Input: prompt, Output: max(1, p.Longest-prompt, p.Output),
 	}
 	content := map[string][]byte{}
@@ -135,6 +200,14 @@ func read(ctx context.Context, w *session.Session, s *session.Sources, p *launch
 	return out, nil
 }
 
+// release is that of the engine which files are for: not the plan's where it is in no image of Dynamo.
+func release(p *launch.Plan, made []launch.File) string {
+	if found, err := launch.Read(made...); err == nil && found.Deployment.Engine.Version != "" {
+		return found.Deployment.Engine.Version
+	}
+	return p.Deployment.Engine.Version
+}
+
 // tells reports whether files of a plan tell all that lint needs without the comment for it: not the devices of each pool, which model a
 // path holds, or that a model is taken for another.
 func tells(p *launch.Plan) bool {
@@ -144,7 +217,7 @@ func tells(p *launch.Plan) bool {
 			return false
 		}
 	}
-	return p.Site.ModelPath == "" && p.Models == nil && d.AsFamily == ""
+	return p.Site.ModelPath == "" && p.Loads == nil && d.AsFamily == ""
 }
 
 // listens are the ways to set the ports of a process on a host.

@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,19 +32,23 @@ func planOf(t *testing.T, model, engine string, site launch.Site, o experiment.O
 	return p
 }
 
-// TestChecked: files in which lint finds an error are refused with the finding, and forced with it; others pass.
+// TestChecked: files in which lint finds an error are refused with the finding, and forced with it; others pass. A target without errors is
+// written without those that have some.
 func TestChecked(t *testing.T) {
 	both, prefill, decode := deployment.Both, deployment.Prefill, deployment.Decode
 	for name, c := range map[string]struct {
-		plan   *launch.Plan
-		change func(*launch.Plan)
-		want   string
+		plan    *launch.Plan
+		change  func(*launch.Plan)
+		targets []files.Target
+		want    string
+		left    string // the targets that are left out
 	}{
 		"sound":          {plan: planOf(t, "Qwen/Qwen3-32B", "vllm", launch.Site{}, experiment.Option{}, pool(both, 2, 2))},
 		"disaggregated":  {plan: planOf(t, "Qwen/Qwen3-32B", "sglang", launch.Site{}, experiment.Option{}, pool(prefill, 2, 1), pool(decode, 1, 2))},
 		"units":          {plan: planOf(t, "Qwen/Qwen3-32B", "trtllm", launch.Site{}, experiment.Option{Copies: 2}, pool(prefill, 4, 2), pool(decode, 2, 4))},
 		"memory":         {plan: planOf(t, "deepseek-ai/DeepSeek-V3", "sglang", launch.Site{}, experiment.Option{}, pool(both, 1, 2)), want: "leave no room for a KV cache"},
-		"ports":          {plan: planOf(t, "Qwen/Qwen3-32B", "sglang", launch.Site{Port: 8898}, experiment.Option{}, pool(prefill, 2, 1), pool(decode, 1, 2)), want: "port: 8998 is given to 2 processes"},
+		"ports":          {plan: planOf(t, "Qwen/Qwen3-32B", "sglang", launch.Site{Port: 8898}, experiment.Option{}, pool(prefill, 2, 1), pool(decode, 1, 2)), targets: []files.Target{files.Kubernetes, files.Plain}, want: "port: 8998 is given to 2 processes"},
+		"other targets":  {plan: planOf(t, "Qwen/Qwen3-32B", "sglang", launch.Site{Port: 8898}, experiment.Option{}, pool(prefill, 2, 1), pool(decode, 1, 2)), want: "port: 8998 is given to 2 processes", left: "plain compose"},
 		"length":         {plan: planOf(t, "Qwen/Qwen3-32B", "sglang", launch.Site{}, experiment.Option{}, pool(both, 1, 2)), change: func(p *launch.Plan) { p.Resolved.Pools[0].Engine.MaxContext = 300 }, want: "exceed 300"},
 		"arithmetic":     {plan: planOf(t, "Qwen/Qwen3-32B", "vllm", launch.Site{}, experiment.Option{}, pool(both, 2, 2)), change: func(p *launch.Plan) { p.Resolved.Pools[0].Replicas = 3 }, want: "devices: 6 start, but the plan has 4"},
 		"longest prompt": {plan: planOf(t, "Qwen/Qwen3-32B", "trtllm", launch.Site{}, experiment.Option{}, pool(both, 1, 2)), change: func(p *launch.Plan) { p.Resolved.Pools[0].Engine.MaxContext = 900; p.Longest = 1000 }, want: "exceed 900"},
@@ -51,20 +56,56 @@ func TestChecked(t *testing.T) {
 		if c.change != nil {
 			c.change(c.plan)
 		}
-		_, err := deploy.Write(t.Context(), new(session.Session), &session.Sources{}, c.plan, false)
-		if c.want == "" {
+		got, err := deploy.Write(t.Context(), new(session.Session), &session.Sources{}, c.plan, false, c.targets...)
+		if c.left != "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			for target := range strings.FieldsSeq(c.left) {
+				ofTarget := func(f launch.File) bool { return strings.HasPrefix(f.Path, target+"/") }
+				says := func(text string) bool {
+					return strings.HasPrefix(text, target+" files not written") && strings.Contains(text, c.want) && !strings.Contains(text, "\n")
+				}
+				if slices.ContainsFunc(got.Files, ofTarget) || !slices.ContainsFunc(got.Skipped, says) {
+					t.Errorf("%s: %s is not left out for %s: %q", name, target, c.want, got.Skipped)
+				}
+			}
+			if !slices.ContainsFunc(got.Files, func(f launch.File) bool { return f.Path == "kubernetes/deploy.yaml" }) {
+				t.Errorf("%s: no other target", name)
+			}
+		} else if c.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
 		}
 		unsound, ok := errors.AsType[*deploy.UnsoundError](err)
-		if !ok || !strings.Contains(unsound.Error(), c.want) {
+		if c.left == "" && !ok || ok && !strings.Contains(unsound.Error(), c.want) {
 			t.Errorf("%s: want %q, got %v", name, c.want, err)
 		}
-		forced, err := deploy.Write(t.Context(), new(session.Session), &session.Sources{}, c.plan, true)
+		forced, err := deploy.Write(t.Context(), new(session.Session), &session.Sources{}, c.plan, true, c.targets...)
 		if err != nil || len(forced.Files) == 0 || !strings.Contains(strings.Join(forced.Findings, "\n"), c.want) {
 			t.Errorf("%s: forced: %v", name, err)
+		}
+	}
+}
+
+// TestOldReleases: files of a release that no image of Dynamo has pass the check of their own release, and Dynamo's that of the one in its
+// image.
+func TestOldReleases(t *testing.T) {
+	for _, release := range []string{"0.20.0", "0.21.0", "1.0.0rc0", "1.0.0rc2", "1.0.0rc3", "1.0.0rc6"} {
+		o := experiment.Option{Concurrency: 8, Deployment: deployment.Deployment{
+			Model: "Qwen/Qwen3-32B-FP8", System: "h200_sxm", Engine: deployment.Engine{Name: "trtllm", Version: release},
+			Pools: []deployment.Pool{pool(deployment.Prefill, 1, 2), pool(deployment.Decode, 1, 4)},
+		}}
+		p, err := deploy.Plan(new(session.Session), &session.Sources{}, &experiment.Experiment{Input: 512, Output: 64}, &o, launch.Site{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := deploy.Write(t.Context(), new(session.Session), &session.Sources{}, p, false, files.Plain, files.Dynamo, files.Kubernetes)
+		if err != nil || len(got.Files) == 0 {
+			t.Errorf("%s: %v", release, err)
 		}
 	}
 }
@@ -103,6 +144,7 @@ func TestRunChecks(t *testing.T) {
 		},
 		Input: 512, Output: 64, Concurrency: 4, Site: deploy.Site{Port: 8898},
 	}
+	r.Targets = []files.Target{files.Plain}
 	_, err := deploy.Run(t.Context(), new(session.Session), r)
 	if _, ok := errors.AsType[*deploy.UnsoundError](err); !ok {
 		t.Errorf("want findings, got %v", err)

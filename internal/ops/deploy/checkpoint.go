@@ -22,19 +22,12 @@ type loader struct {
 	remarks []string // on what differs from the prediction
 }
 
-// load is a way to run the formats: a checkpoint, and the formats that differ from its own.
-type load struct {
-	model   string
-	formats deployment.Formats
-}
-
-// runs are the deployment with checkpoints that hold the predicted formats, and the checkpoint
-// of each pool where they differ. Quantizations of Ascend's tools are made by the user, who
+// runs are the deployment with a checkpoint that holds the predicted formats, or what each pool
+// loads where that differs. Quantizations of Ascend's tools are made by the user, who
 // names the result with the path of the model.
-func (l *loader) runs(resolved *deployment.Resolved) (d deployment.Deployment, models []string, err error) {
+func (l *loader) runs(resolved *deployment.Resolved) (d deployment.Deployment, loads []launch.Load, err error) {
 	d = *l.d
 	d.Pools = append([]deployment.Pool(nil), l.d.Pools...)
-	var loads []load
 	for i := range d.Pools {
 		at, err := l.pool(i, &resolved.Pools[i])
 		if err != nil {
@@ -43,14 +36,11 @@ func (l *loader) runs(resolved *deployment.Resolved) (d deployment.Deployment, m
 		loads = append(loads, at)
 	}
 	for _, at := range loads[1:] {
-		if at != loads[0] { // the formats of the pools stay as notes to their checkpoints
-			for _, at := range loads {
-				models = append(models, at.model)
-			}
-			return d, models, nil
+		if at != loads[0] { // the formats of the deployment's pools stay those of its model
+			return d, loads, nil
 		}
 	}
-	d.Model, d.Formats = loads[0].model, loads[0].formats
+	d.Model, d.Formats = loads[0].Model, loads[0].Formats
 	for i := range d.Pools {
 		d.Pools[i].Formats = deployment.Formats{}
 	}
@@ -60,7 +50,7 @@ func (l *loader) runs(resolved *deployment.Resolved) (d deployment.Deployment, m
 // pool finds what the engines of a pool load: the model itself, a checkpoint of the catalog in
 // the formats, the model converted while loading, or a checkpoint with another attention, in
 // this order.
-func (l *loader) pool(i int, s *deployment.Served) (load, error) {
+func (l *loader) pool(i int, s *deployment.Served) (launch.Load, error) {
 	asked := l.d.Formats
 	if own := l.d.Pools[i].Formats; own != (deployment.Formats{}) {
 		asked = own
@@ -69,13 +59,13 @@ func (l *loader) pool(i int, s *deployment.Served) (load, error) {
 	if l.model.Taken() != "" {
 		name = l.model.ID
 	}
-	self := load{name, asked}
+	self := launch.Load{Model: name, Formats: asked}
 	weights := asked.Checkpoint + asked.GEMM + asked.MoE + string(asked.Linear) + string(asked.NonExpert)
 	if s.Device.FollowsAscend() || weights == "" {
 		return self, nil
 	}
 	ways := l.ways(name, asked, s)
-	var near *load
+	var near *launch.Load
 	var other graph.Quant
 	var choices []string
 	for k, way := range ways {
@@ -90,12 +80,12 @@ func (l *loader) pool(i int, s *deployment.Served) (load, error) {
 		case len(apart) == 1 && apart[0] == "attention" && near == nil:
 			near, other = &ways[k], have
 		}
-		if way.formats.Checkpoint == "" {
-			choices = append(choices, fmt.Sprintf("%s (%s)", way.model, feedForward(l.model, &have).Name()))
+		if way.Formats.Checkpoint == "" {
+			choices = append(choices, fmt.Sprintf("%s (%s)", way.Model, feedForward(l.model, &have).Name()))
 		}
 	}
 	if near != nil {
-		l.remarks = append(l.remarks, fmt.Sprintf("%s has attention in %s; the prediction assumes %s.", near.model, other.Attention.Name(), s.Spec.Quant.Attention.Name()))
+		l.remarks = append(l.remarks, fmt.Sprintf("%s has attention in %s; the prediction assumes %s.", near.Model, other.Attention.Name(), s.Spec.Quant.Attention.Name()))
 		return *near, nil
 	}
 	return self, field.Errorf("no checkpoint of %s with weights in %s is known, and the engine does not convert to that format while loading: give one with %s, or choose among %s",
@@ -103,27 +93,27 @@ func (l *loader) pool(i int, s *deployment.Served) (load, error) {
 }
 
 // ways are those to load a model, in the order of preference.
-func (l *loader) ways(name string, asked deployment.Formats, s *deployment.Served) []load {
+func (l *loader) ways(name string, asked deployment.Formats, s *deployment.Served) []launch.Load {
 	only := deployment.Formats{Attention: asked.Attention, KV: asked.KV}
 	if s.Spec.Quant.KV == dtype.FP8 {
 		only.KV = "fp8"
 	}
-	out := []load{{name, only}}
+	out := []launch.Load{{Model: name, Formats: only}}
 	for _, c := range l.model.Conversions() {
-		out = append(out, load{c.ID, only})
+		out = append(out, launch.Load{Model: c.ID, Formats: only})
 	}
 	if s.Engine != nil && (s.Engine.Server() == launch.VLLM || s.Engine.Server() == launch.SGLang) {
 		converted := only
 		converted.Checkpoint = "fp8"
-		out = append(out, load{name, converted})
+		out = append(out, launch.Load{Model: name, Formats: converted})
 	}
 	return out
 }
 
 // quant is the formats of a pool that is loaded in a way.
-func (l *loader) quant(i int, way load) (graph.Quant, error) {
+func (l *loader) quant(i int, way launch.Load) (graph.Quant, error) {
 	d := *l.d
-	d.Model, d.Formats = way.model, way.formats
+	d.Model, d.Formats = way.Model, way.Formats
 	d.Pools = append([]deployment.Pool(nil), l.d.Pools...)
 	for k := range d.Pools {
 		d.Pools[k].Formats = deployment.Formats{}

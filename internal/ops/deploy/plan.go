@@ -25,9 +25,9 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		return nil, err
 	}
 	load := loader{session: w, sources: s, model: st.Model, d: new(run)}
-	var models []string
+	var loads []launch.Load
 	if site.ModelPath == "" {
-		if run, models, err = load.runs(resolved); err != nil {
+		if run, loads, err = load.runs(resolved); err != nil {
 			return nil, err
 		}
 		if st, resolved, err = w.Resolved(&run, s); err != nil {
@@ -44,7 +44,7 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 		longest, prompt = k.Longest, k.Prompt
 	}
 	return &launch.Plan{
-		Capacity: capacity(e, o), Profile: profile(st, &run, max(longest, e.Input+e.Output)), Deployment: run, Resolved: resolved, Models: models, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
+		Capacity: capacity(e, o), Profile: profile(st, &run, max(longest, e.Input+e.Output)), Deployment: run, Resolved: resolved, Loads: loads, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
 		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
 	}, nil
 }

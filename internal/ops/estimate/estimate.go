@@ -141,7 +141,8 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 
 // deployment is the one that is asked for with its workers.
 func (r *Request) deployment(asked deployment.Deployment, s *session.Stage) deployment.Deployment {
-	of := trial.Shape{Asked: asked, PrefillBatch: r.Prefill.Batch, AcceptanceRates: r.Experiment.AcceptanceRates, Captured: s.Captured()}
+	of := trial.NewShape(s, asked, r.Experiment.Prefix > 0 || r.Experiment.Host.GiB > 0)
+	of.PrefillBatch, of.AcceptanceRates = r.Prefill.Batch, r.Experiment.AcceptanceRates
 	if r.Static == NotStatic { // as a search has it; steps alone are of any size
 		of.Whole = trial.Whole(s, &asked, r.Experiment.Input)
 	}

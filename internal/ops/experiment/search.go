@@ -29,8 +29,10 @@ const maxPrepared = 32
 func (x *run) prepare() error {
 	e := *x.e
 	find := func() (*prepared, error) {
+		shape := trial.NewShape(x.stage, e.Asked(), e.Prefix > 0 || e.Host.GiB > 0 || x.stage.Kinds != nil && x.stage.Kinds.Sessions != nil)
+		shape.PrefillBatch, shape.AcceptanceRates = e.Workers.MaxBatch, e.AcceptanceRates
 		s := &trial.Subject{
-			Shape: trial.Shape{Asked: e.Asked(), PrefillBatch: e.Workers.MaxBatch, AcceptanceRates: e.AcceptanceRates, Captured: x.stage.Captured()},
+			Shape: shape,
 			World: x.world, Stage: x.stage,
 			Lengths:   simulate.Traffic{Process: e.Process, Variation: e.Variation, Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
 			Statistic: e.Statistic, Scale: e.scale(),

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -133,13 +134,19 @@ func (x *inspection) flags() {
 	}
 	for _, p := range problems {
 		f := Finding{Code: codeOf(p.Kind), Severity: SevereError, File: p.File, Line: p.Line, Where: p.Flag, What: p.Text, Better: p.Nearest, Rename: p.Nearest}
+		switch {
+		case p.Named:
+			f.Rename = ""
+		case p.Gone && p.Nearest == "":
+			f.Better, f.Remove = "without it", true
+		}
 		if p.Kind == launch.LackedFlag && !strings.HasPrefix(p.Flag, "-") {
 			f.Code = "PL005"
 		}
 		if p.Unsure {
 			f.Severity = SevereWarning
 		}
-		f.At = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag}
+		f.At = launch.Place{File: p.File, Line: p.Line, Flag: p.Flag, Words: p.Words}
 		if p.Kind == launch.LostQuotes {
 			f.At.Flag = strings.Trim(p.Nearest, "'")
 		}
@@ -199,6 +206,7 @@ func (x *inspection) settings() {
 	for i := range x.resolved.Pools {
 		p := &x.resolved.Pools[i]
 		x.length(p)
+		x.dtype(p)
 		x.budget(p)
 		if p.Role != deployment.Prefill {
 			x.graphs(p)
@@ -248,6 +256,29 @@ func (x *inspection) length(p *deployment.Served) {
 		// vLLM checks this at start (v1/core/kv_cache_utils.py, check_enough_kv_cache_memory).
 		what := fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest)
 		x.set(x.add("PL026", key, what, ""), p, key, max(1, c.Memory.Tokens))
+	}
+}
+
+// dtype reports a format of 16-bit parts that the device does not compute in: the one that is given, or the checkpoint's where the release
+// does not choose another by itself.
+func (x *inspection) dtype(p *deployment.Served) {
+	const key = "dtype"
+	if !engine.HalfOnly(p.Device) {
+		return
+	}
+	for i := range x.found.Launches {
+		l := &x.found.Launches[i]
+		word := l.DType()
+		own := word == "" || word == "auto"
+		refused := own && x.stage.Model.DType == dtype.BF16 && engine.AsksForHalf(p.Engine.Server(), x.out.Version)
+		if l.Role != p.Role && !x.half || word != "bfloat16" && !refused {
+			continue
+		}
+		f := x.add("PL029", key, p.Device.Name+" has no arithmetic in bf16", launch.Say(p, x.out.Version, key, engine.Half))
+		if x.within(f, l.Role, key); word != "" {
+			f.Words = []string{engine.Half}
+		}
+		return
 	}
 }
 
@@ -347,7 +378,7 @@ func (x *inspection) cache() {
 	switch {
 	case held == 0:
 		x.at(x.add("PL027", "memory_share", fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), ""), p.Role, "memory_share")
-	case held < limit && (p.Engine.Reserve >= 1 || x.planned(held*all, limit)): // what has room to its end alone starts, the others wait
+	case held < limit && (p.Engine.Reserve >= 1 || x.planned(limit)): // what has room to its end alone starts, the others wait
 	case held < limit && x.given(p, key):
 		what := fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit)
 		x.set(x.add("PL032", key, what, ""), p, key, held)
@@ -365,10 +396,10 @@ func (x *inspection) cache() {
 }
 
 // planned reports that a batch limit above what the cache holds is a plan's: it was simulated with these requests, which are on average
-// halfway through their output, and a cache of so many tokens holds as many of them.
-func (x *inspection) planned(tokens, limit int) bool {
+// halfway through their output, share what their prompts begin with, and are in part with the workers for prefill.
+func (x *inspection) planned(limit int) bool {
 	f := x.found
-	return f.Copies > 0 && x.r.Input == f.Input && x.r.Output == f.Output && limit*(f.Input+f.Output/2) <= tokens
+	return f.Copies > 0 && x.r.Input == f.Input && x.r.Output == f.Output && limit == f.Batch
 }
 
 // farBelow is how many times the batch limit the cache holds before lint says so. It is a choice: engines' defaults are

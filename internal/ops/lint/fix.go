@@ -12,32 +12,64 @@ import (
 // Fixable reports whether [Mended] has something to write for a finding.
 func (f *Finding) Fixable() bool {
 	rule := RuleOf(f.Code)
-	return rule != nil && rule.Fixed && f.At.Line > 0 && (f.Rename != "" || len(f.Words) > 0)
+	return rule != nil && rule.Fixed && f.At.Line > 0 && (f.Rename != "" || len(f.Words) > 0 || f.Remove)
 }
 
-// Mended are the files that findings are about with their corrections: another flag, or other values. Comments and layout
-// stay. Values are corrected once all flags are, since a flag that the engine does not know may be what they depend on. A value that stands elsewhere, as in a variable, and a correction after which the file cannot be read as before, are left
-// out. The path of a command is "".
-func (r *Response) Mended(files []launch.File) []launch.File {
-	if out := r.mended(files, true); len(out) > 0 {
-		return out
+// part is what corrections are about.
+type part int
+
+// The parts, in the order they are corrected.
+const (
+	flags  part = iota // other flags, or none
+	keys               // other keys of config files, or none
+	values             // other values
+)
+
+// part is that of a finding.
+func (f *Finding) part() part {
+	switch {
+	case f.Rename == "" && !f.Remove:
+		return values
+	case strings.HasPrefix(f.At.Flag, "-") || f.Code == "PL007":
+		return flags
 	}
-	return r.mended(files, false)
+	return keys
 }
 
-// mended are files with other flags, or with other values.
-func (r *Response) mended(files []launch.File, flags bool) []launch.File {
+// Mended are the files that findings are about with their corrections: another flag or key, none, or other values. Comments and layout
+// stay. Values are corrected once all flags are, since a flag that the engine does not know may be what they depend on. A value that stands elsewhere,
+// as in a variable, and a correction after which the file cannot be read as before, are left out. The path of a command is "".
+func (r *Response) Mended(files []launch.File) []launch.File {
+	for _, p := range []part{flags, keys, values} {
+		if out := r.mended(files, p); len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// mended are files with corrections of one part.
+func (r *Response) mended(files []launch.File, p part) []launch.File {
 	var out []launch.File
 	for _, f := range files {
+		var all []*Finding
+		for i := range r.Findings {
+			if x := &r.Findings[i]; x.Fixable() && x.At.File == f.Path && x.part() == p {
+				all = append(all, x)
+			}
+		}
 		// From the end, so that lines keep their numbers.
-		all := slices.Clone(r.Findings)
-		slices.SortStableFunc(all, func(a, b Finding) int { return b.At.Line - a.At.Line })
+		slices.SortStableFunc(all, func(a, b *Finding) int { return b.At.Line - a.At.Line })
 		data := f.Data
-		for i := range all {
-			if x := &all[i]; x.Fixable() && x.At.File == f.Path && (x.Rename != "") == flags {
-				if next := x.apply(data); next != nil && readsAlike(f.Path, data, next) {
-					data = next
-				}
+		if p == keys {
+			data = rekeyed(f.Path, data, all)
+		}
+		for _, x := range all {
+			if p == keys {
+				break
+			}
+			if next := x.apply(data); next != nil && readsAlike(f.Path, data, next) {
+				data = next
 			}
 		}
 		if !bytes.Equal(data, f.Data) {
@@ -47,25 +79,31 @@ func (r *Response) mended(files []launch.File, flags bool) []launch.File {
 	return out
 }
 
-// apply is a text with a correction, nil if what is to be corrected is not where it was read.
+// apply is a text with a correction of a flag or of values, nil if what is to be corrected is not where it was read.
 func (f *Finding) apply(data []byte) []byte {
 	begin := lineStart(data, f.At.Line)
-	flag, rename := f.At.Flag, f.Rename
-	if f.Code == "PL004" || f.Code == "PL005" { // keys are paths, and a file has their last part
-		above, last := launch.CutLast(flag)
-		to, name := launch.CutLast(rename)
-		if rename != "" && above != to {
-			return nil
-		}
-		flag, rename = last, name
+	flag := f.At.Flag
+	if !strings.HasPrefix(flag, "-") && f.Code != "PL007" { // keys are paths, and a file has their last part
+		_, flag = launch.CutLast(flag)
 	}
 	i := tokenAt(data[begin:], flag)
 	if i < 0 || begin+i >= lineStart(data, f.At.Line+1) && f.Code != "PL007" {
 		return nil
 	}
 	at, end := begin+i, begin+i+len(flag)
-	if rename != "" {
-		return slices.Concat(data[:at], []byte(rename), data[end:])
+	whole := f.Remove || strings.HasPrefix(f.Rename, "--") && strings.Contains(f.Rename, "=")
+	switch {
+	case whole:
+		from, to := f.region(data, at, end)
+		if from < 0 {
+			return nil
+		}
+		if !f.Remove {
+			return slices.Concat(data[:from], quoted(data[from:to], f.Rename), data[to:])
+		}
+		return without(data, from, to)
+	case f.Rename != "":
+		return slices.Concat(data[:at], []byte(f.Rename), data[end:])
 	}
 	from, to, between := valuesAt(data[end:], f.At.Words)
 	if from < 0 || len(f.Words) != 1 && len(f.At.Words) < 2 {

@@ -64,10 +64,11 @@ type Finding struct {
 	What     string   `json:"what"`
 	Better   string   `json:"better,omitempty"` // the correction
 
-	// At is the place in the files; Rename and Words are what to write there instead: another flag, or other values.
+	// At is the place in the files; Rename and Words are what to write there instead: another flag, or other values. Remove says that nothing is.
 	At     launch.Place `json:"-"`
 	Rename string       `json:"-"`
 	Words  []string     `json:"-"`
+	Remove bool         `json:"-"`
 }
 
 // Pool is a pool as it was read.
@@ -200,7 +201,7 @@ func (x *inspection) read() error {
 		return err
 	}
 	x.out.Request, x.out.Model, x.out.Devices = *r, d.Model, d.Devices()
-	if !known {
+	if !known || x.foreign(d) {
 		x.out.Deployment = *d
 		x.unresolved()
 		return nil
@@ -208,6 +209,12 @@ func (x *inspection) read() error {
 	q := x.request(d, 1)
 	x.d = q.Deployment
 	x.stage, err = x.world.Stage(d, &r.Sources)
+	if refused, ok := errors.AsType[*deployment.RefusedError](err); ok {
+		x.stage, x.out.Deployment = nil, x.d
+		x.aboutModel("PL028", refused.Why, "")
+		x.unresolved()
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -247,14 +254,18 @@ func (x *inspection) files() (*launch.Found, error) {
 	if err != nil || len(found.Missing) == 0 {
 		return found, err
 	}
-	return launch.Read(append(files, x.beside(files[0].Path, found.Missing)...)...)
+	return launch.Read(append(files, x.beside(files, found.Missing)...)...)
 }
 
-// beside are the config files that a file references, if they exist at that path or in its directory.
-func (x *inspection) beside(file string, missing []string) []launch.File {
+// beside are the config files that files reference, if they exist beside one of them or at that path: scripts go to their own directory first.
+func (x *inspection) beside(files []launch.File, missing []string) []launch.File {
 	var out []launch.File
 	for _, name := range missing {
-		for _, at := range []string{name, path.Join(path.Dir(file), path.Base(name))} {
+		var places []string
+		for _, f := range files {
+			places = append(places, path.Join(path.Dir(f.Path), path.Base(name)))
+		}
+		for _, at := range append(places, name) {
 			if data, err := readPlain(x.world, at); err == nil {
 				out = append(out, launch.File{Path: at, Data: data})
 				break
@@ -334,6 +345,37 @@ func (x *inspection) unfit(err error) {
 		f.Better = launch.Words(x.engine, x.out.Version, "layout.tp", tp)
 	}
 	x.within(f, x.d.Pools[len(x.d.Pools)-1].Role, "layout.tp")
+}
+
+// foreign reports a release of the engine that does not run on a device.
+func (x *inspection) foreign(d *deployment.Deployment) bool {
+	for _, name := range append([]string{d.System}, systemsOf(d)...) {
+		on, err := x.world.Device(name, "")
+		if err != nil {
+			return false // which the stage says
+		}
+		port := engine.Port(d.Engine.Name, on.Vendor)
+		if why := engine.Foreign(port, d.Engine.Version, on); why != "" {
+			f := x.add("PL028", "engine", why, "")
+			if f.Where = ""; d.Engine.Version == "" && engine.Ever(port, on) {
+				f.Severity = SevereWarning
+			}
+			x.at(f, "", "")
+			return true
+		}
+	}
+	return false
+}
+
+// systemsOf are the systems that pools have of their own.
+func systemsOf(d *deployment.Deployment) []string {
+	var out []string
+	for i := range d.Pools {
+		if name := d.Pools[i].System; name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // larger is the smallest tensor parallelism whose weights leave room for

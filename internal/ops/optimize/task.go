@@ -207,9 +207,11 @@ func (t *task) simulates() *trial.Subject {
 	q := simulate.Request{Deployment: t.asked(t.device)}
 	q.Complete()
 	at := &session.Stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay, Curves: &replica.Curves{}}
+	shape := trial.NewShape(at, q.Deployment, false)
+	shape.AcceptanceRates = t.r.AcceptanceRates
 	return &trial.Subject{
 		World: t.world, Stage: at,
-		Shape:   trial.Shape{Asked: q.Deployment, AcceptanceRates: t.r.AcceptanceRates, Captured: at.Captured()},
+		Shape:   shape,
 		Lengths: simulate.Traffic{Input: t.r.Input, Output: t.r.Output, LengthLow: t.r.LengthLow, InputLengths: t.r.Distribution},
 	}
 }

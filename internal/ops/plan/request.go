@@ -224,7 +224,7 @@ func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error
 			engines = engine.RunsOn(d)
 		}
 		if engines == nil {
-			return nil, session.BadInput(errors.New(engine.Foreign(simulate.DefaultEngine, d)))
+			return nil, session.BadInput(errors.New(engine.Foreign(simulate.DefaultEngine, "", d)))
 		}
 		for _, of := range engines {
 			if _, err := lookup(of); err != nil {

@@ -149,7 +149,7 @@ func (w *changing) systems(own *device.Profile, all [][]*device.Profile) {
 		for _, d := range some {
 			out = append(out, w.step(d.Name+" instead of "+own.Name, func(r *Request) {
 				r.Systems, r.DeviceFile = []string{d.Name}, ""
-				if engines := engine.RunsOn(d); !slices.Contains(engines, engine.Port(w.base.Engine.Name, d.Vendor)) {
+				if engines := engine.RunsOn(d); len(engines) > 0 && !slices.Contains(engines, engine.Port(w.base.Engine.Name, d.Vendor)) {
 					r.Engines = engines[:1]
 				}
 			}))

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
@@ -54,9 +55,42 @@ type Stage struct {
 	Curves *replica.Curves
 }
 
-// Captured are the graphs that the engine captures for a number of sequences.
-func (s *Stage) Captured() engine.Graph {
-	return s.Engine.On(s.Device, engine.Use{Devices: 1, Model: s.Model}).Graph
+// Captured are the graphs that the engine captures for many sequences, on a system of a pool or of the deployment (""), in replicas of few
+// devices and of engine.Wide and more.
+type Captured struct {
+	System       string
+	Narrow, Wide engine.Graph
+	Experts      bool // of the model, which data-parallel ranks share
+}
+
+// Of are those of a layout.
+func (c *Captured) Of(l *parallel.Layout) engine.Graph {
+	devices := l.Devices
+	if !c.Experts {
+		devices /= max(1, l.DP)
+	}
+	if devices >= engine.Wide {
+		return c.Wide
+	}
+	return c.Narrow
+}
+
+// Captured lists the graphs that the engine captures: none where its command line does not say how many.
+func (s *Stage) Captured() []Captured {
+	if s.Engine.Option("graph.max_batch", "")+s.Engine.Option("graph.sizes", "") == "" {
+		return nil
+	}
+	on := func(system string, d *device.Profile) Captured {
+		graph := func(devices int) engine.Graph {
+			return s.Engine.On(d, engine.Use{Devices: devices, Model: s.Model}).Graph
+		}
+		return Captured{system, graph(1), graph(engine.Wide), s.Model.HasExperts()}
+	}
+	out := []Captured{on("", s.Device)}
+	for _, name := range slices.Sorted(maps.Keys(s.Systems)) {
+		out = append(out, on(name, s.Systems[name]))
+	}
+	return out
 }
 
 // Stage resolves the names of a deployment and its sources, cached by the memo.
@@ -116,11 +150,11 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	if err := errors.Join(errs[:]...); err != nil {
 		return out, err
 	}
-	return out, out.runs()
+	return out, out.runs(d.Engine.Version)
 }
 
-// runs reports an engine that does not run on a device.
-func (s *Stage) runs() error {
+// runs reports a release of an engine that does not run on a device, or the model there.
+func (s *Stage) runs(release string) error {
 	if s.Engine == nil {
 		return nil
 	}
@@ -129,8 +163,11 @@ func (s *Stage) runs() error {
 		all = append(all, s.Systems[name])
 	}
 	for _, d := range all {
-		if why := engine.Foreign(s.Engine.Name, d); why != "" {
+		if why := engine.Foreign(s.Engine.Name, release, d); why != "" {
 			return BadInput(errors.New(why))
+		}
+		if why := s.Engine.Refuses(s.Model, d); why != "" {
+			return BadInput(&deployment.RefusedError{Why: why})
 		}
 	}
 	return nil

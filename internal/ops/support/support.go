@@ -166,13 +166,13 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	}
 	pricing := prices.Best(d)
 	out := Row{Model: name, System: d.Name, Engine: p.Name, Tier: pricing.Tier(d)}
-	if out.Why = engine.Foreign(p.Name, d); out.Why != "" {
+	if out.Why = engine.Foreign(p.Name, l.version, d); out.Why != "" {
 		return out, nil
 	}
 	at := &session.Stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay, Curves: &replica.Curves{}}
 	e := experiment.Experiment{Mode: experiment.Aggregated, Model: name, System: d.Name, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
 	e.Workers.Formats = f
-	spec, why := fewest(&trial.Subject{Stage: at, Shape: trial.Shape{Asked: e.Asked(), Captured: at.Captured()}, Lengths: simulate.Traffic{Input: usualInput, Output: usualInput}})
+	spec, why := fewest(&trial.Subject{Stage: at, Shape: trial.NewShape(at, e.Asked(), false), Lengths: simulate.Traffic{Input: usualInput, Output: usualInput}})
 	if out.Why = why; why != "" {
 		return out, nil
 	}

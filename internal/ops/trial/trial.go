@@ -54,10 +54,17 @@ type Shape struct {
 	// PrefillBatch is the batch limit of workers for prefill.
 	PrefillBatch    int
 	AcceptanceRates []float64
-	// Captured is what the engine captures for many sequences.
-	Captured engine.Graph
+	// Captured is what the engine captures for many sequences, by system.
+	Captured []session.Captured
+	// Cuts says that the engine cuts prompts where it has a prefix cache, Shares that prompts have something in common: workers have one only then.
+	Cuts, Shares bool
 	// Whole is the least token budget with which the engine takes the longest prompt; 0 = any.
 	Whole int
+}
+
+// NewShape is that of deployments on a stage.
+func NewShape(st *session.Stage, asked deployment.Deployment, shares bool) Shape {
+	return Shape{Asked: asked, Captured: st.Captured(), Cuts: st.Engine.CutsFor(st.Model), Shares: shares}
 }
 
 // Whole is the budget of [Shape.Whole]: an engine that computes prompts whole refuses one above its
@@ -95,7 +102,8 @@ type expected struct {
 
 // Deployment is a candidate whose ranks run at most batch requests at a time. An engine
 // that captures few graphs for few sequences, and would launch prompts kernel by kernel, is
-// told to capture what it does for many.
+// told to capture what it does for many; one that would launch the largest batches kernel by
+// kernel, to capture graphs for them.
 func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment {
 	d := s.Asked
 	d.Pools = slices.Clone(d.Pools)
@@ -114,29 +122,42 @@ func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment 
 func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout, of Settings, c *search.Candidate) {
 	p := &d.Pools[i]
 	p.Replicas, p.Layout, p.MTP, p.Drafter, p.AcceptanceRates = replicas, l, c.MTP, c.Drafter, s.AcceptanceRates
-	p.Settings = append(of.Of(d, p, s.Captured), p.Settings...)
+	captured := engine.Graph{}
+	if i := slices.IndexFunc(s.Captured, func(x session.Captured) bool { return x.System == p.System }); i >= 0 {
+		captured = s.Captured[i].Of(&p.Layout)
+	}
+	of.Uncached = s.Cuts && (!s.Shares || p.Role == deployment.Decode)
+	p.Settings = append(of.Of(d, p, captured), p.Settings...)
 }
 
 // Settings are those of the engine that a candidate decides about.
 type Settings struct {
 	Batch  int // the limit of a data-parallel rank
 	Budget int // most tokens of a step; 0 is the engine's own
+	// Uncached says that there is no prefix cache.
+	Uncached bool
 }
 
 // Of are the settings of a pool, but for those that are given.
 func (x Settings) Of(d *deployment.Deployment, p *deployment.Pool, captured engine.Graph) []string {
 	var out []string
-	set := func(key string, n int) {
+	set := func(key string, value any) {
 		if !d.Gives(p, key) {
-			out = append(out, fmt.Sprintf("%s=%d", key, n))
+			out = append(out, fmt.Sprintf("%s=%v", key, value))
 		}
 	}
 	set("max_sequences", x.Batch)
 	if x.Budget > 0 {
 		set("token_budget", x.Budget)
 	}
-	if n := captured.PerSequence; n > 0 && n*x.Batch < captured.MaxBatch {
+	if x.Uncached {
+		set("prefix_caching", false)
+	}
+	switch n := captured.PerSequence; {
+	case n > 0 && n*x.Batch < captured.MaxBatch:
 		set("graph.max_batch", captured.MaxBatch)
+	case captured.MaxBatch > 0 && x.Batch > captured.MaxBatch && p.Role != deployment.Prefill:
+		set("graph.max_batch", captured.For(x.Batch))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
@@ -27,6 +28,7 @@ func (f *Formats) resolve(at *Parts, p graph.Policy) (graph.Quant, error) {
 	if err := errors.Join(f.words(), f.runs(at)); err != nil {
 		return graph.Quant{}, err
 	}
+	p.HalfPrecision = p.HalfPrecision || at.Engine != nil && engine.HalfOnly(d)
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
 	narrowInputs(&q, d)
@@ -42,6 +44,12 @@ func (f *Formats) resolve(at *Parts, p graph.Policy) (graph.Quant, error) {
 		q.Experts = s
 	}
 	widenInputs(&q, d)
+	f.cache(&q)
+	return q, at.reads(&q)
+}
+
+// cache sets the format of the KV cache that is asked for.
+func (f *Formats) cache(q *graph.Quant) {
 	switch f.KV {
 	case "fp8":
 		q.KV = dtype.FP8
@@ -50,7 +58,6 @@ func (f *Formats) resolve(at *Parts, p graph.Policy) (graph.Quant, error) {
 	case "bf16", "bfloat16":
 		q.KV = q.Base
 	}
-	return q, at.reads(&q)
 }
 
 // narrowInputs has the inputs of MXFP4 experts in MXFP8 where a device multiplies 4-bit weights by them, as TensorRT-LLM does by

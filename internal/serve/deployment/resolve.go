@@ -171,9 +171,10 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 	}
 	notes := d.Formats.widened(p.Device, &policy)
 	if p.Engine != nil {
-		if newer := p.Engine.Newer(d.Engine.Version); newer != "" {
-			notes = append(notes, newer)
+		if why := p.Engine.Refuses(p.Model, p.Device); why != "" {
+			return nil, &RefusedError{why}
 		}
+		notes = append(notes, p.remarks(d.Engine.Version)...)
 	}
 	out := &Base{Parts: p, Pricing: pricing, Notes: notes, release: older(p.Engine, d.Engine.Version), spec: graph.Spec{
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
@@ -183,6 +184,26 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 	}}
 	p.kernels(&out.spec)
 	return out, nil
+}
+
+// RefusedError is a model that an engine does not run on a device.
+type RefusedError struct{ Why string }
+
+// Error is the reason.
+func (e *RefusedError) Error() string { return e.Why }
+
+// remarks are on what a release of the engine does on the device.
+func (p *Parts) remarks(release string) []string {
+	var out []string
+	for _, text := range []string{p.Engine.Newer(release), engine.Aged(p.Engine.Server(), release, p.Device)} {
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	if engine.HalfOnly(p.Device) && p.Model.DType == dtype.BF16 {
+		out = append(out, p.Device.Name+" has no arithmetic in bf16: the model is computed in fp16")
+	}
+	return out
 }
 
 // kernels says how the engine's kernels work on the device.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Dynamo, node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, sglang 0.5.16.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
-# plimsoll: {"system":"h200_sxm","engine":"sglang","version":"0.5.16","input":3000,"output":512,"copies":1}
+# plimsoll: {"system":"h200_sxm","engine":"sglang","version":"0.5.16","input":3000,"output":512,"copies":1,"batch":[1,64]}
 # Start etcd and NATS on node 0 first.
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Benchmark: deepseek-ai/DeepSeek-V3 on 24 × h200_sxm, trtllm 1.3.0rc23.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
-# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc23","input":3000,"output":512,"copies":1}
+# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc23","input":3000,"output":512,"copies":1,"batch":[1,64]}
 set -euo pipefail
 # pip install aiperf==0.13.0
 URL="${1:-http://127.0.0.1:8000}"

@@ -2,7 +2,7 @@
 # Dynamo, node 2 of 3: deepseek-ai/DeepSeek-V3 on 24 × h200_sxm, trtllm 1.3.0rc25.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
 # No image of Dynamo has trtllm 1.3.0rc23: these files are for trtllm 1.3.0rc25 in that of Dynamo 1.5.1.
-# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc25","input":3000,"output":512,"copies":1}
+# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc25","input":3000,"output":512,"copies":1,"batch":[1,64]}
 # Start etcd and NATS on node 0 first.
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM

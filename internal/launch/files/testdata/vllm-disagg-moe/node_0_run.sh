@@ -2,7 +2,7 @@
 # Dynamo, node 0 of 3: deepseek-ai/DeepSeek-V3 on 24 × h200_sxm, vllm 0.26.0.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
 # No image of Dynamo has vllm 0.24.0: these files are for vllm 0.26.0 in that of Dynamo 1.4.2.
-# plimsoll: {"system":"h200_sxm","engine":"vllm","version":"0.26.0","input":3000,"output":512,"copies":1}
+# plimsoll: {"system":"h200_sxm","engine":"vllm","version":"0.26.0","input":3000,"output":512,"copies":1,"batch":[1,64]}
 # Start etcd and NATS on node 0 first.
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
