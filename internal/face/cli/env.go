@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -29,6 +30,7 @@ type Env struct {
 	Getenv  func(string) string
 	WorkDir string // base of relative file names; "" is the working directory of the process
 	Now     func() time.Time
+	Cores   int           // processors of the process, which a server divides; 0 = those of the Go runtime, left as they are
 	Build   Build         // what the Go tool could not write into the binary
 	Memo    *session.Memo // simulations of other commands with the same files; nil for none
 
@@ -47,6 +49,7 @@ func OSEnv() *Env {
 		Stderr: os.Stderr,
 		Getenv: os.Getenv,
 		Now:    time.Now,
+		Cores:  runtime.GOMAXPROCS(0),
 	}
 }
 

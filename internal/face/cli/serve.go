@@ -85,7 +85,7 @@ func (f *serveFlags) run(ctx context.Context, env *Env) error {
 		return usagef("--drain must not be negative and --job-time must be positive")
 	}
 	const waiting = 64
-	desk := env.desk(nil, waiting)
+	desk := env.serverDesk(nil, waiting)
 	jobs := job.New(desk, job.Limits{Longest: f.longest})
 	defer jobs.Close()
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))

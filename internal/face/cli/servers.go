@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,13 +32,27 @@ import (
 // rememberedSimulations bounds the cache that searches share: some kilobytes each, at most twice as many.
 const rememberedSimulations = 4096
 
+// spare is how many processors of Go a server has beside one for each core. Searches compute on as many as there are cores, so that one
+// is free to take a request at once; the system divides the cores. Without it a goroutine waits for its turn behind those of searches, 10
+// ms each.
+const spare = 2
+
+// serverDesk is the desk of a server, which answers brief requests while searches run.
+func (e *Env) serverDesk(folder *os.Root, waiting int) *operation.Desk {
+	if e.Cores > 0 {
+		runtime.GOMAXPROCS(e.Cores + spare)
+	}
+	return e.desk(folder, waiting)
+}
+
 // desk serves requests of programs. It reads and writes files in the given folder only.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
+	cores := cmp.Or(e.Cores, runtime.GOMAXPROCS(0))
 	world := &session.Session{}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
+	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: cores, Bug: e.reportBug, Commands: operation.Commands{
 		Plan: commandline.Plan, Step: commandline.Step,
 		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
 		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
@@ -55,7 +70,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 		}
 		k.Write = func(under string, files []launch.File) error { return writeInto(folder, under, files) }
 	}
-	return operation.NewDesk(k, operation.Capacity{Searches: max(2, runtime.GOMAXPROCS(0)), Waiting: waiting})
+	return operation.NewDesk(k, operation.Capacity{Searches: max(2, cores), Cores: cores, Brief: 4 * cores, Waiting: waiting})
 }
 
 // noFiles is an empty directory.
@@ -157,7 +172,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		defer func() { err = errors.Join(err, folder.Close()) }()
 	}
 	const waiting = 256 // agents wait rather than try again
-	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil, Now: env.Now})
+	server, err := mcp.New(mcp.Options{Desk: env.serverDesk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil, Now: env.Now})
 	if err != nil {
 		return err
 	}

@@ -222,7 +222,7 @@ func (j *Jobs) sweep() {
 // run does the work of a job in its turn.
 func (j *Jobs) run(ctx context.Context, q *operation.Question, x *Job, call *operation.Call) {
 	defer x.cancel(nil)
-	if call == nil { // else it is running already
+	if call == nil && !q.Brief() { // else it is running already, or waits for no other
 		select {
 		case j.slots <- struct{}{}:
 			defer func() { <-j.slots }()

@@ -3,7 +3,6 @@ package operation
 import (
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 
@@ -53,13 +52,13 @@ func doorOfStruct(v reflect.Value, path string) error {
 	errs := []error{}
 	switch x := v.Interface().(type) {
 	case opssimulate.Traffic:
-		errs = append(errs, requests(path, x.Requests, x.Concurrency))
+		errs = append(errs, requests(path, &x))
 	case deploy.Request:
-		errs = append(errs, requests(path, 0, x.Concurrency))
+		errs = append(errs, requests(path, trafficOf(&x)))
 	case deployment.Pool:
 		errs = append(errs, atMost(join(path, "replicas"), x.Replicas, MaxReplicas))
 	case search.Space:
-		errs = append(errs, sizes(v, path))
+		errs = append(errs, sizes(v, path), bounded(path, combinations(&x), MaxLayouts, "%s must have at most %d combinations of sizes, got %d or more"))
 	}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -70,26 +69,23 @@ func doorOfStruct(v reflect.Value, path string) error {
 	return errors.Join(errs...)
 }
 
-// requests reports a simulation of too many requests; by default a closed loop sends ten for
-// each one in flight.
-func requests(path string, given, inFlight int) error {
-	if given != 0 {
-		return atMost(join(path, "num_prompts"), given, MaxRequests)
+// requests reports a simulation of too many requests.
+func requests(path string, r *opssimulate.Traffic) error {
+	if r.Requests != 0 {
+		return atMost(join(path, "num_prompts"), r.Requests, MaxRequests)
 	}
-	return atMost(join(path, "concurrency"), inFlight, MaxRequests/10)
+	return atMost(join(path, "concurrency"), r.Concurrency, MaxRequests/perClient)
 }
 
-// sizes reports duplicate sizes, and too many combinations of sizes.
+// sizes reports duplicate sizes.
 func sizes(v reflect.Value, path string) error {
 	var errs []error
-	layouts := 1
 	for i := range v.NumField() {
 		if f := v.Field(i); f.Kind() == reflect.Slice {
 			errs = append(errs, unique(f, join(path, field.JSON(v.Type().Field(i)))))
-			layouts = min(layouts*max(1, f.Len()), math.MaxInt32) // the next product fits
 		}
 	}
-	return errors.Join(append(errs, bounded(path, layouts, MaxLayouts, "%s must have at most %d combinations of sizes, got %d or more"))...)
+	return errors.Join(errs...)
 }
 
 // doorOfList checks a list and its elements. Names must be unique.

@@ -46,7 +46,7 @@ const filesCaution = "These files are generated from a prediction. Review them b
 
 func filesOperation() Operation {
 	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, KEDA, Dynamo
-and tables for its planner, llm-d, KServe, Slurm, SkyPilot, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles)
+and tables for its planner, llm-d, KServe, Slurm, SkyPilot, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles, filesWork)
 	o.Writes = true
 	return o
 }

@@ -103,9 +103,9 @@ const someModels = 50
 
 func lists() []Operation {
 	out := []Operation{
-		define("models", "Models", "List the models of the catalog, or search it by words of the id or family.", listModels),
-		define("devices", "Devices", "List the device profiles (systems): memory, peaks, links, list price.", listDevices),
-		define("engines", "Engines", "List the serving engines with their versions, and the presets of workloads.", listEngines),
+		define("models", "Models", "List the models of the catalog, or search it by words of the id or family.", listModels, nil),
+		define("devices", "Devices", "List the device profiles (systems): memory, peaks, links, list price.", listDevices, nil),
+		define("engines", "Engines", "List the serving engines with their versions, and the presets of workloads.", listEngines, nil),
 	}
 	for i := range out {
 		out[i].Light = true

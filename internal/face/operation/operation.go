@@ -62,7 +62,7 @@ type Operation struct {
 	Description string
 	// Writes says that files are written. All others change nothing.
 	Writes bool
-	// Light operations only look things up, and do not queue with searches.
+	// Light operations only look things up, and have no jobs.
 	Light bool
 	// Request and Response are the types of what is asked and answered.
 	Request, Response reflect.Type
@@ -71,10 +71,12 @@ type Operation struct {
 	Decode func(data []byte) (request any, err error)
 	// Run answers a request that Decode read.
 	Run func(ctx context.Context, k *Kit, request any) (document any, err error)
+
+	work func(k *Kit, request any) int // estimates that of a request
 }
 
-// define makes an operation from a function.
-func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error)) Operation {
+// define makes an operation from a function, and from the estimate of its work; nil = always little.
+func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error), work func(*Kit, *Request) int) Operation {
 	return Operation{
 		Name: name, Title: title, Description: description,
 		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](),
@@ -85,6 +87,13 @@ func define[Request, Document any](name, title, description string, run func(con
 		},
 		Run: func(ctx context.Context, k *Kit, request any) (any, error) {
 			return document.Run(ctx, name, request.(Request), func(ctx context.Context, r Request) (*Document, error) { return run(ctx, k, r) })
+		},
+		work: func(k *Kit, request any) int {
+			if work == nil {
+				return 0
+			}
+			r := request.(Request)
+			return work(k, &r)
 		},
 	}
 }

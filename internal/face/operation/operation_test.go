@@ -314,7 +314,7 @@ func TestConcurrentDesk(t *testing.T) {
 		}
 	}
 	ask := func(ctx context.Context, n int) error {
-		_, err := answer(ctx, d, o, "", fmt.Appendf(nil, `{"gpus":%d}`, n), slow)
+		_, err := answer(ctx, d, o, fmt.Sprint(n), []byte(`{`+small+`}`), slow)
 		return err
 	}
 	var wait sync.WaitGroup

@@ -56,7 +56,7 @@ const byDefault = "default"
 
 func validateOperation() Operation {
 	o := define("validate", "Validate a request", `Check a plan or optimize request without running it: what is missing or worth asking (ask the user for just that), what is
-wrong, which defaults would be used and where each comes from, and the command to show the user before running. What is ready runs.`, validate)
+wrong, which defaults would be used and where each comes from, and the command to show the user before running. What is ready runs.`, validate, nil)
 	o.Light = true
 	return o
 }

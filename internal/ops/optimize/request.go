@@ -109,6 +109,12 @@ func (r *Request) evaluation(d *device.Profile) (e Evaluation, why string) {
 	return BySimulation, ""
 }
 
+// Simulates reports whether a search on a device simulates deployments.
+func (r *Request) Simulates(d *device.Profile) bool {
+	e, _ := r.evaluation(d)
+	return e == BySimulation
+}
+
 // formulasOnly is why only the formulas support a request, "" if simulation does too.
 func (r *Request) formulasOnly() string {
 	switch {
