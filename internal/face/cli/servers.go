@@ -137,11 +137,9 @@ func (e *Env) listen(ctx context.Context, flag, addr, at string) (net.Listener, 
 
 // mcpFlags are the flags of "plimsoll mcp".
 type mcpFlags struct {
-	addr, token, dir string
+	addr, dir string
+	tokenFlags
 }
-
-// tokenVariable is the environment variable with the token.
-const tokenVariable = "PLIMSOLL_TOKEN"
 
 // newMCPCmd makes "plimsoll mcp".
 func newMCPCmd(env *Env) *cobra.Command {
@@ -151,11 +149,14 @@ func newMCPCmd(env *Env) *cobra.Command {
 		Short:   "Serve the Model Context Protocol, for agents",
 		GroupID: groupServe,
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.tokenGiven = cmd.Flags().Changed("token")
+			return f.run(cmd, env)
+		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.addr, "http", "", "serve over HTTP on this `address` (default standard input and output)")
-	fs.StringVar(&f.token, "token", "", "`token` that clients must send (default "+tokenVariable+")")
+	f.tokenFlags.define(fs)
 	fs.StringVar(&f.dir, "dir", "", "`folder` below which files may be read and written (default none)")
 	return cmd
 }
@@ -164,6 +165,14 @@ func newMCPCmd(env *Env) *cobra.Command {
 func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
+	token, err := f.read(env)
+	if err != nil && (f.addr != "" || f.tokenGiven) { // a client on standard input needs none
+		return err
+	}
+	g := &guard.Guard{Loopback: guard.Loopback(f.addr), Token: token, Body: mcp.MaxBody}
+	if err := f.exposed(g, "http", f.addr, "--token"); err != nil {
+		return err
+	}
 	folder, err := env.openFolder("dir", f.dir)
 	if err != nil {
 		return err
@@ -181,13 +190,6 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 			return err
 		}
 		return nil // ended by a signal
-	}
-	if f.token == "" {
-		f.token = env.Getenv(tokenVariable)
-	}
-	g := &guard.Guard{Loopback: guard.Loopback(f.addr), Token: f.token, Body: mcp.MaxBody}
-	if !g.Loopback && g.Token == "" {
-		return withHint(usagef("--http %s is reachable from other hosts and needs a token", f.addr), "set --token, or use a 127.0.0.1 address")
 	}
 	l, err := env.listen(ctx, "http", f.addr, "/mcp")
 	if err != nil {
