@@ -1,4 +1,4 @@
-# Targets: build test check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test check api-check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -48,7 +48,7 @@ else
 endif
 
 .PHONY: check
-check: check-format vet fix-check prose api cross race lint ## the rest: format, vet, go fix, prose, the Go package, six platforms, the race detector, linters
+check: check-format vet fix-check prose api cross race lint api-check ## the rest: format, vet, go fix, prose, the Go package, six platforms, the race detector, linters, the JSON API
 
 .PHONY: check-format
 check-format:
@@ -70,6 +70,10 @@ prose: ## no text has a phrase of tools/prose/words.txt
 .PHONY: api
 api: ## the Go package has all that api.txt promises
 	go -C tools run ./api
+
+.PHONY: api-check
+api-check: build ## the JSON API is as its OpenAPI document says, by Schemathesis, if python3 can install it
+	tools/apicheck/check.sh bin/plimsoll
 
 .PHONY: cross
 cross: ## the program compiles for every platform, without C

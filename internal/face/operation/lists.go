@@ -21,9 +21,9 @@ type ListRequest struct {
 	// Query is words that an entry must contain, in any case and order; "" = all.
 	Query string `json:"q,omitempty"`
 	// Limit is the maximum number of entries; 0 = 50 models, or all of another catalog.
-	Limit int `json:"limit,omitempty"`
+	Limit int `json:"limit,omitempty" minimum:"0" maximum:"1000000"`
 	// Offset is the number of entries to pass over.
-	Offset int `json:"offset,omitempty"`
+	Offset int `json:"offset,omitempty" minimum:"0" maximum:"1000000"`
 }
 
 // Models is a list of models.

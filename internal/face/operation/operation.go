@@ -66,6 +66,8 @@ type Operation struct {
 	Light bool
 	// Request and Response are the types of what is asked and answered.
 	Request, Response reflect.Type
+	// Example is a small request.
+	Example string
 	// Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
 	// server takes are an [*document.InputError].
 	Decode func(data []byte) (request any, err error)
@@ -79,7 +81,7 @@ type Operation struct {
 func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error), work func(*Kit, *Request) int) Operation {
 	return Operation{
 		Name: name, Title: title, Description: description,
-		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](),
+		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](), Example: example(name),
 		Decode: func(data []byte) (any, error) {
 			var r Request
 			err := decode(data, &r, name)
@@ -117,17 +119,21 @@ func Lookup(table []Operation, name string) *Operation {
 	return &table[i]
 }
 
+// Rules are those of the JSON of all requests.
+func Rules() field.Rules { return field.Rules{Names: MaxNames, Items: MaxItems} }
+
 // decode reads JSON into a request, and refuses requests that are too large for a server.
 func decode(data []byte, into any, operation string) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")
 	}
-	err := field.Decode(data, into)
-	if err == nil {
-		err = atTheDoor(reflect.ValueOf(into).Elem(), "")
+	if err := field.DecodeRequest(data, into, Rules()); err != nil {
+		out := document.NewInputError(err, operation)
+		out.Form = true
+		return out
 	}
-	if err == nil {
-		return nil
+	if err := atTheDoor(reflect.ValueOf(into).Elem(), ""); err != nil {
+		return document.NewInputError(err, operation)
 	}
-	return document.NewInputError(err, operation)
+	return nil
 }

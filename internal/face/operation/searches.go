@@ -69,8 +69,8 @@ func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, er
 
 // DiffRequest is two requests of plans to compare.
 type DiffRequest struct {
-	A opsplan.Request `json:"a"`
-	B opsplan.Request `json:"b"`
+	A opsplan.Request `json:"a" required:"true"`
+	B opsplan.Request `json:"b" required:"true"`
 }
 
 func diff(ctx context.Context, k *Kit, r DiffRequest) (*opsplan.Diff, error) {
@@ -134,6 +134,8 @@ func support(ctx context.Context, k *Kit, r opssupport.Request) (*opssupport.Res
 
 // LintRequest is a launch command or launch files to check.
 type LintRequest struct {
+	_ struct{} `anyOf:"command,files"`
+
 	opslint.Request
 
 	// Files are the files of one target, with their content; instead of a command.
@@ -142,8 +144,8 @@ type LintRequest struct {
 
 // Content is a file.
 type Content struct {
-	Name    string `json:"name"`
-	Content string `json:"content"`
+	Name    string `json:"name" required:"true"`
+	Content string `json:"content" required:"true"`
 }
 
 func lint(ctx context.Context, k *Kit, r LintRequest) (*opslint.Response, error) {
@@ -170,9 +172,9 @@ func (k *Kit) reading(files ...Content) *session.Session {
 // CheckRequest is a benchmark result to compare with its prediction.
 type CheckRequest struct {
 	// Result is what the load generator wrote.
-	Result Content `json:"result"`
+	Result Content `json:"result" required:"true"`
 	// Expected is the deployment; omitted lengths and load are taken from the result.
-	Expected opssimulate.Request `json:"expected"`
+	Expected opssimulate.Request `json:"expected" required:"true"`
 }
 
 func check(ctx context.Context, k *Kit, r CheckRequest) (*opscheck.Response, error) {
