@@ -76,19 +76,21 @@ type checker struct {
 
 // check compares the value at a path with a type and its facts.
 func (c *checker) check(raw json.RawMessage, t reflect.Type, path string, x *Facts) {
-	absent := c.rules == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]()
+	if raw = bytes.TrimSpace(raw); string(raw) == "null" {
+		c.null(raw, t, path)
+		return
+	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if form, ok := reflect.TypeAssert[Form](reflect.Zero(t)); ok {
 		t = reflect.TypeOf(form.JSONForm())
 	}
-	switch raw = bytes.TrimSpace(raw); {
-	case string(raw) == "null" && absent:
-	case string(raw) == "null":
-		c.add(path, raw, "%s must be %s, got null", named(path), kindOf(t))
-	case t == reflect.TypeFor[json.RawMessage]() && c.rules != nil && raw[0] != '{':
-		c.add(path, raw, "%s must be an object, got %s", named(path), short(raw))
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+		if c.rules != nil && raw[0] != '{' {
+			c.add(path, raw, "%s must be an object, got %s", named(path), short(raw))
+		}
 	case hasOwnJSON(t):
 		c.leaf(raw, t, path, x)
 	case t.Kind() == reflect.Struct && raw[0] == '{':
@@ -100,6 +102,17 @@ func (c *checker) check(raw json.RawMessage, t reflect.Type, path string, x *Fac
 	default:
 		c.leaf(raw, t, path, x)
 	}
+}
+
+// null compares null with a type: in a request it stands only for pointers and lists.
+func (c *checker) null(raw json.RawMessage, t reflect.Type, path string) {
+	if c.rules == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
+		return
+	}
+	if form, ok := reflect.TypeAssert[Form](reflect.Zero(t)); ok {
+		t = reflect.TypeOf(form.JSONForm())
+	}
+	c.add(path, raw, "%s must be %s, got null", named(path), kindOf(t))
 }
 
 // named is a path as messages have it.

@@ -14,11 +14,14 @@ import (
 func TestConcurrentShare(t *testing.T) {
 	for _, most := range []int{1, 2, 3} {
 		share := pool.NewShare(most)
-		var running, highest, done atomic.Int64
+		var running, done atomic.Int64
+		var mu sync.Mutex
+		var highest int64
 		compute := func() {
 			n := running.Add(1)
-			for was := highest.Load(); n > was && !highest.CompareAndSwap(was, n); was = highest.Load() {
-			}
+			mu.Lock()
+			highest = max(highest, n)
+			mu.Unlock()
 			done.Add(1)
 			running.Add(-1)
 		}
@@ -49,7 +52,7 @@ func TestConcurrentShare(t *testing.T) {
 		if n := done.Load(); n != 6*each {
 			t.Errorf("%d computed, want %d", n, 6*each)
 		}
-		if n := int(highest.Load()); n > most {
+		if n := int(highest); n > most {
 			t.Errorf("%d computed at a time, want at most %d", n, most)
 		}
 		search(t.Context())

@@ -56,7 +56,7 @@ func newServeCmd(env *Env) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 selects a free port")
 	section(fs, "Users", func(fs *pflag.FlagSet) {
-		f.tokenFlags.define(fs)
+		f.define(fs)
 		fs.StringVar(&f.users, "users", "", "`file` with a user's name and token on each line")
 		fs.StringVar(&f.userHeader, "user-header", "", "`header` in which a trusted reverse proxy names the user")
 		fs.StringSliceVar(&f.proxies, "trusted-proxy", []string{"127.0.0.1", "::1"}, "`addresses` or networks of reverse proxies")

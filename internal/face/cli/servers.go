@@ -156,7 +156,7 @@ func newMCPCmd(env *Env) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.addr, "http", "", "serve over HTTP on this `address` (default standard input and output)")
-	f.tokenFlags.define(fs)
+	f.define(fs)
 	fs.StringVar(&f.dir, "dir", "", "`folder` below which files may be read and written (default none)")
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -74,9 +75,7 @@ func with(v any, path []string, to any) any {
 	}
 	out := map[string]any{}
 	if old, ok := v.(map[string]any); ok {
-		for k, x := range old {
-			out[k] = x
-		}
+		maps.Copy(out, old)
 	}
 	out[path[0]] = with(out[path[0]], path[1:], to)
 	return out
