@@ -1,4 +1,4 @@
-# Targets: build test kills check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test kills check every-model api-check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -53,7 +53,7 @@ else
 endif
 
 .PHONY: check
-check: check-code every-model ## the rest: check-code, and searches for every model
+check: check-code every-model api-check ## the rest: check-code, searches for every model, the JSON API
 
 .PHONY: check-code
 check-code: check-format vet fix-check prose api cross race lint ## format, vet, go fix, prose, the Go package, six platforms, the race detector, linters
@@ -84,6 +84,10 @@ prose: ## no text has a phrase of tools/prose/words.txt
 .PHONY: api
 api: ## the Go package has all that api.txt promises
 	go -C tools run ./api
+
+.PHONY: api-check
+api-check: build ## the JSON API is as its OpenAPI document says, by Schemathesis, if python3 can install it
+	tools/apicheck/check.sh bin/plimsoll
 
 .PHONY: cross
 cross: ## the program compiles for every platform, without C

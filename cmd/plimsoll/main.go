@@ -11,6 +11,7 @@ import (
 var version, revision, date string //nolint:gochecknoglobals // the linker sets nothing else
 
 func main() {
+	cli.AbortOnFatal()
 	env := cli.OSEnv()
 	env.Build = cli.Build{Version: version, Revision: revision, Time: date}
 	os.Exit(cli.Main(env))

@@ -51,7 +51,8 @@ func serve(t *testing.T) *server {
 	mux.HandleFunc("GET /api/jobs/one/report", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, s.with("The answer of a job, as far as it is known."))
 	})
-	mux.HandleFunc("DELETE /api/jobs/one", func(http.ResponseWriter, *http.Request) { s.step("cancelled") })
+	mux.HandleFunc("POST /api/jobs/one/cancel", func(http.ResponseWriter, *http.Request) { s.step("cancelled") })
+	mux.HandleFunc("DELETE /api/jobs/one", func(http.ResponseWriter, *http.Request) { s.step("stopped") })
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s

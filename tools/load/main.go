@@ -3,6 +3,9 @@
 // they then wait for is counted apart, and its time so far among the latencies, so that a slow server does not look fast.
 //
 //	go -C tools run ./load -url http://127.0.0.1:8080 -rate 200 -seconds 10 -ask search -again 0.8 -pid PID
+//
+// With -behind N it also keeps N plans asked, one after the other each, which are not counted: -ask brief -behind 62 measures how long brief requests
+// wait while two searches run and sixty wait.
 package main
 
 import (
@@ -29,7 +32,11 @@ type options struct {
 	seed     uint64
 	pid      int
 	clients  int
+	behind   int
 }
+
+// question is a request to ask; GET if it has no body.
+type question struct{ path, body string }
 
 // answer is what came of one request.
 type answer struct {
@@ -47,11 +54,12 @@ const (
 func main() {
 	var o options
 	flag.StringVar(&o.url, "url", "http://127.0.0.1:8080", "the server")
-	flag.StringVar(&o.ask, "ask", "search", "search (formulas), simulated (a search by simulation), plan, or drag (the page's question while a slider moves)")
+	flag.StringVar(&o.ask, "ask", "search", "search (formulas), simulated (a search by simulation), plan, drag (the page's question while a slider moves), or brief (lists, validations, steps, simulations)")
 	flag.Float64Var(&o.rate, "rate", 200, "requests per second")
 	flag.Float64Var(&o.seconds, "seconds", 10, "how long")
 	flag.Float64Var(&o.again, "again", 0.8, "share of requests that repeat one of the last hundred")
 	flag.IntVar(&o.clients, "clients", 0, "instead of a rate: clients at once, each with a second between an answer and its next request, until -seconds are over")
+	flag.IntVar(&o.behind, "behind", 0, "plans to keep asked beside them")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the requests")
 	flag.IntVar(&o.pid, "pid", 0, "of the server, for its memory and processor time")
 	flag.Parse()
@@ -67,17 +75,20 @@ func run(o *options, out io.Writer) error {
 	if o.clients > 0 { // as many as they could ask of a server that answers at once
 		count = o.clients * (1 + int(o.seconds))
 	}
-	bodies, err := requests(o, count)
+	all, err := requests(o, count)
 	if err != nil {
 		return err
 	}
 	client := &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}
+	if o.behind > 0 {
+		defer keep(client, o)()
+	}
 	start, worked := time.Now(), processor(o.pid)
 	answers := atRate
 	if o.clients > 0 {
 		answers = byClients
 	}
-	report(out, o, answers(client, o, bodies), time.Since(start))
+	report(out, o, answers(client, o, all), time.Since(start))
 	if o.pid > 0 {
 		fmt.Fprintf(out, "processor time of the server: %v\n", processor(o.pid)-worked)
 	}
@@ -105,21 +116,21 @@ func processor(pid int) time.Duration {
 }
 
 // atRate asks at a constant rate and waits for all answers.
-func atRate(client *http.Client, o *options, bodies []string) []answer {
-	answers := make([]answer, len(bodies))
+func atRate(client *http.Client, o *options, all []question) []answer {
+	answers := make([]answer, len(all))
 	var wait sync.WaitGroup
 	start := time.Now()
-	for i, body := range bodies {
+	for i, q := range all {
 		due := start.Add(time.Duration(float64(i) / o.rate * float64(time.Second)))
 		time.Sleep(time.Until(due))
-		wait.Go(func() { answers[i] = ask(context.Background(), client, o, body, due) })
+		wait.Go(func() { answers[i] = ask(context.Background(), client, o, q, due) })
 	}
 	wait.Wait()
 	return answers
 }
 
 // byClients asks as clients do, until the time is over. They begin one after the other in the first second.
-func byClients(client *http.Client, o *options, bodies []string) []answer {
+func byClients(client *http.Client, o *options, all []question) []answer {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(o.seconds*float64(time.Second)))
 	defer cancel()
 	of := make([][]answer, o.clients)
@@ -127,13 +138,13 @@ func byClients(client *http.Client, o *options, bodies []string) []answer {
 	for c := range o.clients {
 		wait.Go(func() {
 			pause := time.Duration(c) * time.Second / time.Duration(o.clients)
-			for i := c; i < len(bodies); i += o.clients {
+			for i := c; i < len(all); i += o.clients {
 				select {
 				case <-time.After(pause):
 				case <-ctx.Done():
 					return
 				}
-				of[c] = append(of[c], ask(ctx, client, o, bodies[i], time.Now()))
+				of[c] = append(of[c], ask(ctx, client, o, all[i], time.Now()))
 				pause = time.Second
 			}
 		})
@@ -143,10 +154,10 @@ func byClients(client *http.Client, o *options, bodies []string) []answer {
 }
 
 // requests are what people drag sliders to: many that differ a little, and some again.
-func requests(o *options, count int) ([]string, error) {
+func requests(o *options, count int) ([]question, error) {
 	random := rand.New(rand.NewPCG(o.seed, 1))
-	var all []string
-	for range count {
+	var all []question
+	for i := range count {
 		if n := len(all); n > 0 && random.Float64() < o.again {
 			all = append(all, all[n-1-random.IntN(min(n, 100))])
 			continue
@@ -155,33 +166,70 @@ func requests(o *options, count int) ([]string, error) {
 		switch o.ask {
 		case "search", "simulated":
 			device := map[string]string{"search": "TEST_DEVICE", "simulated": "h200_sxm"}[o.ask]
-			all = append(all, fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","devices":[%q],"num_devices":8,"input_length":%d,"output_length":%d,"limits":{"tpot_ms":%d}}`,
-				device, input, output, tpot))
+			all = append(all, question{"/api/optimize", fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","devices":[%q],"num_devices":8,"input_length":%d,"output_length":%d,"limits":{"tpot_ms":%d}}`,
+				device, input, output, tpot)})
 		case "plan", "drag":
-			all = append(all, fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"],"gpus":8,"workloads":[{"isl":%d,"osl":%d}],"limits":{"ttft_ms":1000,"tpot_ms":%d},"no_changes":true}`,
-				input, output, tpot))
+			path := map[string]string{"plan": "/api/plan", "drag": "/api/report?format=html"}[o.ask]
+			all = append(all, question{path, fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"],"gpus":8,"workloads":[{"isl":%d,"osl":%d}],"limits":{"ttft_ms":1000,"tpot_ms":%d},"no_changes":true}`,
+				input, output, tpot)})
+		case "brief":
+			all = append(all, brief(i, input, output))
 		default:
-			return nil, fmt.Errorf("-ask must be search, simulated, plan or drag, got %q", o.ask)
+			return nil, fmt.Errorf("-ask must be search, simulated, plan, drag or brief, got %q", o.ask)
 		}
 	}
 	return all, nil
 }
 
-// ask sends one request. Its time counts from when it was due.
-func ask(ctx context.Context, client *http.Client, o *options, body string, due time.Time) answer {
-	path := "/api/optimize"
-	switch o.ask {
-	case "plan":
-		path = "/api/plan"
-	case "drag":
-		path = "/api/report?format=html"
+// brief is a request that takes a server some milliseconds, a kind after the other.
+func brief(i, input, output int) question {
+	const deployment = `"deployment":{"model":"Qwen/Qwen3-32B","system":"h200_sxm","engine":{"name":"vllm"},"pools":[{"layout":{"tp":4,"devices":4}}]}`
+	all := []question{
+		{"/api/validate", fmt.Sprintf(`{"plan":{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"],"workloads":[{"isl":%d,"osl":%d}]}}`, input, output)},
+		{"/api/simulate", fmt.Sprintf(`{%s,"input_length":%d,"output_length":%d,"concurrency":16}`, deployment, input, output)},
+		{"/api/models?q=qwen3&limit=5", ""},
+		{"/api/step", fmt.Sprintf(`{%s,"num_queries":32,"context_length":%d,"decode":true}`, deployment, input)},
+		{"/api/simulate", fmt.Sprintf(`{%s,"input_length":%d,"output_length":%d,"rate":2}`, deployment, input, output)},
+		{"/api/devices?limit=5", ""},
+		{"/api/lint", fmt.Sprintf(`{"command":"vllm serve Qwen/Qwen3-32B --tensor-parallel-size 4 --max-model-len %d","device":"h200_sxm","static":true}`, input+output)},
+		{"/api/support", `{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"]}`},
+		{"/api/openapi.json", ""},
+		{"/api/optimize", fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","devices":["TEST_DEVICE"],"num_devices":8,"input_length":%d,"output_length":%d}`, input, output)},
 	}
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url+path, strings.NewReader(body))
+	return all[i%len(all)]
+}
+
+// keep keeps plans asked that take seconds each, until end is called.
+func keep(client *http.Client, o *options) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	for c := range o.behind {
+		wait.Go(func() {
+			for i := c; ctx.Err() == nil; i += o.behind {
+				const plan = `{"model":"Qwen/Qwen3-32B","systems":["h200_sxm","b200_sxm","mi300x"],"gpus":64,"workloads":[{"isl":%d,"osl":512}],"limits":{"tpot_ms":30}}`
+				ask(ctx, client, o, question{"/api/plan", fmt.Sprintf(plan, 1000+i)}, time.Now())
+			}
+		})
+	}
+	time.Sleep(time.Second) // until they run
+	return func() {
+		cancel()
+		wait.Wait()
+	}
+}
+
+// ask sends one request. Its time counts from when it was due.
+func ask(ctx context.Context, client *http.Client, o *options, q question, due time.Time) answer {
+	method := http.MethodPost
+	if q.body == "" {
+		method = http.MethodGet
+	}
+	asked, err := http.NewRequestWithContext(ctx, method, o.url+q.path, strings.NewReader(q.body))
 	if err != nil {
 		return answer{status: failed}
 	}
-	post.Header.Set("Content-Type", "application/json")
-	r, err := client.Do(post)
+	asked.Header.Set("Content-Type", "application/json")
+	r, err := client.Do(asked)
 	n := int64(0)
 	if err == nil {
 		n, err = io.Copy(io.Discard, r.Body)

@@ -68,10 +68,7 @@ func OneOf[T ~string](name Name, word T, allowed ...T) error {
 	if slices.Contains(allowed, word) {
 		return nil
 	}
-	words := make([]string, len(allowed))
-	for i, a := range allowed {
-		words[i] = string(a)
-	}
+	words := Texts(allowed)
 	near, hint := hint(string(word), words)
 	e := newError("%s must be one of %s, got %q%s", name, strings.Join(words, ", "), string(word), hint)
 	e.Value, e.Allowed, e.Nearest = string(word), words, near

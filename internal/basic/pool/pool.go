@@ -2,7 +2,8 @@
 //
 // In: the number of pieces, how many may run together, and a function that does one. Out: nothing but an error when the
 // work was cancelled or panicked: each piece keeps its own result, by its index, so that answers do not depend on the number
-// of workers. It does not know what the work is. Start at [Each].
+// of workers. It does not know what the work is. Start at [Each]; a [Share] bounds what several do
+// together.
 package pool
 
 import (
@@ -59,8 +60,11 @@ func Each(ctx context.Context, n, workers int, do func(i int)) error {
 		mu     sync.Mutex
 		broken = n // the lowest index that panicked
 		bug    error
+		share  = shareOf(ctx)
 	)
 	group.SetLimit(max(1, workers))
+	share.leave() // the caller waits
+	defer share.enter()
 	for i := range n {
 		group.Go(func() error {
 			mu.Lock()
@@ -69,6 +73,8 @@ func Each(ctx context.Context, n, workers int, do func(i int)) error {
 			if skip {
 				return nil
 			}
+			share.enter()
+			defer share.leave()
 			if err := ctx.Err(); err != nil {
 				return err
 			}

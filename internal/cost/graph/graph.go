@@ -93,8 +93,8 @@ type Drafter struct {
 
 // Draft is a draft model made of decoder layers like the target's last.
 type Draft struct {
-	Layers int `json:"layers"`
-	Block  int `json:"block"` // tokens verified in a step
+	Layers int `json:"layers" minimum:"0" maximum:"1024"`
+	Block  int `json:"block" minimum:"0" maximum:"1024"` // tokens verified in a step
 }
 
 // Room is the tokens a step may add to each request's cache.

@@ -28,6 +28,9 @@ const (
 // Pricings are the cost models.
 func Pricings() []Pricing { return []Pricing{Roofline, Calibrated, Surfaces} }
 
+// Words lists the cost models.
+func (Pricing) Words() []string { return field.Texts(Pricings()) }
+
 // Fitted reports whether prices are fitted to measured kernels.
 func (p Pricing) Fitted() bool { return p == Calibrated || p == Surfaces }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
@@ -28,6 +29,9 @@ const (
 
 // Methods lists them.
 func Methods() []Method { return []Method{MTP, EAGLE3, NGram} }
+
+// Words lists the ways.
+func (Method) Words() []string { return field.Texts(Methods()) }
 
 // Text is what is generated, which decides how often drafts are kept.
 type Text string

@@ -1,5 +1,7 @@
 package dtype
 
+import "slices"
+
 // Action is a quantization action of the Ascend command line
 // (--quantize-linear-action).
 type Action string
@@ -36,6 +38,17 @@ const (
 // AttentionActions lists what --quantize-attention-action accepts.
 func AttentionActions() []Action {
 	return []Action{Auto, Disabled, AttentionInt8, AttentionFP8}
+}
+
+// Words lists all actions.
+func (Action) Words() []string {
+	var out []string
+	for _, a := range slices.Concat(LinearActions(), AttentionActions()) {
+		if !slices.Contains(out, string(a)) {
+			out = append(out, string(a))
+		}
+	}
+	return out
 }
 
 // Scheme returns the scheme of the action, with unquantized tensors in base.

@@ -14,14 +14,14 @@ import (
 // over MoETP, and replicated over MoEDP; PP splits the layers; DCP the context of a
 // decode step inside a TP group.
 type Layout struct {
-	Devices int `json:"devices,omitempty"`
-	TP      int `json:"tp,omitempty"`
-	DP      int `json:"dp,omitempty"`
-	PP      int `json:"pp,omitempty"`
-	EP      int `json:"ep,omitempty"`
-	MoETP   int `json:"moe_tp,omitempty"`
-	MoEDP   int `json:"moe_dp,omitempty"`
-	DCP     int `json:"dcp,omitempty"`
+	Devices int `json:"devices,omitempty" minimum:"0" maximum:"32768"`
+	TP      int `json:"tp,omitempty" minimum:"0" maximum:"32768"`
+	DP      int `json:"dp,omitempty" minimum:"0" maximum:"32768"`
+	PP      int `json:"pp,omitempty" minimum:"0" maximum:"32768"`
+	EP      int `json:"ep,omitempty" minimum:"0" maximum:"32768"`
+	MoETP   int `json:"moe_tp,omitempty" minimum:"0" maximum:"32768"`
+	MoEDP   int `json:"moe_dp,omitempty" minimum:"0" maximum:"32768"`
+	DCP     int `json:"dcp,omitempty" minimum:"0" maximum:"32768"`
 }
 
 // Group is a set of ranks that communicate: Size ranks, Stride apart, starting

@@ -9,14 +9,14 @@ import (
 // Bin is a range of prompt lengths, Min inclusive, Max exclusive, and its share
 // of the requests. Weights need not add up to one.
 type Bin struct {
-	Min    int     `json:"min_tokens"`
-	Max    int     `json:"max_tokens"`
-	Weight float64 `json:"weight"`
+	Min    int     `json:"min_tokens" required:"true" minimum:"0" maximum:"100000000"`
+	Max    int     `json:"max_tokens" required:"true" minimum:"1" maximum:"100000000"`
+	Weight float64 `json:"weight" required:"true" exclusiveMinimum:"0" maximum:"1000000000"`
 }
 
 // Distribution is prompt lengths in bins, in the order they were given.
 type Distribution struct {
-	Bins []Bin `json:"bins"`
+	Bins []Bin `json:"bins" required:"true" minItems:"1"`
 }
 
 // Row stands for the requests of one bin.

@@ -16,9 +16,9 @@ type Limits struct {
 
 // limitsJSON is the wire form of limits.
 type limitsJSON struct {
-	TTFT    milliseconds `json:"ttft_ms,omitzero"`
-	TPOT    milliseconds `json:"tpot_ms,omitzero"`
-	Latency milliseconds `json:"latency_ms,omitzero"`
+	TTFT    milliseconds `json:"ttft_ms,omitzero" exclusiveMinimum:"0" maximum:"1000000000000"`
+	TPOT    milliseconds `json:"tpot_ms,omitzero" exclusiveMinimum:"0" maximum:"1000000000000"`
+	Latency milliseconds `json:"latency_ms,omitzero" exclusiveMinimum:"0" maximum:"1000000000000"`
 }
 
 // milliseconds is a limit in JSON: milliseconds, or "inf".

@@ -12,19 +12,19 @@ import (
 // far plus a new message. Its requests follow each other.
 type Session struct {
 	// System is the length of the system prompt, shared by all sessions of a workload.
-	System int `json:"system,omitempty"`
+	System int `json:"system,omitempty" minimum:"0" maximum:"100000000"`
 	// Turns is the maximum number of requests in a session, MinTurns the minimum (0 = Turns); numbers are uniform in between.
-	Turns    int `json:"turns"`
-	MinTurns int `json:"min_turns,omitempty"`
+	Turns    int `json:"turns" required:"true" minimum:"1" maximum:"16384"`
+	MinTurns int `json:"min_turns,omitempty" minimum:"0" maximum:"16384"`
 	// First is the length of the first message, User that of every later one: a user's message or the
 	// results of tools. Output is the length of an answer, which is part of all later prompts.
-	First  int `json:"first"`
-	User   int `json:"user,omitempty"`
-	Output int `json:"output"`
+	First  int `json:"first" required:"true" minimum:"1" maximum:"100000000"`
+	User   int `json:"user,omitempty" minimum:"0" maximum:"100000000"`
+	Output int `json:"output" required:"true" minimum:"1" maximum:"100000000"`
 	// LengthLow is the shortest length as a share of the longest; lengths are uniform in between; 0 = 1.
-	LengthLow float64 `json:"length_ratio_low,omitempty"`
+	LengthLow float64 `json:"length_ratio_low,omitempty" minimum:"0" maximum:"1"`
 	// Think is the mean time from an answer to the next request, in seconds, exponentially distributed.
-	Think units.Seconds `json:"think_s,omitempty"`
+	Think units.Seconds `json:"think_s,omitempty" minimum:"0" maximum:"1000000"`
 }
 
 // maxTurns is far beyond the longest sessions of agents.

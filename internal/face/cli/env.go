@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -21,16 +22,19 @@ import (
 // Env is the operating system as the program sees it. Nothing else reads arguments, environment, clock or files, so a
 // test that fills an Env runs the whole program.
 type Env struct {
-	Args    []string // without the program's name
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Getenv  func(string) string
-	WorkDir string // base of relative file names; "" is the working directory of the process
-	Now     func() time.Time
-	Build   Build         // what the Go tool could not write into the binary
-	Memo    *session.Memo // simulations of other commands with the same files; nil for none
-	Disk    disk.System   // where files are written; nil is the machine's
+	Args   []string // without the program's name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	// LookupEnv also says whether a variable is set; nil = it is if it is not empty.
+	LookupEnv func(string) (string, bool)
+	WorkDir   string // base of relative file names; "" is the working directory of the process
+	Now       func() time.Time
+	Cores     int           // processors of the process, which a server divides; 0 = those of the Go runtime, left as they are
+	Build     Build         // what the Go tool could not write into the binary
+	Memo      *session.Memo // simulations of other commands with the same files; nil for none
+	Disk      disk.System   // where files are written; nil is the machine's
 
 	phrase func(string) string // progress in the language of a dialogue; nil = English
 }
@@ -45,8 +49,9 @@ func OSEnv() *Env {
 		Stdin:  os.Stdin,
 		Stdout: os.Stdout,
 		Stderr: os.Stderr,
-		Getenv: os.Getenv,
-		Now:    time.Now,
+		Getenv: os.Getenv, LookupEnv: os.LookupEnv,
+		Now:   time.Now,
+		Cores: runtime.GOMAXPROCS(0),
 	}
 }
 

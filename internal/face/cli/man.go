@@ -63,7 +63,7 @@ func writeMan(w io.Writer, cmd *cobra.Command) {
 	if p := cmd.Parent(); p != nil {
 		fmt.Fprintf(&see, "\\fB%s\\fR(1)", roffText(pageName(p)))
 	}
-	section("Exit status", "0 if it succeeds, 1 if a valid request fails or finds an error, 2 if the request is invalid, 70 for a bug of the program.")
+	section("Exit status", "0 if it succeeds, 1 if a valid request fails or finds an error, 2 if the request is invalid, 70 for a bug of the program, 134 (SIGABRT) for a fatal error of the Go runtime.")
 	section("See also", see.String())
 }
 

@@ -22,8 +22,9 @@ import (
 
 // serveFlags are the flags of "plimsoll serve".
 type serveFlags struct {
-	addr               string
-	token, users       string
+	addr string
+	tokenFlags
+	users              string
 	userHeader         string
 	proxies            []string
 	rate               float64
@@ -43,13 +44,19 @@ func newServeCmd(env *Env) *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.rateGiven = cmd.Flags().Changed("client-rate") || cmd.Flags().Changed("client-concurrency")
+			f.tokenGiven = cmd.Flags().Changed("token")
+			for _, name := range []string{"users", "user-header"} {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // from a variable that is not set
+					return usagef("--%s is empty", name)
+				}
+			}
 			return f.run(cmd.Context(), env)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 selects a free port")
 	section(fs, "Users", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.token, "token", "", "`token` that clients must send (default "+tokenVariable+")")
+		f.define(fs)
 		fs.StringVar(&f.users, "users", "", "`file` with a user's name and token on each line")
 		fs.StringVar(&f.userHeader, "user-header", "", "`header` in which a trusted reverse proxy names the user")
 		fs.StringSliceVar(&f.proxies, "trusted-proxy", []string{"127.0.0.1", "::1"}, "`addresses` or networks of reverse proxies")
@@ -85,7 +92,7 @@ func (f *serveFlags) run(ctx context.Context, env *Env) error {
 		return usagef("--drain must not be negative and --job-time must be positive")
 	}
 	const waiting = 64
-	desk := env.desk(nil, waiting)
+	desk := env.serverDesk(nil, waiting)
 	jobs := job.New(desk, job.Limits{Longest: f.longest})
 	defer jobs.Close()
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -109,18 +116,16 @@ func (f *serveFlags) run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if !local && access.Token == "" && access.Users == nil && access.UserHeader == "" {
-		env.Note("anyone who can reach this address can use it; --token, --users and --user-header restrict it")
-	}
 	return serve.Serve(ending, l, handler, serve.Limits{})
 }
 
 // access is who may use the server and how much.
 func (f *serveFlags) access(env *Env, local bool) (*guard.Guard, error) {
-	g := &guard.Guard{Token: f.token, UserHeader: f.userHeader}
-	if g.Token == "" {
-		g.Token = env.Getenv(tokenVariable)
+	token, err := f.read(env)
+	if err != nil {
+		return nil, err
 	}
+	g := &guard.Guard{Token: token, UserHeader: f.userHeader}
 	if !(f.rate >= 0) || math.IsInf(f.rate, 1) || f.concurrency < 0 {
 		return nil, usagef("--client-rate and --client-concurrency must not be negative")
 	}
@@ -134,18 +139,17 @@ func (f *serveFlags) access(env *Env, local bool) (*guard.Guard, error) {
 		}
 		g.Proxies = append(g.Proxies, p)
 	}
-	if f.users == "" {
-		return g, nil
+	if f.users != "" {
+		data, err := env.ReadFile(f.users)
+		if err != nil {
+			return nil, usagef("--users %s: %w", f.users, cause(err))
+		}
+		g.Users, err = readUsers(string(data))
+		if err != nil {
+			return nil, usagef("--users %s: %w", f.users, err)
+		}
 	}
-	data, err := env.ReadFile(f.users)
-	if err != nil {
-		return nil, usagef("--users %s: %w", f.users, cause(err))
-	}
-	g.Users, err = readUsers(string(data))
-	if err != nil {
-		return nil, usagef("--users %s: %w", f.users, err)
-	}
-	return g, nil
+	return g, f.exposed(g, "addr", f.addr, "--token, --users or --user-header")
 }
 
 // network reads an address or a network.
@@ -162,7 +166,6 @@ func network(text string) (netip.Prefix, error) {
 
 // readUsers reads names and tokens, a user on each line; "#" begins a comment.
 func readUsers(text string) (map[string]string, error) {
-	const least = 16 // characters that cannot be guessed
 	out, owner := map[string]string{}, map[string]string{}
 	for i, line := range strings.Split(text, "\n") {
 		words := strings.Fields(line)
@@ -171,8 +174,8 @@ func readUsers(text string) (map[string]string, error) {
 			continue
 		case len(words) != 2:
 			return nil, fmt.Errorf("line %d must be a name and a token", i+1)
-		case len(words[1]) < least:
-			return nil, fmt.Errorf("line %d: the token of %s must have at least %d characters", i+1, words[0], least)
+		case guard.CheckToken(words[1]) != nil:
+			return nil, fmt.Errorf("line %d: the token of %s %w", i+1, words[0], guard.CheckToken(words[1]))
 		case out[words[0]] != "":
 			return nil, fmt.Errorf("line %d: user %s appears twice", i+1, words[0])
 		case owner[words[1]] != "":

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,13 +33,27 @@ import (
 // rememberedSimulations bounds the cache that searches share: some kilobytes each, at most twice as many.
 const rememberedSimulations = 4096
 
+// spare is how many processors of Go a server has beside one for each core. Searches compute on as many as there are cores, so that one
+// is free to take a request at once; the system divides the cores. Without it a goroutine waits for its turn behind those of searches, 10
+// ms each.
+const spare = 2
+
+// serverDesk is the desk of a server, which answers brief requests while searches run.
+func (e *Env) serverDesk(folder *os.Root, waiting int) *operation.Desk {
+	if e.Cores > 0 {
+		runtime.GOMAXPROCS(e.Cores + spare)
+	}
+	return e.desk(folder, waiting)
+}
+
 // desk serves requests of programs. It reads and writes files in the given folder only.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
+	cores := cmp.Or(e.Cores, runtime.GOMAXPROCS(0))
 	world := &session.Session{}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
+	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: cores, Bug: e.reportBug, Commands: operation.Commands{
 		Plan: commandline.Plan, Step: commandline.Step,
 		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
 		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
@@ -56,7 +71,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 		}
 		k.Write = func(under string, files []launch.File) error { return e.writeInto(folder, under, files) }
 	}
-	return operation.NewDesk(k, operation.Capacity{Searches: max(2, runtime.GOMAXPROCS(0)), Waiting: waiting})
+	return operation.NewDesk(k, operation.Capacity{Searches: max(2, cores), Cores: cores, Brief: 4 * cores, Waiting: waiting})
 }
 
 // noFiles is an empty directory.
@@ -120,11 +135,9 @@ func (e *Env) listen(ctx context.Context, flag, addr, at string) (net.Listener, 
 
 // mcpFlags are the flags of "plimsoll mcp".
 type mcpFlags struct {
-	addr, token, dir string
+	addr, dir string
+	tokenFlags
 }
-
-// tokenVariable is the environment variable with the token.
-const tokenVariable = "PLIMSOLL_TOKEN"
 
 // newMCPCmd makes "plimsoll mcp".
 func newMCPCmd(env *Env) *cobra.Command {
@@ -134,11 +147,14 @@ func newMCPCmd(env *Env) *cobra.Command {
 		Short:   "Serve the Model Context Protocol, for agents",
 		GroupID: groupServe,
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.tokenGiven = cmd.Flags().Changed("token")
+			return f.run(cmd, env)
+		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.addr, "http", "", "serve over HTTP on this `address` (default standard input and output)")
-	fs.StringVar(&f.token, "token", "", "`token` that clients must send (default "+tokenVariable+")")
+	f.define(fs)
 	fs.StringVar(&f.dir, "dir", "", "`folder` below which files may be read and written (default none)")
 	return cmd
 }
@@ -147,6 +163,14 @@ func newMCPCmd(env *Env) *cobra.Command {
 func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
+	token, err := f.read(env)
+	if err != nil && (f.addr != "" || f.tokenGiven) { // a client on standard input needs none
+		return err
+	}
+	g := &guard.Guard{Loopback: guard.Loopback(f.addr), Token: token, Body: mcp.MaxBody}
+	if err := f.exposed(g, "http", f.addr, "--token"); err != nil {
+		return err
+	}
 	folder, err := env.openFolder("dir", f.dir)
 	if err != nil {
 		return err
@@ -155,7 +179,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		defer func() { err = errors.Join(err, folder.Close()) }()
 	}
 	const waiting = 256 // agents wait rather than try again
-	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil, Now: env.Now})
+	server, err := mcp.New(mcp.Options{Desk: env.serverDesk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil, Now: env.Now})
 	if err != nil {
 		return err
 	}
@@ -164,13 +188,6 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 			return err
 		}
 		return nil // ended by a signal
-	}
-	if f.token == "" {
-		f.token = env.Getenv(tokenVariable)
-	}
-	g := &guard.Guard{Loopback: guard.Loopback(f.addr), Token: f.token, Body: mcp.MaxBody}
-	if !g.Loopback && g.Token == "" {
-		return withHint(usagef("--http %s is reachable from other hosts and needs a token", f.addr), "set --token, or use a 127.0.0.1 address")
 	}
 	l, err := env.listen(ctx, "http", f.addr, "/mcp")
 	if err != nil {

@@ -19,6 +19,9 @@ type InputError struct {
 	// Mistakes are each error of the request, Fields all fields that they name.
 	Mistakes []Mistake
 	Fields   []string
+	// Form says that the JSON is not as the schema of the request says. Otherwise it is, but its values contradict each other, name
+	// what is not known, or ask for too much.
+	Form bool
 
 	cause error
 }

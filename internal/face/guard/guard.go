@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Guard is what a server requires of requests.
@@ -41,12 +43,23 @@ type Guard struct {
 	Limits Limits
 	// Body is the largest request in bytes.
 	Body int64
+	// Now is the clock; nil = that of the system.
+	Now func() time.Time
 
-	clients clients
+	clients  clients
+	failures failures
 }
 
-// knows says that requests have users.
-func (g *Guard) knows() bool { return g.Token != "" || len(g.Users) > 0 || g.UserHeader != "" }
+// now is the time by the guard's clock.
+func (g *Guard) now() time.Time {
+	if g.Now == nil {
+		return time.Now()
+	}
+	return g.Now()
+}
+
+// Restricted says that requests need a token or a user.
+func (g *Guard) Restricted() bool { return g.Token != "" || len(g.Users) > 0 || g.UserHeader != "" }
 
 // Loopback reports whether an address to listen on, "HOST:PORT", is this machine's own.
 func Loopback(addr string) bool {
@@ -73,12 +86,12 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		user, known := g.user(r)
 		peer, trusted := g.peer(r)
 		switch {
-		case g.Loopback && !g.knows() && !own(hostname(r.Host)):
+		case g.Loopback && !g.Restricted() && !own(hostname(r.Host)):
 			Refuse(w, http.StatusForbidden, "this server answers requests for localhost only")
 		case !sameOrigin(r, g.host(r, trusted)):
 			Refuse(w, http.StatusForbidden, "pages of other origins may not use this server")
 		case !known && (!slices.Contains(g.Inner, r.URL.Path) || !trusted && !peer.IsLoopback()):
-			g.refuseUser(w)
+			g.refuseUser(w, r, trusted)
 		case r.ContentLength > g.Body:
 			Refuse(w, http.StatusRequestEntityTooLarge, "the request is too large")
 		default:
@@ -96,8 +109,16 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// refuseUser says how a request names its user.
-func (g *Guard) refuseUser(w http.ResponseWriter) {
+// refuseUser says how a request names its user. A client that presents wrong tokens again and again has to wait; valid ones
+// are always accepted, so that nobody locks out others who share an address.
+func (g *Guard) refuseUser(w http.ResponseWriter, r *http.Request, trusted bool) {
+	if token, _, _ := tokenOf(r); token != "" {
+		if wait := g.failures.add(Client("", r, trusted), g.now()); wait > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+			Refuse(w, http.StatusTooManyRequests, "too many wrong tokens from this client; try again later")
+			return
+		}
+	}
 	switch {
 	case len(g.Users) > 0 || g.Token != "":
 		w.Header().Add("WWW-Authenticate", "Bearer")
@@ -112,7 +133,7 @@ func (g *Guard) refuseUser(w http.ResponseWriter) {
 
 // user is the user of a request, "" if users have no names; known says that the request may come in.
 func (g *Guard) user(r *http.Request) (name string, known bool) {
-	if !g.knows() {
+	if !g.Restricted() {
 		return "", true
 	}
 	if g.UserHeader != "" {
@@ -122,10 +143,7 @@ func (g *Guard) user(r *http.Request) (name string, known bool) {
 			}
 		}
 	}
-	given, token, basic := r.BasicAuth()
-	if !basic {
-		token, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	}
+	token, given, basic := tokenOf(r)
 	if token == "" {
 		return "", false
 	}

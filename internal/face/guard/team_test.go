@@ -31,6 +31,8 @@ func TestUsers(t *testing.T) {
 		want   string
 	}{
 		"bearer":               {guard: &tokens, change: func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+bob) }, status: 200, want: "user bob"},
+		"bearer, small":        {guard: &tokens, change: func(r *http.Request) { r.Header.Set("Authorization", "bearer  "+bob) }, status: 200, want: "user bob"},
+		"another scheme":       {guard: &tokens, change: func(r *http.Request) { r.Header.Set("Authorization", "Token "+bob) }, status: 401},
 		"basic":                {guard: &tokens, change: func(r *http.Request) { r.SetBasicAuth("ann", ann) }, status: 200, want: "user ann"},
 		"another's name":       {guard: &tokens, change: func(r *http.Request) { r.SetBasicAuth("bob", ann) }, status: 401},
 		"wrong token":          {guard: &tokens, change: func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, status: 401},

@@ -18,32 +18,42 @@ func (a *api) jobRoutes(mux *http.ServeMux) {
 			mux.Handle("/api/jobs/"+o.Name, only(http.MethodPost, func(w http.ResponseWriter, r *http.Request) { a.startJob(w, r, o) }))
 		}
 	}
-	on := func(path string, do func(http.ResponseWriter, *http.Request, *job.Job)) {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+	of := func(do func(http.ResponseWriter, *http.Request, *job.Job)) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
 			x := a.Jobs.Get(r.PathValue("id"))
 			if x == nil {
 				guard.Refuse(w, http.StatusNotFound, "no such job, or it has expired: start it again with POST /api/jobs/OPERATION")
 				return
 			}
 			do(w, r, x)
-		})
+		}
 	}
-	on("GET /api/jobs/{id}/result", a.jobResult)
-	on("GET /api/jobs/{id}/partial", a.jobPartial)
-	on("GET /api/jobs/{id}/report", a.jobReport)
-	on("GET /api/jobs/{id}/events", a.jobEvents)
-	on("/api/jobs/{id}", func(w http.ResponseWriter, r *http.Request, x *job.Job) {
+	for path, get := range map[string]func(http.ResponseWriter, *http.Request, *job.Job){
+		"result": a.jobResult, "partial": a.jobPartial, "report": a.jobReport, "events": a.jobEvents,
+	} {
+		mux.Handle("/api/jobs/{id}/"+path, only(http.MethodGet, of(get)))
+	}
+	mux.Handle("/api/jobs/{id}/cancel", only(http.MethodPost, of(func(w http.ResponseWriter, r *http.Request, x *job.Job) {
+		x.Leave(guard.User(r))
+		sendStatus(w, r, http.StatusOK, x)
+	})))
+	mux.HandleFunc("/api/jobs/{id}", func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
-		case http.MethodDelete:
-			x.Leave(guard.User(r))
-			fallthrough
-		case http.MethodGet, http.MethodHead:
-			sendStatus(w, r, http.StatusOK, x)
+		case http.MethodDelete, http.MethodGet, http.MethodHead:
+			of(a.jobState)(w, r)
 		default:
 			w.Header().Set("Allow", "GET, DELETE")
 			guard.Refuse(w, http.StatusMethodNotAllowed, "use GET or DELETE")
 		}
 	})
+}
+
+// jobState writes the state of a job, and deletes it if that is asked.
+func (a *api) jobState(w http.ResponseWriter, r *http.Request, x *job.Job) {
+	if r.Method == http.MethodDelete {
+		a.Jobs.Delete(x, guard.User(r))
+	}
+	sendStatus(w, r, http.StatusOK, x)
 }
 
 // hasJobs reports whether an operation may take long.

@@ -85,10 +85,10 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	if w := ask(t, h, "POST", "/api/jobs/plan", `{"gpus":-1}`); w.Code != http.StatusAccepted {
-		t.Errorf("%d %s", w.Code, w.Body)
+	if w := ask(t, h, "POST", "/api/jobs/plan", ""); w.Code != http.StatusUnprocessableEntity {
+		t.Errorf("without a body: %d %s", w.Code, w.Body)
 	}
-	if w := ask(t, h, "POST", "/api/jobs/plan", `{"gpu":1}`); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `"fields":["gpu"]`) {
+	if w := ask(t, h, "POST", "/api/jobs/plan", strings.Replace(small, `"gpus"`, `"gpu"`, 1)); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `"fields":["gpu",`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -96,12 +96,12 @@ func TestJob(t *testing.T) {
 // TestJobFails: a mistake that only the work finds is the answer's status.
 func TestJobFails(t *testing.T) {
 	h := handler(t, operation.Capacity{})
-	s := startJob(t, h, strings.Replace(small, `"gpus":2`, `"gpus":-1`, 1))
+	s := startJob(t, h, strings.Replace(small, `"gpus":2`, `"gpus":2,"spare":1`, 1))
 	failed := until(t, h, s.ID, ended)
-	if failed.State != job.Failed || !strings.Contains(failed.Detail, "gpus") {
+	if failed.State != job.Failed || !strings.Contains(failed.Detail, "spare and utilization need") {
 		t.Errorf("%+v", failed)
 	}
-	if w := ask(t, h, "GET", "/api/jobs/"+s.ID+"/result", ""); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `"fields":["gpus"]`) {
+	if w := ask(t, h, "GET", "/api/jobs/"+s.ID+"/result", ""); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), `"fields":["spare",`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := ask(t, h, "GET", "/api/jobs/"+s.ID+"/partial", ""); w.Code != http.StatusConflict {
@@ -109,7 +109,8 @@ func TestJobFails(t *testing.T) {
 	}
 }
 
-// TestJobCancel: a job has a partial answer with what is left, and a client that cancels it stops the CPU and keeps what is known.
+// TestJobCancel: a job has a partial answer with what is left, and a client that cancels it stops the CPU and keeps what is known. One
+// that deletes it stops it too, and nothing of it is left.
 func TestJobCancel(t *testing.T) {
 	h := handler(t, operation.Capacity{})
 	s := startJob(t, h, fmt.Sprintf(large, 4096))
@@ -125,7 +126,7 @@ func TestJobCancel(t *testing.T) {
 	if w := ask(t, h, "GET", path+"/report", ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "<p>") {
 		t.Errorf("report: %d %.300s", w.Code, w.Body)
 	}
-	if w := ask(t, h, "DELETE", path, ""); w.Code != http.StatusOK {
+	if w := ask(t, h, "POST", path+"/cancel", ""); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	now := until(t, h, s.ID, ended)
@@ -139,7 +140,15 @@ func TestJobCancel(t *testing.T) {
 	if again := startJob(t, h, fmt.Sprintf(large, 4096)); again.Ended() || again.ID != s.ID {
 		t.Errorf("again: %+v", again)
 	}
-	ask(t, h, "DELETE", path, "")
+	if w := ask(t, h, "DELETE", path, ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), s.ID) {
+		t.Errorf("deleted: %d %s", w.Code, w.Body)
+	}
+	for _, at := range []string{"", "/partial", "/result", "/events"} {
+		if w := ask(t, h, "GET", path+at, ""); w.Code != http.StatusNotFound {
+			t.Errorf("%s after it was deleted: %d", at, w.Code)
+		}
+	}
+	idle(t)
 }
 
 // idle fails the test unless the process stops using its cores.
@@ -229,7 +238,7 @@ func TestJobLimits(t *testing.T) {
 	if w := ask(t, one, "POST", "/api/jobs/plan", small); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("beyond the most: %d %s", w.Code, w.Body)
 	}
-	ask(t, one, "DELETE", "/api/jobs/"+s.ID, "")
+	ask(t, one, "POST", "/api/jobs/"+s.ID+"/cancel", "")
 	until(t, one, s.ID, ended)
 	startJob(t, one, small) // takes the place of the one that ended
 	if w := ask(t, one, "GET", "/api/jobs/"+s.ID, ""); w.Code != http.StatusNotFound {

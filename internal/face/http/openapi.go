@@ -54,7 +54,7 @@ func (a *api) describeOperation(paths object, o *operation.Operation) {
 	call := callOf(o.Name, o.Title, o.Description, response)
 	if lists(o) {
 		if request != "" {
-			call["parameters"] = []object{parameter("q", "words that an entry must contain", "string"), parameter("limit", "maximum number of entries", "integer")}
+			call["parameters"] = a.schemas.Parameters(o)
 		}
 		paths["/api/"+o.Name] = object{"get": call}
 		return
@@ -66,7 +66,12 @@ func (a *api) describeOperation(paths object, o *operation.Operation) {
 		return
 	}
 	start := callOf(o.Name+"_job", o.Title+", as a job", "Starts a job, or joins that of an identical request. The job continues when the client disconnects.", "Job")
-	start["responses"].(object)["202"] = object{"description": "the job is running", "content": content(jsonType, "Job")}
+	started := object{"description": "the job has started", "content": content(jsonType, "Job"), "headers": object{
+		"Location": object{"description": "the address of the job", "required": true, "schema": object{"type": "string"}},
+	}}
+	ended := maps.Clone(started)
+	ended["description"] = "the job has ended"
+	start["responses"] = object{"200": ended, "202": started}
 	start["requestBody"] = body
 	paths["/api/jobs/"+o.Name] = object{"post": start}
 }
@@ -82,18 +87,24 @@ func callOf(name, title, description, schema string) object {
 // withErrors adds the answers of errors to a call. Calls may share their answers.
 func withErrors(call object) {
 	answers := maps.Clone(call["responses"].(object))
-	for _, status := range []int{
-		http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
+	for status, when := range map[int]string{
+		http.StatusBadRequest:            "the body ended early",
+		http.StatusUnauthorized:          "a token or a user is needed",
+		http.StatusForbidden:             "the host or the origin of the request is foreign",
+		http.StatusNotFound:              "there is no such address or job",
+		http.StatusMethodNotAllowed:      "the address has other methods",
+		http.StatusConflict:              "the request is as its schema says, but its values contradict each other, name what is not known, or ask for too much; or a job has no answer yet",
+		http.StatusRequestEntityTooLarge: "the body is larger than 1 MiB",
+		http.StatusUnprocessableEntity:   "the request is not as its schema says",
+		http.StatusTooManyRequests:       "the client asks too much, or presents wrong tokens",
+		http.StatusInternalServerError:   "a bug of the program",
+		http.StatusServiceUnavailable:    "too many searches wait, or the answer continues as a job",
 	} {
-		answers[strconv.Itoa(status)] = object{"description": http.StatusText(status), "content": content("application/problem+json", "Problem")}
+		answers[strconv.Itoa(status)] = object{"description": when, "content": content("application/problem+json", "Problem")}
 	}
 	call["responses"] = answers
 }
 
 func content(kind, schema string) object {
 	return object{kind: object{"schema": object{"$ref": schemaPrefix + schema}}}
-}
-
-func parameter(name, description, kind string) object {
-	return object{"name": name, "in": "query", "required": false, "description": description, "schema": object{"type": kind}}
 }

@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"time"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
@@ -34,7 +36,7 @@ func (a *api) operation(o *operation.Operation) http.Handler {
 			if o.Name == "models" && !query.Has("limit") { // a page has room for all of them
 				query.Set("limit", "100000")
 			}
-			data, err := fromQuery(query)
+			data, err := fromQuery(query, o.Request)
 			if err != nil {
 				refuse(w, r, err)
 				return
@@ -50,12 +52,15 @@ func (a *api) operation(o *operation.Operation) http.Handler {
 	})
 }
 
-// fromQuery is the request in a query. Decoding it refuses a limit that is not a number.
-func fromQuery(query url.Values) ([]byte, error) {
+// fromQuery is the request in a query. Decoding it refuses what should be a number and is none.
+func fromQuery(query url.Values, request reflect.Type) ([]byte, error) {
 	fields := map[string]any{}
 	for name, values := range query {
 		fields[name] = values[0]
-		if n, err := strconv.Atoi(values[0]); name == "limit" && err == nil {
+	}
+	for f := range request.Fields() {
+		name := field.JSON(f)
+		if n, err := strconv.Atoi(query.Get(name)); f.Type.Kind() == reflect.Int && err == nil {
 			fields[name] = n
 		}
 	}
@@ -71,6 +76,10 @@ func body(w http.ResponseWriter, r *http.Request) (data []byte, ok bool) {
 	}
 	if err != nil {
 		guard.Refuse(w, http.StatusBadRequest, "the request ended too early")
+		return nil, false
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		guard.Refuse(w, http.StatusUnprocessableEntity, "the request has no body; want a JSON object")
 		return nil, false
 	}
 	return data, true
@@ -142,8 +151,10 @@ func send(w http.ResponseWriter, r *http.Request, kind string, data []byte, err 
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	wrong, ok := errors.AsType[*document.InputError](err)
 	switch {
-	case ok:
+	case ok && wrong.Form:
 		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
+	case ok:
+		guard.Write(w, guard.Problem{Status: http.StatusConflict, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
 	case errors.Is(err, operation.ErrBusy), errors.Is(err, job.ErrFull):
 		w.Header().Set("Retry-After", "1")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())
@@ -156,7 +167,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case pool.Bug(err) != nil:
 		guard.Refuse(w, http.StatusInternalServerError, "internal error: this is a bug in plimsoll")
 	default:
-		guard.Refuse(w, http.StatusUnprocessableEntity, err.Error())
+		guard.Refuse(w, http.StatusConflict, err.Error())
 	}
 }
 
@@ -179,10 +190,11 @@ func (a *api) report(w http.ResponseWriter, r *http.Request) {
 
 // format is how a report is written; ok is false if the request was refused.
 func (a *api) format(w http.ResponseWriter, r *http.Request) (write func(io.Writer, *plan.Response) error, kind string, ok bool) {
-	switch format := r.URL.Query().Get("format"); format {
-	case "html", "":
+	format := r.URL.Query().Get("format")
+	switch {
+	case format == "html" || !r.URL.Query().Has("format"):
 		return a.HTML, "text/html; charset=utf-8", true
-	case "md":
+	case format == "md":
 		return a.Markdown, "text/markdown; charset=utf-8", true
 	default:
 		guard.Refuse(w, http.StatusUnprocessableEntity, "format must be html or md, got "+strconv.Quote(format), "format")

@@ -87,11 +87,13 @@ func TestSharedJob(t *testing.T) {
 		}
 		return s
 	}
-	state("DELETE", annToken)
+	state("DELETE", annToken) // which deletes nothing of the other's
 	if s := state("GET", bobToken); s.Ended() {
 		t.Errorf("after the first left: %+v", s)
 	}
-	state("DELETE", bobToken)
+	if w := x.as(t, bobToken, "POST", "/api/jobs/"+s.ID+"/cancel", ""); w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 	for s := state("GET", bobToken); !s.Ended(); s = state("GET", bobToken) {
 		time.Sleep(5 * time.Millisecond)
 	}

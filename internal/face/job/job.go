@@ -167,6 +167,15 @@ func (j *Jobs) Get(id string) *Job {
 	return x
 }
 
+// Delete takes a user from a job, and forgets the job if no user is left.
+func (j *Jobs) Delete(x *Job, user string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if x.Leave(user) && j.byID[x.id] == x {
+		delete(j.byID, x.id)
+	}
+}
+
 // Count is the number of jobs in each state.
 func (j *Jobs) Count() map[State]int {
 	j.mu.Lock()
@@ -222,7 +231,7 @@ func (j *Jobs) sweep() {
 // run does the work of a job in its turn.
 func (j *Jobs) run(ctx context.Context, q *operation.Question, x *Job, call *operation.Call) {
 	defer x.cancel(nil)
-	if call == nil { // else it is running already
+	if call == nil && !q.Brief() { // else it is running already, or waits for no other
 		select {
 		case j.slots <- struct{}{}:
 			defer func() { <-j.slots }()
@@ -359,15 +368,16 @@ func (x *Job) join(user string) bool {
 	return true
 }
 
-// Leave takes a user from a job. The work stops when no user is left.
-func (x *Job) Leave(user string) {
+// Leave takes a user from a job. The work stops when no user is left, which it reports.
+func (x *Job) Leave(user string) (last bool) {
 	x.mu.Lock()
 	delete(x.users, user)
-	last := len(x.users) == 0
+	last = len(x.users) == 0
 	x.mu.Unlock()
 	if last {
 		x.cancel(errLeft)
 	}
+	return last
 }
 
 // ID is that of the job.

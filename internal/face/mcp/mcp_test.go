@@ -171,7 +171,7 @@ func TestBadArguments(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"plan", `{"detail":"all"}`, `invalid parameters: detail must be summary or full, got "all"`},
 		{"schema", `{"tool":"none"}`, `invalid parameters: tool must be one of models devices engines plan diff optimize explain step simulate lint check support validate write_files, got "none"`},
-		{"plan", `{"gpus":"x"}`, "invalid parameters: gpus must be a whole number, got a string"},
+		{"plan", `{"model":"m","systems":["s"],"workloads":[{}],"gpus":"x"}`, "invalid parameters: gpus must be a whole number, got a string"},
 		{"models", `{"query":1}`, `invalid parameters: unknown field query with value 1; allowed: q, limit, offset`},
 		{
 			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"limits":{"tpot":50}}`,
@@ -179,9 +179,9 @@ func TestBadArguments(t *testing.T) {
 		},
 		{
 			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"concurrency":8,"num_prompts":16777216}`,
-			"invalid parameters: num_prompts must be at most 131072 in a request to a server, got 16777216",
+			"invalid parameters: num_prompts must be between 0 and 131072, got 16777216",
 		},
-		{"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1}`, "invalid parameters: output_length must be between 1 and 100000000, got 0"},
+		{"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1}`, "invalid parameters: output_length is missing"},
 		{"write_files", `{"plan":` + small + `,"folder":"x"}`, "invalid parameters: writing x: the disk is full"},
 		{"write_files", `{"plan":` + small + `,"site":{"served_model_name":"$(touch x)"}}`, `invalid parameters: site.served_model_name must be letters, digits and . _ / : @ + = -, 256 at most, and not begin with - : @ + =, got "$(touch x)"`},
 		{"step", `{"deployment":{"model":"Qwen/Qwen3-8B"},"query_length":1,"calibration":"/etc/passwd"}`, "invalid parameters: calibration /etc/passwd: files cannot be read here"},

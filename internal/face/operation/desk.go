@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -23,7 +22,9 @@ var ErrBusy = errors.New("too many requests are waiting; try again in a second")
 // Capacity limits the work in progress.
 type Capacity struct {
 	Searches int // maximum parallel searches; 0 = 2
-	Waiting  int // maximum queue length; 0 = 64
+	Cores    int // maximum number of goroutines that compute for searches; 0 = no limit
+	Brief    int // maximum parallel brief requests, which wait for no search; 0 = 8
+	Waiting  int // maximum length of either queue; 0 = 64
 	Cache    int // size of the answer cache in bytes; 0 = 32 MiB
 }
 
@@ -31,10 +32,10 @@ type Capacity struct {
 // recent answers are cached: an answer depends only on its request. It is safe for concurrent
 // use.
 type Desk struct {
-	kit     *Kit
-	slots   chan struct{}
-	most    int64
-	waiting atomic.Int64
+	kit   *Kit
+	brief *lane // of requests with little work, see work.go
+	long  *lane
+	share *pool.Share // of searches; nil = as many goroutines as they like
 
 	mu      sync.Mutex
 	flights map[key]*flight
@@ -107,15 +108,23 @@ func (f *flight) all() Watch {
 
 // NewDesk opens a desk.
 func NewDesk(k *Kit, c Capacity) *Desk {
-	return &Desk{
-		kit: k, slots: make(chan struct{}, cmp.Or(c.Searches, 2)), most: int64(cmp.Or(c.Waiting, 64)),
+	d := &Desk{
+		kit: k, long: newLane(cmp.Or(c.Searches, 2), cmp.Or(c.Waiting, 64)), brief: newLane(cmp.Or(c.Brief, 8), cmp.Or(c.Waiting, 64)),
 		flights: map[key]*flight{}, kept: newCache(cmp.Or(c.Cache, 32<<20)),
 	}
+	if c.Cores > 0 {
+		d.share = pool.NewShare(c.Cores)
+	}
+	return d
 }
 
 // Run answers one request in its turn, and reports progress.
 func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(session.Progress)) (document any, err error) {
-	return d.turn(ctx, o.Light, func(ctx context.Context) (any, error) {
+	lane, err := d.laneOf(o, request)
+	if err != nil {
+		return nil, err
+	}
+	return d.turn(ctx, lane, func(ctx context.Context) (any, error) {
 		return o.Run(ctx, d.kit.with(Watch{Progress: progress}), request)
 	})
 }
@@ -124,6 +133,7 @@ func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func
 type Question struct {
 	key    key
 	o      *Operation
+	brief  bool
 	render func(ctx context.Context, k *Kit) ([]byte, error)
 }
 
@@ -132,6 +142,9 @@ func (q *Question) ID() string { return hex.EncodeToString(q.key[:]) }
 
 // Operation is the name of what is asked.
 func (q *Question) Operation() string { return q.o.Name }
+
+// Brief says that the answer is little work: it waits for no search.
+func (q *Question) Brief() bool { return q.brief }
 
 // Ask reads a request. Render makes the answer; nil encodes the operation's document. Kind distinguishes the renderings of one
 // request.
@@ -155,7 +168,11 @@ func (d *Desk) Ask(o *Operation, kind string, data []byte, render func(ctx conte
 	if err != nil {
 		return nil, err
 	}
-	return &Question{k, o, func(ctx context.Context, k *Kit) ([]byte, error) { return render(ctx, k, request) }}, nil
+	lane, err := d.laneOf(o, request)
+	if err != nil {
+		return nil, err
+	}
+	return &Question{k, o, lane == d.brief, func(ctx context.Context, k *Kit) ([]byte, error) { return render(ctx, k, request) }}, nil
 }
 
 // keyOf is the same for equal requests, however they are written.
@@ -167,8 +184,18 @@ func keyOf(operation string, request any) (key, error) {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s", operation, canonical)), nil
 }
 
-// Load is how many searches run and how many requests wait for one.
-func (d *Desk) Load() (running, waiting int) { return len(d.slots), int(d.waiting.Load()) }
+// Load is the load by searches and by brief requests.
+func (d *Desk) Load() (searches, brief Load) { return d.long.load(), d.brief.load() }
+
+// laneOf is where a request waits for its turn.
+func (d *Desk) laneOf(o *Operation, request any) (*lane, error) {
+	work := 0
+	err := d.guard(func() { work = o.work(d.kit, request) })
+	if work > maxBrief {
+		return d.long, err
+	}
+	return d.brief, err
+}
 
 // Decode reads a request.
 func (d *Desk) Decode(o *Operation, data []byte) (request any, err error) {
@@ -195,41 +222,28 @@ func (d *Desk) report(err error) {
 }
 
 // turn runs work in its turn.
-func (d *Desk) turn(ctx context.Context, light bool, do func(context.Context) (any, error)) (out any, err error) {
-	if !light {
-		if err := d.enter(ctx); err != nil {
-			return nil, err
-		}
-		defer func() { <-d.slots }()
+func (d *Desk) turn(ctx context.Context, l *lane, do func(context.Context) (any, error)) (out any, err error) {
+	leave, err := l.enter(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if bug := d.guard(func() { out, err = do(ctx) }); bug != nil {
+	work := func(ctx context.Context) { out, err = do(ctx) }
+	bug := d.guard(func() {
+		if l == d.long && d.share != nil {
+			d.share.Do(ctx, work)
+		} else {
+			work(ctx)
+		}
+	})
+	if bug != nil {
 		return nil, bug
 	}
 	d.report(err) // a panic in a worker
 	return out, err
-}
-
-// enter waits for a slot.
-func (d *Desk) enter(ctx context.Context) error {
-	select {
-	case d.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	if d.waiting.Add(1) > d.most {
-		d.waiting.Add(-1)
-		return ErrBusy
-	}
-	defer d.waiting.Add(-1)
-	select {
-	case d.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Call is a client that waits for an answer.
@@ -274,7 +288,11 @@ func (c *Call) Wait(ctx context.Context) ([]byte, error) {
 
 // fly runs the work of a flight.
 func (d *Desk) fly(ctx context.Context, q *Question, f *flight) {
-	out, err := d.turn(ctx, q.o.Light, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(f.all())) })
+	lane := d.long
+	if q.brief {
+		lane = d.brief
+	}
+	out, err := d.turn(ctx, lane, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(f.all())) })
 	f.data, _ = out.([]byte)
 	f.err = err
 	d.mu.Lock()

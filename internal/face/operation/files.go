@@ -18,6 +18,8 @@ import (
 // FilesRequest is a request for the files that run a deployment: one that a plan finds, or a
 // given one.
 type FilesRequest struct {
+	_ struct{} `anyOf:"plan,deployment"`
+
 	deploy.Request
 
 	// Folder is where to write, relative to the folder named when the server was started.
@@ -46,7 +48,7 @@ const filesCaution = "These files are generated from a prediction. Review them b
 
 func filesOperation() Operation {
 	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, KEDA, Dynamo
-and tables for its planner, llm-d, KServe, Slurm, SkyPilot, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles)
+and tables for its planner, llm-d, KServe, Slurm, SkyPilot, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles, filesWork)
 	o.Writes = true
 	return o
 }
@@ -101,7 +103,7 @@ func (d *Desk) AskFiles(data []byte) (*Question, error) {
 // plainPlan puts the request of a plan, sent as it is, where a request for files has it.
 func plainPlan(data []byte) []byte {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil || fields["model"] == nil {
+	if json.Unmarshal(data, &fields) != nil || fields["workloads"] == nil && fields["model"] == nil {
 		return data
 	}
 	return slices.Concat([]byte(`{"plan":`), data, []byte(`}`))

@@ -21,9 +21,9 @@ type ListRequest struct {
 	// Query is words that an entry must contain, in any case and order; "" = all.
 	Query string `json:"q,omitempty"`
 	// Limit is the maximum number of entries; 0 = 50 models, or all of another catalog.
-	Limit int `json:"limit,omitempty"`
+	Limit int `json:"limit,omitempty" minimum:"0" maximum:"1000000"`
 	// Offset is the number of entries to pass over.
-	Offset int `json:"offset,omitempty"`
+	Offset int `json:"offset,omitempty" minimum:"0" maximum:"1000000"`
 }
 
 // Models is a list of models.
@@ -103,9 +103,9 @@ const someModels = 50
 
 func lists() []Operation {
 	out := []Operation{
-		define("models", "Models", "List the models of the catalog, or search it by words of the id or family.", listModels),
-		define("devices", "Devices", "List the device profiles (systems): memory, peaks, links, list price.", listDevices),
-		define("engines", "Engines", "List the serving engines with their versions, and the presets of workloads.", listEngines),
+		define("models", "Models", "List the models of the catalog, or search it by words of the id or family.", listModels, nil),
+		define("devices", "Devices", "List the device profiles (systems): memory, peaks, links, list price.", listDevices, nil),
+		define("engines", "Engines", "List the serving engines with their versions, and the presets of workloads.", listEngines, nil),
 	}
 	for i := range out {
 		out[i].Light = true

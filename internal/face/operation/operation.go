@@ -62,22 +62,26 @@ type Operation struct {
 	Description string
 	// Writes says that files are written. All others change nothing.
 	Writes bool
-	// Light operations only look things up, and do not queue with searches.
+	// Light operations only look things up, and have no jobs.
 	Light bool
 	// Request and Response are the types of what is asked and answered.
 	Request, Response reflect.Type
+	// Example is a small request.
+	Example string
 	// Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
 	// server takes are an [*document.InputError].
 	Decode func(data []byte) (request any, err error)
 	// Run answers a request that Decode read.
 	Run func(ctx context.Context, k *Kit, request any) (document any, err error)
+
+	work func(k *Kit, request any) int // estimates that of a request
 }
 
-// define makes an operation from a function.
-func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error)) Operation {
+// define makes an operation from a function, and from the estimate of its work; nil = always little.
+func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error), work func(*Kit, *Request) int) Operation {
 	return Operation{
 		Name: name, Title: title, Description: description,
-		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](),
+		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](), Example: example(name),
 		Decode: func(data []byte) (any, error) {
 			var r Request
 			err := decode(data, &r, name)
@@ -85,6 +89,13 @@ func define[Request, Document any](name, title, description string, run func(con
 		},
 		Run: func(ctx context.Context, k *Kit, request any) (any, error) {
 			return document.Run(ctx, name, request.(Request), func(ctx context.Context, r Request) (*Document, error) { return run(ctx, k, r) })
+		},
+		work: func(k *Kit, request any) int {
+			if work == nil {
+				return 0
+			}
+			r := request.(Request)
+			return work(k, &r)
 		},
 	}
 }
@@ -108,17 +119,21 @@ func Lookup(table []Operation, name string) *Operation {
 	return &table[i]
 }
 
+// Rules are those of the JSON of all requests.
+func Rules() field.Rules { return field.Rules{Names: MaxNames, Items: MaxItems} }
+
 // decode reads JSON into a request, and refuses requests that are too large for a server.
 func decode(data []byte, into any, operation string) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")
 	}
-	err := field.Decode(data, into)
-	if err == nil {
-		err = atTheDoor(reflect.ValueOf(into).Elem(), "")
+	if err := field.DecodeRequest(data, into, Rules()); err != nil {
+		out := document.NewInputError(err, operation)
+		out.Form = true
+		return out
 	}
-	if err == nil {
-		return nil
+	if err := atTheDoor(reflect.ValueOf(into).Elem(), ""); err != nil {
+		return document.NewInputError(err, operation)
 	}
-	return document.NewInputError(err, operation)
+	return nil
 }

@@ -147,35 +147,36 @@ func TestSchemas(t *testing.T) {
 
 // TestMistakes: what is wrong with a request is said with the fields' names in JSON.
 func TestMistakes(t *testing.T) {
+	const rest = `"model":"m","systems":["s"],"workloads":[{}]`
 	table := operation.Table()
 	for _, c := range []struct{ name, request, want, fields string }{
-		{"plan", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"workloads":[{"isl":1,"osl":1}]}`, "gpus is missing", "gpus"},
-		{"plan", `{}`, "model is missing\nsystems is missing\ngpus is missing\nworkloads.isl is missing\nworkloads.osl is missing", "model systems gpus workloads.isl workloads.osl"},
-		{"plan", `{"gpus":"many"}`, "gpus must be a whole number, got a string", "gpus"},
-		{"plan", `{"gpus":1.5}`, "gpus must be a whole number, got 1.5", "gpus"},
-		{"plan", `{"workloads":[{"isl":[]}]}`, "workloads[0].isl must be a whole number, got a list", "workloads[0].isl"},
-		{"plan", `{"device_file":1}`, "device_file must be a string, got a number", "device_file"},
+		{"plan", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"workloads":[{"isl":1,"osl":1}]}`, "gpus, rate or daily is missing", "gpus rate daily"},
+		{"plan", `{}`, "workloads is missing\nmodel or config is missing\nsystems or device_file is missing\ngpus, rate or daily is missing", "workloads model config systems device_file gpus rate daily"},
+		{"plan", `{` + rest + `,"gpus":"many"}`, "gpus must be a whole number, got a string", "gpus"},
+		{"plan", `{` + rest + `,"gpus":1.5}`, "gpus must be a whole number, got 1.5", "gpus"},
+		{"plan", `{"model":"m","systems":["s"],"gpus":1,"workloads":[{"isl":[]}]}`, "workloads[0].isl must be a whole number, got a list", "workloads[0].isl"},
+		{"plan", `{"model":"m","gpus":1,"workloads":[{}],"device_file":1}`, "device_file must be a string, got a number", "device_file"},
 		{"models", `{"limits":3}`, `unknown field limits with value 3; nearest: limit; allowed: q, limit, offset`, "limits"},
 		{
 			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"limits":{"tpot":50}}`,
 			"unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms", "limits.tpot",
 		},
 		{
-			"step", `{"deployment":{"model":"Qwen/Qwen3-8B","pools":[{"layout":{"tp":1}},{"layout":{"tps":2}}]}}`,
+			"step", `{"deployment":{"model":"Qwen/Qwen3-8B","pools":[{"layout":{"tp":1}},{"layout":{"tps":2}}]},"decode":true}`,
 			"unknown field deployment.pools[1].layout.tps with value 2; nearest: tp; allowed: devices, tp, dp, pp, ep, moe_tp, moe_dp, dcp",
 			"deployment.pools[1].layout.tps",
 		},
 		{
-			"check", `{"result":{"name":"r","content":""},"expected":{"deployment":{"engine":{"nam":"vllm"}}}}`,
+			"check", `{"result":{"name":"r","content":""},"expected":{"deployment":{"model":"m","engine":{"nam":"vllm"}}}}`,
 			`unknown field expected.deployment.engine.nam with value "vllm"; nearest: name; allowed: name, version, preset, settings`,
 			"expected.deployment.engine.nam",
 		},
-		{"optimize", `{"limits":{"tpot_ms":"50"}}`, `limits.tpot_ms: a limit is a number of milliseconds or "inf", got "50"`, "limits.tpot_ms"},
-		{"simulate", `{"arrival":"poison"}`, `arrival: must be poisson, gamma or constant, got "poison"`, "arrival"},
+		{"optimize", `{"model":"m","input_length":1,"output_length":1,"limits":{"tpot_ms":"50"}}`, `limits.tpot_ms: a limit is a number of milliseconds or "inf", got "50"`, "limits.tpot_ms"},
+		{"simulate", `{` + vllmRun + `,"arrival":"poison"}`, `arrival: must be poisson, gamma or constant, got "poison"`, "arrival"},
 		{"plan", `[]`, "the JSON value must be an object, got a list", ""},
 		{"plan", `{`, "not JSON: it ends too early", ""},
 		{"plan", `{} {}`, "unexpected data after the JSON value", ""},
-		{"plan", `{` + small + `,"limits":{"tpot_ms":-1}}`, "limits.tpot_ms must be positive, got -1", "limits.tpot_ms"},
+		{"plan", `{` + small + `,"limits":{"tpot_ms":-1}}`, "limits.tpot_ms must be above 0 and at most 1000000000000, got -1", "limits.tpot_ms"},
 		{
 			"plan", `{` + small + `,"no_limits":true,"limits":{"tpot_ms":9}}`,
 			"no_limits excludes limits.ttft_ms, limits.tpot_ms and limits.latency_ms", "no_limits limits.ttft_ms limits.tpot_ms limits.latency_ms",
@@ -185,20 +186,31 @@ func TestMistakes(t *testing.T) {
 		{"plan", `{` + small + `,"device_file":"/etc/passwd"}`, "give device_file or systems", "device_file systems"},
 		{"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"device_file":"x.yaml","concurrency":1}`, "device_file x.yaml: files cannot be read here", "device_file"},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","output_length":0,"input_length":1}`, "output_length must be between 1 and 100000000, got 0", "output_length"},
-		{"plan", strings.Replace(`{`+small+`}`, `"agg"`, `"aggr"`, 1), `modes must be one of agg, disagg, got "aggr"; nearest: agg`, "modes"},
+		{"plan", strings.Replace(`{`+small+`}`, `"agg"`, `"aggr"`, 1), `modes[0] must be one of agg, disagg, got "aggr"; nearest: agg`, "modes[0]"},
 		{
 			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"evaluate":"formula"}`,
 			`evaluate must be one of formulas, simulation, got "formula"; nearest: formulas`, "evaluate",
 		},
-		{"diff", `{"a":{` + strings.Replace(small, `"agg"`, `"aggr"`, 1) + `},"b":{` + small + `}}`, `a.modes must be one of agg, disagg, got "aggr"; nearest: agg`, "a.modes"},
+		{"diff", `{"a":{` + strings.Replace(small, `"agg"`, `"aggr"`, 1) + `},"b":{` + small + `}}`, `a.modes[0] must be one of agg, disagg, got "aggr"; nearest: agg`, "a.modes[0]"},
 		{
 			"diff", `{"a":{` + small + `},"b":{` + small + `,"no_limits":true,"limits":{"ttft_ms":1}}}`,
 			"b.no_limits excludes b.limits.ttft_ms, b.limits.tpot_ms and b.limits.latency_ms", "b.no_limits b.limits.ttft_ms b.limits.tpot_ms b.limits.latency_ms",
 		},
 		{"lint", `{}`, "", ""},
-		{"validate", `{}`, "give one of plan and optimize", "plan optimize"},
-		{"models", `{"limit":-1}`, "limit must not be negative", "limit"},
-		{"models", `{"offset":-1}`, "offset must not be negative", "offset"},
+		{"validate", `{}`, "plan or optimize is missing", "plan optimize"},
+		{"validate", `{"plan":{},"optimize":{}}`, "give one of plan and optimize", "plan optimize"},
+		{"validate", `{"plan":null}`, "plan must be an object, got null", "plan"},
+		{"plan", `{` + small + `,"energy_price":null,"rate":null}`, "rate must be a number, got null", "rate"},
+		{"plan", strings.Replace(`{`+small+`}`, `"gpus":2`, `"gpus":2e0,"spare":1.0`, 1), "spare and utilization need rate or daily", "spare utilization rate daily"},
+		{"plan", `{` + small + `,"prices":{"h200_sxm":0}}`, "prices.h200_sxm must be above 0 and at most 1000000, got 0", "prices.h200_sxm"},
+		{"optimize", `{"model":"","input_length":1,"output_length":1}`, "model is empty", "model"},
+		{"optimize", `{"model":"m","input_length":1,"output_length":1,"batch_range":[1,2,3]}`, "batch_range must have at most 2 entries, got 3", "batch_range"},
+		{
+			"optimize", `{"model":"m","output_length":1,"length_distribution":{"bins":[{"min_tokens":9,"max_tokens":9,"weight":1}]}}`,
+			"length_distribution.bins[0].max_tokens must be above min_tokens 9, got 9", "length_distribution.bins[0].max_tokens",
+		},
+		{"models", `{"limit":-1}`, "limit must be between 0 and 1000000, got -1", "limit"},
+		{"models", `{"offset":-1}`, "offset must be between 0 and 1000000, got -1", "offset"},
 	} {
 		o := operation.Lookup(table, c.name)
 		r, err := o.Decode([]byte(c.request))
@@ -237,23 +249,24 @@ func TestDoor(t *testing.T) {
 		names = append(names, fmt.Sprintf("%q", fmt.Sprint("system", i)))
 	}
 	for _, c := range []struct{ name, request, want, fields string }{
-		{"simulate", `{` + vllmRun + `,"concurrency":8,"num_prompts":16777216}`, "num_prompts must be at most 131072 in a request to a server, got 16777216", "num_prompts"},
-		{"simulate", `{` + vllmRun + `,"concurrency":1000000}`, "concurrency must be at most 13107 in a request to a server, got 1000000", "concurrency"},
-		{"write_files", `{` + vllmRun + `,"concurrency":1000000}`, "concurrency must be at most 13107 in a request to a server, got 1000000", "concurrency"},
-		{"check", `{"expected":{` + vllmRun + `,"rate":1,"num_prompts":16777216}}`, "expected.num_prompts must be at most 131072 in a request to a server, got 16777216", "expected.num_prompts"},
+		{"simulate", `{` + vllmRun + `,"concurrency":8,"num_prompts":16777216}`, "num_prompts must be between 0 and 131072, got 16777216", "num_prompts"},
+		{"simulate", `{` + vllmRun + `,"concurrency":1000000}`, "concurrency must be between 0 and 131072, got 1000000", "concurrency"},
+		{"simulate", `{` + vllmRun + `,"concurrency":100000}`, "concurrency without num_prompts must be at most 13107, got 100000", "concurrency"},
+		{"write_files", `{` + vllmRun + `,"concurrency":100000}`, "concurrency without num_prompts must be at most 13107, got 100000", "concurrency"},
+		{"check", `{"result":{"name":"r","content":""},"expected":{` + vllmRun + `,"rate":1,"num_prompts":16777216}}`, "expected.num_prompts must be between 0 and 131072, got 16777216", "expected.num_prompts"},
 		{
 			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B","pools":[{"replicas":5000000}]},"concurrency":8}`,
-			"deployment.pools[0].replicas must be at most 4096 in a request to a server, got 5000000", "deployment.pools[0].replicas",
+			"deployment.pools[0].replicas must be between 0 and 4096, got 5000000", "deployment.pools[0].replicas",
 		},
-		{"validate", `{"plan":{"systems":` + many(50_000, `"h200_sxm"`) + `}}`, "plan.systems must have at most 256 entries, got 50000", "plan.systems"},
-		{"validate", `{"plan":{"systems":` + many(2, `"h200_sxm"`) + `}}`, "plan.systems has h200_sxm twice", "plan.systems"},
+		{"plan", `{"model":"m","gpus":1,"workloads":[{}],"systems":` + many(50_000, `"h200_sxm"`) + `}`, "systems must have at most 256 entries, got 50000", "systems"},
+		{"plan", `{"model":"m","gpus":1,"workloads":[{}],"systems":` + many(2, `"h200_sxm"`) + `}`, "systems has h200_sxm twice", "systems"},
 		{"support", `{"systems":[` + strings.Join(names, ",") + `]}`, "systems must have at most 256 entries, got 257", "systems"},
-		{"plan", `{"workloads":` + many(2049, `{}`) + `}`, "workloads must have at most 2048 entries, got 2049", "workloads"},
+		{"plan", `{"model":"m","gpus":1,"systems":["s"],"workloads":` + many(2049, `{}`) + `}`, "workloads must have at most 2048 entries, got 2049", "workloads"},
 		{
-			"optimize", `{"space":{"tp_sizes":` + numbers(64) + `,"pp_sizes":` + numbers(64) + `,"ep_sizes":` + numbers(8) + `}}`,
+			"optimize", `{"model":"m","input_length":1,"output_length":1,"space":{"tp_sizes":` + numbers(64) + `,"pp_sizes":` + numbers(64) + `,"ep_sizes":` + numbers(8) + `}}`,
 			"space must have at most 16384 combinations of sizes, got 32768 or more", "space",
 		},
-		{"optimize", `{"space":{"tp_sizes":[1,2,1]}}`, "space.tp_sizes has 1 twice", "space.tp_sizes"},
+		{"optimize", `{"model":"m","input_length":1,"output_length":1,"space":{"tp_sizes":[1,2,1]}}`, "space.tp_sizes has 1 twice", "space.tp_sizes"},
 	} {
 		_, err := operation.Lookup(table, c.name).Decode([]byte(c.request))
 		wrong, ok := errors.AsType[*document.InputError](err)
@@ -270,7 +283,7 @@ func TestCancelled(t *testing.T) {
 		{"optimize", `{"model":"Qwen/Qwen3-8B","devices":["h200_sxm"],"num_devices":64,"input_length":3500,"output_length":1500}`},
 		{"simulate", `{` + vllmRun + `,"rate":1000,"num_prompts":131072,"length_ratio_low":0.5}`},
 		{"validate", `{"plan":{"model":"Qwen/Qwen3-8B"}}`},
-		{"step", `{` + vllmRun + `}`},
+		{"step", `{` + vllmRun + `,"decode":true}`},
 		{"support", `{}`},
 	} {
 		o := operation.Lookup(operation.Table(), c.name)
@@ -314,7 +327,7 @@ func TestConcurrentDesk(t *testing.T) {
 		}
 	}
 	ask := func(ctx context.Context, n int) error {
-		_, err := answer(ctx, d, o, "", fmt.Appendf(nil, `{"gpus":%d}`, n), slow)
+		_, err := answer(ctx, d, o, fmt.Sprint(n), []byte(`{`+small+`}`), slow)
 		return err
 	}
 	var wait sync.WaitGroup

@@ -20,9 +20,9 @@ func plans() []Operation {
 		define("plan", "Plan", `Find how to serve a model within limits: compares every engine and mode (agg, disagg) on one or several systems by
 simulation. The answer is a sentence; contenders have 80 % intervals, the probability of meeting the limits, and costs; changes say
 what would change the answer. Needs model, systems, one of gpus, rate and daily, and workloads (isl and osl, or a preset). Validate first,
-show the command, and run it only after the user agreed.`, plan),
+show the command, and run it only after the user agreed.`, plan, planWork),
 		define("diff", "Compare two plans", `Plan two requests and report what differs: the figures of the best deployments, the ranks of contenders, and the effect of each differing field
-alone.`, diff),
+alone.`, diff, diffWork),
 	}
 }
 
@@ -30,15 +30,15 @@ func searches() []Operation {
 	return []Operation{
 		define("optimize", "Search layouts", `Search layouts and batches of one model for the highest throughput within limits, on one or several devices: Ascend's
 throughput-optimizer. Aggregated by default; disagg evaluates phases alone, pd_ratio matches prefill and decode instances. On Ascend devices ask whether the engine
-compiles the model (modelling: {"fusion": "compiled"}): the default, eager, predicts markedly less (2149 instead of 3210 tokens/s in the guide's example).`, optimize),
-		define("explain", "Explain a search", "The search of optimize, with the reasons: where the time of a step goes, what limits the batch, the next best layout, and the effect of small changes.", explain),
-		define("step", "One step", "Time and memory of one forward pass of a deployment, by operator.", step),
-		define("simulate", "Simulate", "Simulate requests through a given deployment: percentiles of TTFT, TPOT and latency, throughput, cache use.", simulate),
+compiles the model (modelling: {"fusion": "compiled"}): the default, eager, predicts markedly less (2149 instead of 3210 tokens/s in the guide's example).`, optimize, optimizeWork),
+		define("explain", "Explain a search", "The search of optimize, with the reasons: where the time of a step goes, what limits the batch, the next best layout, and the effect of small changes.", explain, explainWork),
+		define("step", "One step", "Time and memory of one forward pass of a deployment, by operator.", step, nil),
+		define("simulate", "Simulate", "Simulate requests through a given deployment: percentiles of TTFT, TPOT and latency, throughput, cache use.", simulate, simulateWork),
 		define("lint", "Check a launch command", `Check a launch command (vllm serve …), script, Compose file or manifest: what it will do, its errors, and single
-changes that would raise throughput. Give the command, or the files with their content.`, lint),
+changes that would raise throughput. Give the command, or the files with their content.`, lint, lintWork),
 		define("check", "Check a benchmark's result", `Compare the result of a benchmark run (vllm bench serve, SGLang bench_serving, AIPerf, genai-perf, trtllm-bench,
-InferenceX) with the prediction of its deployment: figures inside the intervals, and the assumption that explains those outside.`, check),
-		define("support", "What can be predicted", "For a model (or all with measured deployments), by system and engine: the minimum number of GPUs, the basis of predictions, and their expected errors.", support),
+InferenceX) with the prediction of its deployment: figures inside the intervals, and the assumption that explains those outside.`, check, checkWork),
+		define("support", "What can be predicted", "For a model (or all with measured deployments), by system and engine: the minimum number of GPUs, the basis of predictions, and their expected errors.", support, nil),
 	}
 }
 
@@ -69,8 +69,8 @@ func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, er
 
 // DiffRequest is two requests of plans to compare.
 type DiffRequest struct {
-	A opsplan.Request `json:"a"`
-	B opsplan.Request `json:"b"`
+	A opsplan.Request `json:"a" required:"true"`
+	B opsplan.Request `json:"b" required:"true"`
 }
 
 func diff(ctx context.Context, k *Kit, r DiffRequest) (*opsplan.Diff, error) {
@@ -138,6 +138,8 @@ func support(ctx context.Context, k *Kit, r opssupport.Request) (*opssupport.Res
 
 // LintRequest is a launch command or launch files to check.
 type LintRequest struct {
+	_ struct{} `anyOf:"command,files"`
+
 	opslint.Request
 
 	// Files are the files of one target, with their content; instead of a command.
@@ -146,8 +148,8 @@ type LintRequest struct {
 
 // Content is a file.
 type Content struct {
-	Name    string `json:"name"`
-	Content string `json:"content"`
+	Name    string `json:"name" required:"true"`
+	Content string `json:"content" required:"true"`
 }
 
 func lint(ctx context.Context, k *Kit, r LintRequest) (*opslint.Response, error) {
@@ -174,9 +176,9 @@ func (k *Kit) reading(files ...Content) *session.Session {
 // CheckRequest is a benchmark result to compare with its prediction.
 type CheckRequest struct {
 	// Result is what the load generator wrote.
-	Result Content `json:"result"`
+	Result Content `json:"result" required:"true"`
 	// Expected is the deployment; omitted lengths and load are taken from the result.
-	Expected opssimulate.Request `json:"expected"`
+	Expected opssimulate.Request `json:"expected" required:"true"`
 }
 
 func check(ctx context.Context, k *Kit, r CheckRequest) (*opscheck.Response, error) {

@@ -2,10 +2,13 @@ package operation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -18,8 +21,12 @@ import (
 
 // ValidateRequest is a request to check. Exactly one field is set.
 type ValidateRequest struct {
-	Plan     *opsplan.Request     `json:"plan,omitempty"`
-	Optimize *opsoptimize.Request `json:"optimize,omitempty"`
+	_ struct{} `anyOf:"plan,optimize"`
+
+	// Plan is the arguments of plan, as far as they are known.
+	Plan json.RawMessage `json:"plan,omitempty"`
+	// Optimize is the arguments of optimize, as far as they are known.
+	Optimize json.RawMessage `json:"optimize,omitempty"`
 }
 
 // Validation lists missing inputs, mistakes and defaults of a request. Nothing was run.
@@ -56,7 +63,7 @@ const byDefault = "default"
 
 func validateOperation() Operation {
 	o := define("validate", "Validate a request", `Check a plan or optimize request without running it: what is missing or worth asking (ask the user for just that), what is
-wrong, which defaults would be used and where each comes from, and the command to show the user before running. What is ready runs.`, validate)
+wrong, which defaults would be used and where each comes from, and the command to show the user before running. What is ready runs.`, validate, nil)
 	o.Light = true
 	return o
 }
@@ -64,15 +71,30 @@ wrong, which defaults would be used and where each comes from, and the command t
 func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error) {
 	switch {
 	case r.Plan != nil && r.Optimize == nil:
-		return validatePlan(k, *r.Plan), nil
+		return validatePlan(k, r.Plan), nil
 	case r.Optimize != nil && r.Plan == nil:
-		return validateOptimize(k, *r.Optimize), nil
+		return validateOptimize(k, r.Optimize), nil
 	}
 	return nil, document.Wrong("give one of plan and optimize", "plan", "optimize")
 }
 
-func validatePlan(k *Kit, given opsplan.Request) *Validation {
+// read reads a request as far as it can be read, with what is wrong with its form among the problems.
+func (v *Validation) read(data []byte, into any, operation string) {
+	rules := Rules()
+	rules.Part = true
+	err := field.DecodeRequest(data, into, rules)
+	if err != nil {
+		_ = json.Unmarshal(data, into) // the rest
+	} else {
+		err = atTheDoor(reflect.ValueOf(into).Elem(), "")
+	}
+	v.Problems = append(v.Problems, document.Mistakes(err, operation)...)
+}
+
+func validatePlan(k *Kit, data []byte) *Validation {
 	out := newValidation()
+	var given opsplan.Request
+	out.read(data, &given, "plan")
 	for _, name := range given.Missing() {
 		out.Missing = append(out.Missing, document.JSONName("plan", name))
 	}
@@ -133,8 +155,10 @@ func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile
 	v.assume(!priced && d.Price.USDPerHour <= 0, "prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
 }
 
-func validateOptimize(k *Kit, given opsoptimize.Request) *Validation {
+func validateOptimize(k *Kit, data []byte) *Validation {
 	out := newValidation()
+	var given opsoptimize.Request
+	out.read(data, &given, "optimize")
 	for name, missing := range map[string]bool{
 		"model": given.Model == "", "output_length": given.Output == 0, "input_length": given.Input == 0 && given.Distribution == nil,
 		"devices": given.Devices == nil && given.DeviceFile == "", "num_devices": given.NumDevices == 0 && !given.PDRatio,
@@ -204,20 +228,26 @@ func (v *Validation) ask(open bool, field, question, otherwise string) {
 
 // problems adds mistakes, except missing inputs, which are listed already.
 func (v *Validation) problems(err error, operation string) {
+	var more []document.Mistake
 	for _, m := range document.Mistakes(err, operation) {
 		if !v.said(&m) {
-			v.Problems = append(v.Problems, m)
+			more = append(more, m)
 		}
 	}
+	v.Problems = append(v.Problems, more...)
 }
 
-// said reports whether a problem is only that something is missing.
+// said reports whether a problem is only that something is missing, or is about fields with other problems.
 func (v *Validation) said(p *document.Mistake) bool {
 	if len(p.Fields) == 0 {
 		return p.Detail == session.ErrNoModel.Error()
 	}
+	known := slices.Clone(v.Missing)
+	for i := range v.Problems {
+		known = append(known, v.Problems[i].Fields...)
+	}
 	for _, f := range p.Fields {
-		if !slices.Contains(v.Missing, f) {
+		if !slices.Contains(known, f) {
 			return false
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
 
-// expanded are the structs inside requests whose fields a brief schema spells out; of others it only names the fields.
+// expanded are the structs inside requests whose fields the brief schema of the first operation that has them spells out, to which others
+// refer; of other structs it only names the fields.
 var expanded = []string{"Workload", "Deployment", "Pool", "Space"} //nolint:gochecknoglobals // a table
 
 // Brief is the schema of an operation's request for readers who pay for every word: types, first sentences of descriptions,
@@ -19,10 +20,17 @@ func (s *Set) Brief(table []operation.Operation, o *operation.Operation) *jsonsc
 	if !ok {
 		return &jsonschema.Schema{Type: "object"}
 	}
-	b := briefer{s, map[string]string{}}
+	b := briefer{s, o.Name, map[string]string{}, map[string]string{}}
 	for i := range table {
-		if n := s.names[table[i].Request]; n != "" && b.tools[n] == "" {
-			b.tools[n] = table[i].Name
+		n := s.names[table[i].Request]
+		if n == "" || b.tools[n] != "" {
+			continue
+		}
+		b.tools[n] = table[i].Name
+		for _, inside := range expanded {
+			if s.whole(table[i].Request).Defs[inside] != nil && b.first[inside] == "" {
+				b.first[inside] = table[i].Name
+			}
 		}
 	}
 	const few = 5 // fields that are as short as their mention
@@ -58,7 +66,9 @@ func Object(required ...string) *jsonschema.Schema {
 type briefer struct {
 	*Set
 
-	tools map[string]string // the operation of each request, by its definition
+	tool  string            // the operation
+	tools map[string]string // that of each request, by its definition
+	first map[string]string // that which spells out a struct
 }
 
 // object is a struct with brief fields.
@@ -70,6 +80,9 @@ func (b *briefer) object(def *jsonschema.Schema) *jsonschema.Schema {
 	last := ""
 	for _, name := range ordered(def) {
 		p := b.field(def.Properties[name])
+		for _, verb := range []string{" is ", " are "} { // "gpus is the number of GPUs" says its name twice
+			p.Description = strings.TrimPrefix(p.Description, name+verb)
+		}
 		if p.Description == last { // one comment stands for several fields
 			p.Description = ""
 		} else if p.Description != "" {
@@ -102,6 +115,9 @@ func (b *briefer) field(p *jsonschema.Schema) *jsonschema.Schema {
 		if tool := b.tools[name]; tool != "" {
 			return &jsonschema.Schema{Type: "object", Description: "arguments of " + tool}
 		}
+		if first := b.first[name]; first != "" && first != b.tool {
+			return &jsonschema.Schema{Type: "object", Description: strings.TrimPrefix(text+"; as in "+first, "; ")}
+		}
 		if slices.Contains(expanded, name) {
 			out := b.object(b.defs[name])
 			out.Description = text
@@ -112,7 +128,12 @@ func (b *briefer) field(p *jsonschema.Schema) *jsonschema.Schema {
 	if len(p.Properties) > 0 {
 		return &jsonschema.Schema{Type: "object", Description: fieldsOf(text, p)}
 	}
-	out := &jsonschema.Schema{Type: p.Type, Description: text, Enum: p.Enum}
+	out := &jsonschema.Schema{Type: p.Type, Description: text}
+	for _, w := range p.Enum {
+		if w != "" { // the default
+			out.Enum = append(out.Enum, w)
+		}
+	}
 	if i := slices.IndexFunc(p.Types, func(t string) bool { return t != "null" }); i >= 0 {
 		out.Type = p.Types[i]
 	}

@@ -14,20 +14,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
-	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
-	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
-	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
-	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -57,12 +48,40 @@ func New(table []operation.Operation) (*Set, error) {
 				return nil, fmt.Errorf("the schema of %s: %w", o.Name, err)
 			}
 		}
+		if def := s.defs[s.names[o.Request]]; def != nil && def.Examples == nil {
+			var example any
+			if err := json.Unmarshal([]byte(o.Example), &example); err != nil {
+				return nil, fmt.Errorf("the example of %s: %w", o.Name, err)
+			}
+			def.Examples = []any{example}
+		}
 	}
 	return s, nil
 }
 
 // Request is the schema of an operation's request, with the definitions it refers to.
 func (s *Set) Request(o *operation.Operation) *jsonschema.Schema { return s.whole(o.Request) }
+
+// Parameter is a field of a request in the query of an address, as OpenAPI has it.
+type Parameter struct {
+	Name        string             `json:"name"`
+	In          string             `json:"in"`
+	Required    bool               `json:"required"`
+	Description string             `json:"description"`
+	Schema      *jsonschema.Schema `json:"schema"`
+}
+
+// Parameters are the fields of an operation's request, where it has no others inside.
+func (s *Set) Parameters(o *operation.Operation) []Parameter {
+	request := s.Request(o)
+	var out []Parameter
+	for _, name := range request.PropertyOrder {
+		p := request.Properties[name].CloneSchemas()
+		out = append(out, Parameter{name, "query", slices.Contains(request.Required, name), p.Description, p})
+		p.Description = ""
+	}
+	return out
+}
 
 // Response is the schema of its document.
 func (s *Set) Response(o *operation.Operation) *jsonschema.Schema { return s.whole(o.Response) }
@@ -181,11 +200,11 @@ func nullable(x *jsonschema.Schema) {
 	}
 }
 
-// describe adds the comments of the source, and the required fields of a request.
+// describe adds the comments of the source, and what the tags of fields say.
 func (s *Set) describe(t reflect.Type, out *jsonschema.Schema) {
 	out.Description = s.words[typeName(t)]
 	if asked(t) {
-		out.Required = required()[t]
+		out.Required = nil
 	}
 	for _, f := range reflect.VisibleFields(t) {
 		p := out.Properties[field.JSON(f)]
@@ -195,6 +214,71 @@ func (s *Set) describe(t reflect.Type, out *jsonschema.Schema) {
 		if text := s.words[typeName(owner(t, f))+"."+f.Name]; text != "" {
 			p.Description = text
 		}
+		facts := field.FactsOf(f)
+		if facts.Required && asked(t) {
+			out.Required = append(out.Required, field.JSON(f))
+		}
+		constrain(p, &facts, f.Type, asked(t))
+	}
+	groups := field.AnyOf(t)
+	for _, group := range groups {
+		one := &jsonschema.Schema{}
+		for _, name := range group {
+			one.AnyOf = append(one.AnyOf, &jsonschema.Schema{Required: []string{name}})
+		}
+		if len(groups) == 1 {
+			out.AnyOf = one.AnyOf
+		} else {
+			out.AllOf = append(out.AllOf, one)
+		}
+	}
+}
+
+// constrain adds the facts of a field to its schema, in a request also the sizes of lists.
+func constrain(p *jsonschema.Schema, x *field.Facts, t reflect.Type, asked bool) {
+	one := p
+	switch t.Kind() {
+	case reflect.Slice:
+		if p.Items == nil {
+			break
+		}
+		one = p.Items
+		if rules := operation.Rules(); asked {
+			x = rules.Of(t.Elem(), x)
+		}
+		p.MinItems, p.MaxItems, p.UniqueItems = x.MinItems, x.MaxItems, x.Unique
+	case reflect.Map:
+		one = p.AdditionalProperties
+		if asked {
+			p.MaxProperties = new(operation.MaxNames)
+		}
+	default:
+	}
+	if x.Minimum != nil || x.Maximum != nil {
+		bound(one, x)
+	}
+	one.MinLength = x.MinLength
+	if x.Words != nil {
+		one.Enum = nil
+		for _, w := range x.Words {
+			one.Enum = append(one.Enum, w)
+		}
+	}
+}
+
+// bound adds the range of a number, or of the number that a schema with alternatives has among them.
+func bound(p *jsonschema.Schema, x *field.Facts) {
+	for _, alternative := range p.AnyOf {
+		if alternative.Type == "number" {
+			p = alternative
+		}
+	}
+	p.Minimum, p.ExclusiveMinimum, p.Maximum, p.ExclusiveMaximum = x.Minimum, nil, x.Maximum, nil
+	if x.Above {
+		p.Minimum, p.ExclusiveMinimum = nil, x.Minimum
+	}
+	if x.Below {
+		p.Maximum, p.ExclusiveMaximum = nil, x.Maximum
 	}
 }
 
@@ -220,54 +304,34 @@ func asked(t reflect.Type) bool {
 	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[session.Workload]() || t == reflect.TypeFor[opsoptimize.Draft]() || t == reflect.TypeFor[deploy.Site]()
 }
 
-// required lists the required fields of requests.
-func required() map[reflect.Type][]string {
-	return map[reflect.Type][]string{
-		reflect.TypeFor[opsplan.Request]():       {"model", "workloads"},
-		reflect.TypeFor[opsoptimize.Request]():   {"model", "output_length"},
-		reflect.TypeFor[opsstep.Request]():       {"deployment"},
-		reflect.TypeFor[opssimulate.Request]():   {"deployment"},
-		reflect.TypeFor[deployment.Deployment](): {"model"},
-	}
-}
-
 // known are types whose JSON differs from their Go form.
 func known() map[reflect.Type]*jsonschema.Schema {
-	limit := func(what string) *jsonschema.Schema {
-		return &jsonschema.Schema{
-			Description: what + " in milliseconds, or \"inf\" for none",
-			AnyOf:       []*jsonschema.Schema{{Type: "number", ExclusiveMinimum: new(0.0)}, {Const: new(any("inf"))}},
-		}
+	out := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[sim.Process]():       {Type: "string"},
+		reflect.TypeFor[cost.Bound]():        {Type: "string"},
+		reflect.TypeFor[json.RawMessage]():   {Type: "object"},
+		reflect.TypeFor[units.OrNull]():      {Types: []string{"null", "number"}},
+		reflect.TypeFor[units.InMsOrNull]():  {Types: []string{"null", "number"}},
+		reflect.TypeFor[units.CountOrNull](): {Types: []string{"null", "integer"}},
 	}
-	words := func(all ...any) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: all} }
-	return map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[workload.Limits](): {
-			Type: "object", AdditionalProperties: nothing(), Description: "Limits on latencies; an omitted latency has none.",
-			Properties: map[string]*jsonschema.Schema{
-				"ttft_ms": limit("time to first token"), "tpot_ms": limit("time per output token"), "latency_ms": limit("latency of a whole request"),
-			},
-			PropertyOrder: []string{"ttft_ms", "tpot_ms", "latency_ms"},
-		},
-		reflect.TypeFor[sim.Process]():            words("poisson", "gamma", "constant"),
-		reflect.TypeFor[experiment.ServingMode](): words(string(experiment.Aggregated), string(experiment.Disaggregated)),
-		reflect.TypeFor[opsoptimize.Evaluation](): words(string(opsoptimize.ByFormulas), string(opsoptimize.BySimulation)),
-		reflect.TypeFor[opslint.Severity]():       words(string(opslint.SevereError), string(opslint.SevereWarning), string(opslint.SevereHint)),
-		reflect.TypeFor[deployment.Role]():        words(string(deployment.Both), string(deployment.Prefill), string(deployment.Decode)),
-		reflect.TypeFor[deployment.Fusion]():      words(string(deployment.Compiled), string(deployment.Eager)),
-		reflect.TypeFor[prices.Pricing]():         words(string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
-		reflect.TypeFor[formulas.Accounting]():    words(string(formulas.Documented), string(formulas.Steady)),
-		reflect.TypeFor[files.Target]():           words(targets()...),
-		reflect.TypeFor[cost.Bound]():             {Type: "string"},
-		reflect.TypeFor[units.OrNull]():           {Types: []string{"null", "number"}},
-		reflect.TypeFor[units.InMsOrNull]():       {Types: []string{"null", "number"}},
-		reflect.TypeFor[units.CountOrNull]():      {Types: []string{"null", "integer"}},
-	}
+	out[reflect.TypeFor[workload.Limits]()] = limits()
+	return out
 }
 
-func targets() []any {
-	var out []any
-	for _, t := range files.Targets() {
-		out = append(out, string(t))
+// limits is the schema of limits, whose JSON has another form.
+func limits() *jsonschema.Schema {
+	out := &jsonschema.Schema{
+		Type: "object", AdditionalProperties: nothing(), Description: "Limits on latencies; an omitted latency has none.",
+		Properties: map[string]*jsonschema.Schema{},
+	}
+	about := map[string]string{"ttft_ms": "time to first token", "tpot_ms": "time per output token", "latency_ms": "latency of a whole request"}
+	for f := range reflect.TypeOf(workload.Limits{}.JSONForm()).Fields() {
+		name := field.JSON(f)
+		p := &jsonschema.Schema{Description: about[name] + ` in milliseconds, or "inf" for none`, AnyOf: []*jsonschema.Schema{{Type: "number"}, {Const: new(any("inf"))}}}
+		facts := field.FactsOf(f)
+		bound(p, &facts)
+		out.Properties[name] = p
+		out.PropertyOrder = append(out.PropertyOrder, name)
 	}
 	return out
 }
@@ -281,7 +345,7 @@ func walk(s *jsonschema.Schema, visit func(*jsonschema.Schema)) {
 	for _, p := range s.Properties {
 		walk(p, visit)
 	}
-	for _, x := range s.AnyOf {
+	for _, x := range slices.Concat(s.AnyOf, s.AllOf) {
 		walk(x, visit)
 	}
 	walk(s.Items, visit)

@@ -1,6 +1,9 @@
 package files
 
-import "github.com/plimsoll-project/plimsoll/internal/launch"
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+)
 
 // About says what a target is and which releases its files are written for.
 type About struct {
@@ -43,3 +46,6 @@ func Targets() []Target {
 	}
 	return out
 }
+
+// Words lists the targets.
+func (Target) Words() []string { return field.Texts(Targets()) }

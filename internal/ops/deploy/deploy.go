@@ -26,9 +26,9 @@ type Request struct {
 	// Deployment is the one to run, in place of a plan, under requests of these lengths
 	// in tokens and so many of them in flight.
 	Deployment  *deployment.Deployment `json:"deployment,omitempty"`
-	Input       int                    `json:"isl,omitempty"`
-	Output      int                    `json:"osl,omitempty"`
-	Concurrency int                    `json:"concurrency,omitempty"`
+	Input       int                    `json:"isl,omitempty" minimum:"0" maximum:"100000000"`
+	Output      int                    `json:"osl,omitempty" minimum:"0" maximum:"100000000"`
+	Concurrency int                    `json:"concurrency,omitempty" minimum:"0" maximum:"131072"`
 
 	// Targets are plain, compose, kubernetes, keda, dynamo, planner, llm-d, kserve, slurm, skypilot
 	// and bench; nil = all that can run it.
@@ -45,7 +45,7 @@ type Site struct {
 	ServedName string `json:"served_model_name,omitempty"`
 	ModelPath  string `json:"model_path,omitempty"` // what the engine loads; "" = the model
 	Image      string `json:"image,omitempty"`
-	Port       int    `json:"port,omitempty"`
+	Port       int    `json:"port,omitempty" minimum:"0" maximum:"65535"`
 }
 
 // Response is the files.

@@ -27,6 +27,9 @@ const (
 	Disaggregated ServingMode = "disagg"
 )
 
+// Words lists the modes.
+func (ServingMode) Words() []string { return []string{string(Aggregated), string(Disaggregated)} }
+
 // Experiment asks for the best deployments of one model in one mode on a number of
 // devices.
 type Experiment struct {

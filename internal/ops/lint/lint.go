@@ -32,9 +32,9 @@ type Request struct {
 	Version string `json:"engine_version,omitempty"`
 
 	// Input and Output are lengths in tokens; 0 = from the files, or 1024 and 256.
-	Input       int             `json:"input_length,omitempty"`
-	Output      int             `json:"output_length,omitempty"`
-	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe concurrency
+	Input       int             `json:"input_length,omitempty" minimum:"0" maximum:"100000000"`
+	Output      int             `json:"output_length,omitempty" minimum:"0" maximum:"100000000"`
+	Concurrency int             `json:"concurrency,omitempty" minimum:"0" maximum:"131072"` // 0 = the highest safe concurrency
 	Limits      workload.Limits `json:"limits,omitzero"`
 	// Static leaves out what takes simulations: the prediction and better settings.
 	Static bool `json:"static,omitempty"`
@@ -53,6 +53,11 @@ const (
 	SevereWarning Severity = "warning"
 	SevereHint    Severity = "hint"
 )
+
+// Words lists the severities.
+func (Severity) Words() []string {
+	return []string{string(SevereError), string(SevereWarning), string(SevereHint)}
+}
 
 // Finding is a problem in files or a command.
 type Finding struct {

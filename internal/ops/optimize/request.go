@@ -21,44 +21,46 @@ import (
 
 // Request asks for the deployments with the most throughput.
 type Request struct {
-	Model      string   `json:"model"`
-	AsFamily   string   `json:"as_family,omitempty"`   // as in a deployment
-	Devices    []string `json:"devices,omitempty"`     // nil = TEST_DEVICE
-	NumDevices int      `json:"num_devices,omitempty"` // 0 = 1
+	_ struct{} `anyOf:"input_length,length_distribution"`
+
+	Model      string   `json:"model" required:"true" minLength:"1"`
+	AsFamily   string   `json:"as_family,omitempty"`                                   // as in a deployment
+	Devices    []string `json:"devices,omitempty"`                                     // nil = TEST_DEVICE
+	NumDevices int      `json:"num_devices,omitempty" minimum:"0" maximum:"100000000"` // 0 = 1
 	session.Sources
 
 	Formats   deployment.Formats   `json:"formats,omitzero"`
 	Modelling deployment.Modelling `json:"modelling,omitzero"`
 
-	Input        int                    `json:"input_length,omitempty"`
+	Input        int                    `json:"input_length,omitempty" minimum:"0" maximum:"100000000"`
 	Distribution *workload.Distribution `json:"length_distribution,omitempty"`
-	Output       int                    `json:"output_length"`
+	Output       int                    `json:"output_length" required:"true" minimum:"1" maximum:"100000000"`
 
 	Disagg         bool `json:"disagg,omitempty"`
 	PDRatio        bool `json:"pd_ratio,omitempty"`
-	PrefillDevices int  `json:"prefill_devices_per_instance,omitempty"`
-	DecodeDevices  int  `json:"decode_devices_per_instance,omitempty"`
+	PrefillDevices int  `json:"prefill_devices_per_instance,omitempty" minimum:"0" maximum:"100000000"`
+	DecodeDevices  int  `json:"decode_devices_per_instance,omitempty" minimum:"0" maximum:"100000000"`
 
 	// Limits: 0 is none; infinity is no limit either, but if disaggregated it still
 	// requests its phase.
 	Limits        workload.Limits `json:"limits,omitzero"`
-	Budget        int             `json:"max_batched_tokens,omitempty"` // of a step and DP rank; 0 = 8192, or the engine's
-	AutoBudget    bool            `json:"auto_budget,omitempty"`        // from the prompt length instead
-	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty"`
-	ServingCost   units.Seconds   `json:"serving_cost_s,omitempty"`
-	BatchRange    []int           `json:"batch_range,omitempty"`
+	Budget        int             `json:"max_batched_tokens,omitempty" minimum:"0" maximum:"100000000"` // of a step and DP rank; 0 = 8192, or the engine's
+	AutoBudget    bool            `json:"auto_budget,omitempty"`                                        // from the prompt length instead
+	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty" minimum:"0" maximum:"0.999999"`
+	ServingCost   units.Seconds   `json:"serving_cost_s,omitempty" minimum:"0" maximum:"1000000"`
+	BatchRange    []int           `json:"batch_range,omitempty" minimum:"1" maximum:"100000000" maxItems:"2"`
 	// ReservedGiB is kept free on each device. Nil is 10 on Ascend devices, and what
 	// the engine leaves free elsewhere.
-	ReservedGiB *float64            `json:"reserved_memory_gb,omitempty"`
+	ReservedGiB *float64            `json:"reserved_memory_gb,omitempty" minimum:"0" maximum:"1000000"`
 	Accounting  formulas.Accounting `json:"accounting,omitempty"` // "" = documented
 
 	Space           search.Space `json:"space,omitzero"`
-	AcceptanceRates []float64    `json:"mtp_acceptance_rates,omitempty"`
+	AcceptanceRates []float64    `json:"mtp_acceptance_rates,omitempty" minimum:"0" maximum:"1"`
 	Draft           Draft        `json:"draft,omitzero"`
 
-	ImageHeight int `json:"image_height,omitempty"`
-	ImageWidth  int `json:"image_width,omitempty"`
-	ImageBatch  int `json:"image_batch_size,omitempty"`
+	ImageHeight int `json:"image_height,omitempty" minimum:"0" maximum:"65536"`
+	ImageWidth  int `json:"image_width,omitempty" minimum:"0" maximum:"65536"`
+	ImageBatch  int `json:"image_batch_size,omitempty" minimum:"0" maximum:"100000000"`
 
 	// Evaluate is how candidates are evaluated; "" = by simulation on devices whose
 	// operator times are fitted to measured kernels, by the formulas elsewhere and for
@@ -67,11 +69,11 @@ type Request struct {
 	// with which a row must meet the limits, 0 = 0.5.
 	Evaluate   Evaluation        `json:"evaluate,omitempty"`
 	Engine     deployment.Engine `json:"engine,omitzero"`
-	LengthLow  float64           `json:"length_ratio_low,omitempty"`
-	Confidence float64           `json:"confidence,omitempty"`
+	LengthLow  float64           `json:"length_ratio_low,omitempty" minimum:"0" maximum:"1"`
+	Confidence float64           `json:"confidence,omitempty" minimum:"0" maximum:"0.999999"`
 
 	// Price is the price of a device per hour, in USD; 0 = the profile's list price.
-	Price float64 `json:"price,omitempty"`
+	Price float64 `json:"price,omitempty" minimum:"0" maximum:"1000000"`
 
 	// Explain and Traces request explanations, and the steps behind the rows.
 	Explain bool `json:"explain,omitempty"`
@@ -87,6 +89,9 @@ const (
 	ByFormulas   Evaluation = "formulas"   // of the documented contract
 	BySimulation Evaluation = "simulation" // of whole deployments under an engine
 )
+
+// Words lists the ways.
+func (Evaluation) Words() []string { return []string{string(ByFormulas), string(BySimulation)} }
 
 // The defaults of the Ascend guide.
 const (
@@ -107,6 +112,12 @@ func (r *Request) evaluation(d *device.Profile) (e Evaluation, why string) {
 		return ByFormulas, "evaluated by the guide's formulas: " + why
 	}
 	return BySimulation, ""
+}
+
+// Simulates reports whether a search on a device simulates deployments.
+func (r *Request) Simulates(d *device.Profile) bool {
+	e, _ := r.evaluation(d)
+	return e == BySimulation
 }
 
 // formulasOnly is why only the formulas support a request, "" if simulation does too.
@@ -153,10 +164,10 @@ func (r *Request) complete() {
 
 // Draft is speculation by a draft model that proposes a block of tokens.
 type Draft struct {
-	Method   string  `json:"method"` // "dflash" or "dspark", "" = none
-	Block    int     `json:"block"`  // tokens verified in a step
-	Accepted float64 `json:"accepted"`
-	Layers   int     `json:"layers"`
+	Method   string  `json:"method" enum:",dflash,dspark"`     // "dflash" or "dspark", "" = none
+	Block    int     `json:"block" minimum:"0" maximum:"1024"` // tokens verified in a step
+	Accepted float64 `json:"accepted" minimum:"0" maximum:"1024"`
+	Layers   int     `json:"layers" minimum:"0" maximum:"1024"`
 }
 
 // graph is the part of a draft that costs time.

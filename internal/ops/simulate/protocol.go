@@ -22,6 +22,9 @@ const (
 // Protocols lists the names of the protocols.
 func Protocols() []string { return []string{string(Steady), string(Benchmark)} }
 
+// Words lists the protocols.
+func (Protocol) Words() []string { return Protocols() }
+
 // usualProtocol is the protocol without a choice: a number of requests is that of a benchmark.
 func (r *Request) usualProtocol() Protocol {
 	if r.Requests > 0 && r.Trace == "" {

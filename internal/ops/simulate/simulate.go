@@ -21,14 +21,14 @@ import (
 
 // Request is a simulation of a deployment under load.
 type Request struct {
-	Deployment deployment.Deployment `json:"deployment"`
+	Deployment deployment.Deployment `json:"deployment" required:"true"`
 	session.Sources
 	Traffic
 
 	// Protocol is steady or benchmark; without one it is steady, or benchmark if num_prompts is given.
 	Protocol Protocol `json:"protocol,omitempty"`
 
-	Seed   uint64          `json:"seed,omitempty"` // 0 = 1
+	Seed   uint64          `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991"` // 0 = 1
 	Limits workload.Limits `json:"limits,omitzero"`
 	// Statistic is reported beside the usual ones, and a steady run goes on until its sampling error is small.
 	workload.Statistic

@@ -29,23 +29,25 @@ import (
 // Request is one forward pass of a deployment with one pool. With an engine, the response
 // also has the step time under it.
 type Request struct {
-	Deployment deployment.Deployment `json:"deployment"`
+	_ struct{} `anyOf:"query_length,decode"`
+
+	Deployment deployment.Deployment `json:"deployment" required:"true"`
 	session.Sources
 
-	Queries       int  `json:"num_queries,omitempty"`    // over all data-parallel ranks; 0 = 1
-	QueryLength   int  `json:"query_length,omitempty"`   // new tokens of each; 0 in a decode = 1 + MTP
-	ContextLength int  `json:"context_length,omitempty"` // tokens cached before the step
+	Queries       int  `json:"num_queries,omitempty" minimum:"0" maximum:"100000000"`    // over all data-parallel ranks; 0 = 1
+	QueryLength   int  `json:"query_length,omitempty" minimum:"0" maximum:"100000000"`   // new tokens of each; 0 in a decode = 1 + MTP
+	ContextLength int  `json:"context_length,omitempty" minimum:"0" maximum:"100000000"` // tokens cached before the step
 	Decode        bool `json:"decode,omitempty"`
 	// PrefixHitRate is the share of a prefill query that is cached.
-	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
+	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty" minimum:"0" maximum:"0.999999"`
 	// Layers evaluates only the first layers of the model; 0 = all.
-	Layers int `json:"num_hidden_layers_override,omitempty"`
+	Layers int `json:"num_hidden_layers_override,omitempty" minimum:"0" maximum:"100000"`
 	// Multistream runs communication on a separate stream.
 	Multistream bool    `json:"multistream,omitempty"`
-	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
-	ImageHeight int     `json:"image_height,omitempty"`
-	ImageWidth  int     `json:"image_width,omitempty"`
-	ImageBatch  int     `json:"image_batch_size,omitempty"` // images of each request; 0 = 1
+	ReservedGiB float64 `json:"reserved_memory_gb,omitempty" minimum:"0" maximum:"1000000"`
+	ImageHeight int     `json:"image_height,omitempty" minimum:"0" maximum:"65536"`
+	ImageWidth  int     `json:"image_width,omitempty" minimum:"0" maximum:"65536"`
+	ImageBatch  int     `json:"image_batch_size,omitempty" minimum:"0" maximum:"100000000"` // images of each request; 0 = 1
 }
 
 // Response is one forward pass, evaluated.

@@ -102,8 +102,8 @@ func (d *Deployment) CheckFormats() error {
 // check reports unknown formats.
 func (f *Formats) check() error {
 	return errors.Join(
-		optional("weights", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
-		optional("kv_cache", f.KV, []string{"fp8", "int8", "bf16", "bfloat16"}),
+		optional("weights", f.Checkpoint, field.EnumOf[Formats]("Checkpoint")),
+		optional("kv_cache", f.KV, field.EnumOf[Formats]("KV")),
 		optional("quantize_linear_action", f.Linear, dtype.LinearActions()),
 		optional("quantize_non_expert_linear_action", f.NonExpert, dtype.LinearActions()),
 		optional("quantize_attention_action", f.Attention, dtype.AttentionActions()),

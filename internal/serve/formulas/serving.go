@@ -49,6 +49,9 @@ const (
 	Steady     Accounting = "steady"
 )
 
+// Words lists the accountings.
+func (Accounting) Words() []string { return []string{string(Documented), string(Steady)} }
+
 // Load is the load of a deployment.
 type Load struct {
 	Input        int // prompt length; 0 with a distribution

@@ -9,12 +9,12 @@ import (
 // Space is the sizes to try in each dimension. A nil dimension is fixed, an
 // empty one takes the powers of two up to the number of devices.
 type Space struct {
-	TP    []int `json:"tp_sizes,omitzero"`
-	EP    []int `json:"ep_sizes,omitzero"`
-	MoEDP []int `json:"moe_dp_sizes,omitzero"`
-	PP    []int `json:"pp_sizes,omitzero"`
-	DCP   []int `json:"dcp_sizes,omitzero"`
-	MTP   []int `json:"num_mtp_tokens,omitzero"`
+	TP    []int `json:"tp_sizes,omitzero" minimum:"1" maximum:"100000000" uniqueItems:"true"`
+	EP    []int `json:"ep_sizes,omitzero" minimum:"1" maximum:"100000000" uniqueItems:"true"`
+	MoEDP []int `json:"moe_dp_sizes,omitzero" minimum:"1" maximum:"100000000" uniqueItems:"true"`
+	PP    []int `json:"pp_sizes,omitzero" minimum:"1" maximum:"100000000" uniqueItems:"true"`
+	DCP   []int `json:"dcp_sizes,omitzero" minimum:"1" maximum:"100000000" uniqueItems:"true"`
+	MTP   []int `json:"num_mtp_tokens,omitzero" minimum:"0" maximum:"9" uniqueItems:"true"`
 }
 
 // Open reports whether a space leaves all layouts to the search.

@@ -34,6 +34,11 @@ func (p *Process) UnmarshalText(text []byte) error {
 	return fmt.Errorf("must be poisson, gamma or constant, got %q", text)
 }
 
+// Words lists the names of the processes.
+func (Process) Words() []string {
+	return []string{Poisson.String(), Gamma.String(), Constant.String()}
+}
+
 // String names the process.
 func (p Process) String() string {
 	switch p {

@@ -39,13 +39,14 @@ export async function answer(body: string, signal: AbortSignal, so: (report: str
     first.catch(() => undefined); // the job has its question
     plain.abort();
     history.replaceState(null, "", location.search + "#job=" + id);
-    const drop = () => void fetch(`api/jobs/${id}`, { method: "DELETE", keepalive: true }).catch(() => undefined);
+    const end = (path: string, method: string) => () => void fetch(path, { method, keepalive: true }).catch(() => undefined);
+    const drop = end(`api/jobs/${id}`, "DELETE"), cancel = end(`api/jobs/${id}/cancel`, "POST"); // which keeps the answer so far
     signal.addEventListener("abort", drop);
     try {
-      const end = await follow(id, signal, drop, so);
-      if (end.detail?.includes("ask again")) throw new Error(end.detail); // that server ends, another one may be there
-      const got = await fetch(`api/jobs/${id}/${end.state === "done" || end.partial ? "report?format=html" : "result"}`, { signal });
-      if (got.status !== 404) return { got, end };
+      const last = await follow(id, signal, cancel, so);
+      if (last.detail?.includes("ask again")) throw new Error(last.detail); // that server ends, another one may be there
+      const got = await fetch(`api/jobs/${id}/${last.state === "done" || last.partial ? "report?format=html" : "result"}`, { signal });
+      if (got.status !== 404) return { got, end: last };
     } catch (e) {
       if (signal.aborted || tries > 30) throw e;
       await new Promise((done) => setTimeout(done, moment)); // the server may come back, or another one in its place
@@ -76,7 +77,7 @@ function post(path: string, body: string, signal?: AbortSignal): Promise<Respons
 }
 
 // follow shows a job until it ends.
-function follow(id: string, signal: AbortSignal, drop: () => void, so: (report: string, status: Status) => void): Promise<Status> {
+function follow(id: string, signal: AbortSignal, cancel: () => void, so: (report: string, status: Status) => void): Promise<Status> {
   return new Promise((resolve, reject) => {
     const events = new EventSource(`api/jobs/${id}/events`);
     let last = 0, shown = -1;
@@ -86,7 +87,7 @@ function follow(id: string, signal: AbortSignal, drop: () => void, so: (report: 
     events.addEventListener("status", (e) => {
       const s = JSON.parse((e as MessageEvent<string>).data) as Status;
       if (!["waiting", "running"].includes(s.state)) { end(); resolve(s); return; }
-      display(s, drop);
+      display(s, cancel);
       const done = s.progress?.done ?? 0;
       if (!s.partial || done === shown || performance.now() - last < between) return;
       last = performance.now();

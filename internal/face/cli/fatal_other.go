@@ -1,0 +1,6 @@
+//go:build !unix
+
+package cli
+
+// noCoreDumps does nothing: the system writes none of its own.
+func noCoreDumps() {}
