@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 // Form is implemented by types whose JSON is that of another type, which [Decode] then checks in their place.
@@ -22,6 +24,9 @@ type Form interface {
 // a wrong type is an [*Error] with its path; all of them are joined. Unlike json.Unmarshal it does not take "Model" for
 // "model".
 func Decode(data []byte, into any) error {
+	if err := bound.JSON(data, bound.RequestObjects); err != nil {
+		return Errorf("%w", err)
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	var all json.RawMessage
 	if err := d.Decode(&all); err != nil {
@@ -32,6 +37,9 @@ func Decode(data []byte, into any) error {
 	}
 	c := &checker{}
 	c.check(all, reflect.TypeOf(into).Elem(), "")
+	if len(c.errs) > bound.Mistakes {
+		c.errs[bound.Mistakes] = Errorf("%w", bound.Over(bound.Mistakes, "mistakes; these are the first"))
+	}
 	if len(c.errs) > 0 {
 		return errors.Join(c.errs...)
 	}
@@ -54,6 +62,9 @@ type checker struct{ errs []error }
 
 // check compares the value at a path with a type.
 func (c *checker) check(raw json.RawMessage, t reflect.Type, path string) {
+	if len(c.errs) > bound.Mistakes {
+		return
+	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -118,6 +129,7 @@ func (c *checker) object(raw json.RawMessage, path string, k known) {
 	each(raw, func(name string, value json.RawMessage) {
 		at := strings.TrimPrefix(path+"."+name, ".")
 		switch t := k.types[name]; {
+		case len(c.errs) > bound.Mistakes:
 		case t == nil:
 			c.unknown(at, name, value, k.names)
 		case slices.Contains(seen, name):

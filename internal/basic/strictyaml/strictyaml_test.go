@@ -8,17 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
 func form() strictyaml.Form {
-	return strictyaml.Form{Holds: "thing", Largest: 200, TooLarge: "too large", Aliases: "no aliases", Mapping: true}
+	return strictyaml.Form{Holds: "thing", Kind: bound.Answers, Aliases: "no aliases", Mapping: true}
 }
 
 func TestDocumentRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "f:1: the file is empty"},
-		{strings.Repeat("#", 201), "f:1: too large"},
+		{strings.Repeat("#", 65537), "f:1: too large with 64.1 KiB; a file of answers may have at most 64 KiB"},
 		{"a: 1\nb: \xff\n", "f:2: not valid UTF-8"},
 		{"a: 1\n\nb: \x01\n", "f:3: control character '\\x01'"},
 		{"a: 1\n---\nb: 2\n", "f:2: a second document; a file holds one thing"},
@@ -50,7 +51,7 @@ func TestDocumentRefuses(t *testing.T) {
 // bounds.
 func TestAliases(t *testing.T) {
 	free := form()
-	free.Aliases, free.Largest = "", 2000
+	free.Aliases = ""
 	var laughs strings.Builder
 	laughs.WriteString("a: &a [x, x, x, x, x, x, x, x, x, x]\n")
 	for c := 'b'; c < 'h'; c++ {
@@ -61,8 +62,8 @@ func TestAliases(t *testing.T) {
 		{"a: &x {k: 1, l: 2}\nb: {<<: *x, l: 3, m: 4}\n", "a: &x {k: 1, l: 2}\nb: {l: 3, m: 4, k: 1}\n", ""},
 		{"a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {<<: [*x, *y]}\n", "a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {k: 1, l: 2}\n", ""},
 		{"a: &x 3\nb: {<<: *x}\n", "", "f:1: << must have a mapping or a list of mappings, got 3"},
-		{"a: &x [*x]\n", "", "f:1: aliases stand for more than 100000 values"},
-		{laughs.String(), "", "f:1: aliases stand for more than 100000 values"},
+		{"a: &x [*x]\n", "", "f:1: more than 100 values inside each other"},
+		{laughs.String(), "", "f:1: more than 500,000 values, with those that aliases stand for"},
 	} {
 		ps := &strictyaml.Problems{File: "f", Most: 5}
 		root := ps.Document([]byte(c.text), free)

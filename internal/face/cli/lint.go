@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -160,21 +161,20 @@ func (f *lintFlags) open(env *Env) error {
 			files = append(files, name)
 			continue
 		}
-		err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+		err := bound.Walk(dir, func(path string, d fs.DirEntry) (bool, error) {
 			switch {
-			case err != nil:
-				return err
 			case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
-				return fs.SkipDir
-			case !d.IsDir() && slices.Contains([]string{".sh", ".bash", ".sbatch", ".slurm", ".yaml", ".yml"}, filepath.Ext(path)):
-				path = filepath.Join(name, path)
-				f.below[path] = true
-				files = append(files, path)
+				return false, fs.SkipDir
+			case d.IsDir() || !slices.Contains([]string{".sh", ".bash", ".sbatch", ".slurm", ".yaml", ".yml"}, filepath.Ext(path)):
+				return false, nil
 			}
-			return nil
+			path = filepath.Join(name, path)
+			f.below[path] = true
+			files = append(files, path)
+			return true, nil
 		})
 		if err != nil {
-			return err
+			return usagef("%s: %w", name, err)
 		}
 		f.each = true
 	}
@@ -212,11 +212,11 @@ func (f *lintFlags) checked(ctx context.Context, env *Env, r lint.Request) (*lin
 	files := f.written(env, &r)
 	before := slices.Clone(files)
 	for round := 0; ; round++ {
-		world := env.world()
+		world := env.world().Until(ctx)
 		if round > 0 {
-			world.ReadFile = overlaid(world.ReadFile, files)
+			world = world.Over(overlaid(files))
 		}
-		world.ReadFile = f.noting(world.ReadFile, r.Files)
+		world.Open = f.noting(world.Open, r.Files)
 		out, err := lint.Run(ctx, world, r)
 		if err != nil {
 			return nil, asked(err)
@@ -250,30 +250,31 @@ func (f *lintFlags) written(env *Env, r *lint.Request) []launch.File {
 		if f.fix {
 			env.disk().Clear(env.target(name))
 		}
-		if data, err := env.ReadFile(name); err == nil {
+		if data, err := env.ReadFile(name, bound.Launch); err == nil {
 			out = append(out, launch.File{Path: name, Data: data})
 		}
 	}
 	return out
 }
 
-// overlaid reads files as they are corrected.
-func overlaid(read func(string) ([]byte, error), files []launch.File) func(string) ([]byte, error) {
-	return func(name string) ([]byte, error) {
-		if i := slices.IndexFunc(files, func(f launch.File) bool { return f.Path == name }); i >= 0 {
-			return files[i].Data, nil
+// overlaid are files as they are corrected.
+func overlaid(files []launch.File) func(string) ([]byte, bool) {
+	return func(name string) ([]byte, bool) {
+		i := slices.IndexFunc(files, func(f launch.File) bool { return f.Path == name })
+		if i < 0 {
+			return nil, false
 		}
-		return read(name)
+		return files[i].Data, true
 	}
 }
 
-// noting reads files, and notes those that a request does not name itself.
-func (f *lintFlags) noting(read func(string) ([]byte, error), named []string) func(string) ([]byte, error) {
-	return func(name string) ([]byte, error) {
+// noting opens files, and notes those that a request does not name itself.
+func (f *lintFlags) noting(open func(string) (io.ReadCloser, error), named []string) func(string) (io.ReadCloser, error) {
+	return func(name string) (io.ReadCloser, error) {
 		if !slices.Contains(named, name) {
 			f.read[name] = true
 		}
-		return read(name)
+		return open(name)
 	}
 }
 

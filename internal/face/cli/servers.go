@@ -34,7 +34,7 @@ const rememberedSimulations = 4096
 
 // desk serves requests of programs. It reads and writes files in the given folder only.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
-	world := &session.Session{}
+	world := &session.Session{Requests: operation.MaxRequests}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
@@ -46,9 +46,10 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	if folder == nil { // files may change from one request to the next
 		world.Memo = &session.Memo{Size: rememberedSimulations}
 	} else {
-		world.ReadFile = folder.ReadFile
+		files := below(folder)
+		world.Open = files.input
 		world.Dir = func(name string) fs.FS {
-			sub, err := fs.Sub(folder.FS(), path.Clean(filepath.ToSlash(name)))
+			sub, err := fs.Sub(files, path.Clean(filepath.ToSlash(name)))
 			if err != nil {
 				return noFiles{}
 			}

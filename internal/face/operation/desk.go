@@ -116,7 +116,7 @@ func NewDesk(k *Kit, c Capacity) *Desk {
 // Run answers one request in its turn, and reports progress.
 func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(session.Progress)) (document any, err error) {
 	return d.turn(ctx, o.Light, func(ctx context.Context) (any, error) {
-		return o.Run(ctx, d.kit.with(Watch{Progress: progress}), request)
+		return o.Run(ctx, d.kit.with(ctx, Watch{Progress: progress}), request)
 	})
 }
 
@@ -274,7 +274,7 @@ func (c *Call) Wait(ctx context.Context) ([]byte, error) {
 
 // fly runs the work of a flight.
 func (d *Desk) fly(ctx context.Context, q *Question, f *flight) {
-	out, err := d.turn(ctx, q.o.Light, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(f.all())) })
+	out, err := d.turn(ctx, q.o.Light, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(ctx, f.all())) })
 	f.data, _ = out.([]byte)
 	f.err = err
 	d.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -231,14 +232,15 @@ func (x *inspection) files() (*launch.Found, error) {
 	}
 	var files []launch.File
 	for _, name := range r.Files {
-		data, err := readPlain(x.world, name)
+		data, err := x.world.ReadFile(name, bound.Launch)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, launch.File{Path: name, Data: data})
 	}
 	found, err := launch.Read(files...)
-	if err != nil && len(files) == 1 && !strings.HasSuffix(files[0].Path, "ml") {
+	_, over := errors.AsType[*bound.OverError](err)
+	if err != nil && !over && len(files) == 1 && !strings.HasSuffix(files[0].Path, "ml") {
 		// A script may lack its extension.
 		if as, other := launch.ReadCommand(string(files[0].Data)); other == nil {
 			return as, nil
@@ -255,21 +257,13 @@ func (x *inspection) beside(file string, missing []string) []launch.File {
 	var out []launch.File
 	for _, name := range missing {
 		for _, at := range []string{name, path.Join(path.Dir(file), path.Base(name))} {
-			if data, err := readPlain(x.world, at); err == nil {
+			if data, err := x.world.ReadFile(at, bound.Launch); err == nil {
 				out = append(out, launch.File{Path: at, Data: data})
 				break
 			}
 		}
 	}
 	return out
-}
-
-// readPlain reads a file that is not named by a request field.
-func readPlain(w *session.Session, name string) ([]byte, error) {
-	if w.ReadFile == nil {
-		return nil, session.ErrNoFiles
-	}
-	return w.ReadFile(name)
 }
 
 // request is a simulation of a deployment at some concurrency, complete.
