@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -50,7 +48,6 @@ func OSEnv() *Env {
 		Now:    time.Now,
 	}
 }
-
 
 // path places a file name in the working directory.
 func (e *Env) path(name string) string {

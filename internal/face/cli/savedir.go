@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/draw/chart"

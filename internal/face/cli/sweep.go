@@ -228,6 +228,9 @@ func mergeParts(env *Env, names []string, out string, format sweep.Format, quiet
 	}
 	var parts []*sweep.Part
 	for _, name := range names {
+		part, file, err := env.openPart(name)
+		if err != nil {
+			return usagef("%s: %w", name, cause(err))
 		}
 		defer file.Close() //nolint:errcheck // it is only read
 		parts = append(parts, part)
