@@ -249,3 +249,35 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// FuzzJSON: JSON that is accepted has no more parts than that.
+func FuzzJSON(f *testing.F) {
+	for _, text := range []string{`[{},[]]`, `{"a":"[[[\\\"[["}`, "[1,2,3]\n[4]", `]`, `"`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		const most = 4
+		var v any
+		if bound.Decode([]byte(text), most, &v) == nil && parts(v) > most {
+			t.Errorf("%q has %d", text, parts(v))
+		}
+	})
+}
+
+// parts are the objects and lists of a value.
+func parts(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case []any:
+		n = 1
+		for _, e := range v {
+			n += parts(e)
+		}
+	case map[string]any:
+		n = 1
+		for _, e := range v {
+			n += parts(e)
+		}
+	}
+	return n
+}

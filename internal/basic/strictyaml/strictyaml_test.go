@@ -153,3 +153,57 @@ func TestShow(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDocuments: what is read has no aliases, and no more values than there may be, none of them too deep.
+func FuzzDocuments(f *testing.F) {
+	for _, text := range []string{
+		"a: &x [1, 2]\nb: *x\n", "a: &x {k: 1}\nb: {<<: *x, l: 3}\n---\n- a\n...\n", "a: &a [*a]\n", "? [a]\n: b\n", "<<: 3\n", "!!merge <<: {a: b}\n", "a: |\n  b\n", strings.Repeat("- ", 200),
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := strictyaml.Documents([]byte(text))
+		if err != nil {
+			return
+		}
+		values := 0
+		var visit func(n *yaml.Node, depth int)
+		visit = func(n *yaml.Node, depth int) {
+			if values++; n.Kind == yaml.AliasNode || depth > bound.YAMLDepth || values > bound.YAMLValues {
+				t.Fatalf("an alias, or value %d at depth %d, in %q", values, depth, text)
+			}
+			for _, c := range n.Content {
+				visit(c, depth+1)
+			}
+		}
+		for _, n := range all {
+			visit(n, 1)
+		}
+	})
+}
+
+// TestDocuments: each of a file has its aliases and merge keys written out; those that are empty are left out.
+func TestDocuments(t *testing.T) {
+	all, err := strictyaml.Documents([]byte("a: &x {k: 1}\nb: {<<: *x, l: *x}\n---\n---\n[1]\n"))
+	if err != nil || len(all) != 3 { // the second is null
+		t.Fatalf("%d documents, %v", len(all), err)
+	}
+	var got any
+	if err := all[0].Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	x := map[string]any{"k": 1}
+	if d := cmp.Diff(map[string]any{"a": x, "b": map[string]any{"k": 1, "l": x}}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for text, want := range map[string]string{
+		"a: [\n":                      "yaml: line 1: did not find expected node content",
+		"b: {<<: 3}\n":                "line 1: << must have a mapping or a list of mappings",
+		"a: 1\n---\nb: &x\n  c: *x\n": "line 4: more than 100 values inside each other",
+		strings.Repeat("---\n["+strings.Repeat("1,", 60_000)+"]\n", 9): "more than 500,000 values, with those that aliases stand for",
+	} {
+		if _, err := strictyaml.Documents([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%.40q: want %s, got %v", text, want, err)
+		}
+	}
+}
