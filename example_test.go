@@ -238,7 +238,7 @@ func ExampleDeployment() {
 
 // A planner that also reads local files and the Hugging Face cache.
 func ExamplePlanner() {
-	planner := plimsoll.Planner{Dir: os.DirFS, ReadFile: os.ReadFile}
+	planner := plimsoll.Planner{Dir: os.DirFS}
 	if dir := plimsoll.HubCache(os.Getenv); dir != "" {
 		planner.Hub = os.DirFS(dir)
 	}

@@ -51,17 +51,12 @@ func TestUsersFiles(t *testing.T) {
 	t.Parallel()
 	const config = `{"architectures":["Qwen3ForCausalLM"],"model_type":"qwen3","hidden_size":1024,"intermediate_size":2048,"num_hidden_layers":4,
 "num_attention_heads":8,"num_key_value_heads":8,"head_dim":128,"vocab_size":1000,"max_position_embeddings":4096,"torch_dtype":"bfloat16","hidden_act":"silu"}`
-	files := map[string]string{
-		"mine.yaml": "base: h200_sxm\nname: mine\n", "trace.csv": "arrival_s,input_tokens,output_tokens\n0,100,10\n0.5,200,20\n",
+	files := fstest.MapFS{
+		"config.json": {Data: []byte(config)}, "mine.yaml": {Data: []byte("base: h200_sxm\nname: mine\n")},
+		"trace.csv": {Data: []byte("arrival_s,input_tokens,output_tokens\n0,100,10\n0.5,200,20\n")},
 	}
 	planner := &plimsoll.Planner{
-		Dir: func(string) fs.FS { return fstest.MapFS{"config.json": {Data: []byte(config)}} },
-		ReadFile: func(name string) ([]byte, error) {
-			if text, ok := files[name]; ok {
-				return []byte(text), nil
-			}
-			return nil, fs.ErrNotExist
-		},
+		Dir: func(string) fs.FS { return files },
 	}
 	mine := plimsoll.Sources{DeviceFile: "mine.yaml"}
 	ask := func(system string) (*plimsoll.Prediction, error) {

@@ -25,8 +25,9 @@
 //
 // # Files
 //
-// A Planner reads no files unless it is given the means: Dir and ReadFile for local
-// files, Hub for the Hugging Face cache (its directory is [HubCache]).
+// A Planner reads no files unless it is given the means: Dir for local files, Hub for the
+// Hugging Face cache (its directory is [HubCache]). It reads regular files only, each up to
+// a size that depends on what it holds (SECURITY.md has a table).
 //
 // # Errors
 //
@@ -41,11 +42,14 @@
 package plimsoll
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"io"
 	"io/fs"
 	"path/filepath"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -63,11 +67,9 @@ import (
 // fields add the user's files.
 type Planner struct {
 	// Dir opens a local directory, for example [os.DirFS]; a model may then be a
-	// directory with a config.json. Nil opens none.
+	// directory with a config.json. Files that requests name, such as traces, are opened
+	// in their directory. Nil opens none.
 	Dir func(path string) fs.FS
-	// ReadFile reads a local file, for example [os.ReadFile]: traces, and the files that
-	// requests name. Nil reads none.
-	ReadFile func(name string) ([]byte, error)
 	// Hub is the Hugging Face cache; nil is none.
 	Hub fs.FS
 	// Progress, if not nil, reports the progress of long work. It may be called from
@@ -80,7 +82,28 @@ type Planner struct {
 type Progress = session.Progress
 
 func (p *Planner) session() *session.Session {
-	return &session.Session{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub, Progress: p.Progress}
+	w := &session.Session{Dir: p.Dir, Hub: p.Hub, Progress: p.Progress}
+	if p.Dir != nil {
+		w.Open = p.open
+	}
+	return w
+}
+
+// open opens a file in its directory.
+func (p *Planner) open(name string) (io.ReadCloser, error) {
+	f, err := p.Dir(filepath.Dir(name)).Open(filepath.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = bound.Regular(name, info)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // operation is one of the packages below internal/ops.
@@ -88,7 +111,7 @@ type operation[Request, Response any] func(context.Context, *session.Session, Re
 
 // answer runs an operation, and turns its mistakes into an [*InputError].
 func answer[Request, Response any](ctx context.Context, p *Planner, name string, run operation[Request, Response], r Request) (*Response, error) {
-	return document.Run(ctx, name, r, func(ctx context.Context, r Request) (*Response, error) { return run(ctx, p.session(), r) })
+	return document.Run(ctx, name, r, func(ctx context.Context, r Request) (*Response, error) { return run(ctx, p.session().Until(ctx), r) })
 }
 
 // Plan finds how to serve a model within limits.
@@ -144,7 +167,7 @@ func Marshal(answer any) ([]byte, error) { return document.Compact(answer) }
 // ReadLengths reads lengths from a file's content: YAML bins, a CSV column of lengths, or a
 // trace. The name is for error messages; its extension selects the format.
 func ReadLengths(data []byte, name string) (*Distribution, error) {
-	d, err := workload.ReadDistribution(data, name)
+	d, err := workload.ReadDistribution(bytes.NewReader(data), name)
 	if err != nil {
 		return nil, document.NewInputError(err, "")
 	}

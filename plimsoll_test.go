@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -23,7 +24,7 @@ func TestMistakes(t *testing.T) {
 		return plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Layout: l}}}
 	}
 	eight := plimsoll.Traffic{Concurrency: 8}
-	none := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
+	none := func(string) fs.FS { return fstest.MapFS{} }
 	for _, c := range []struct {
 		d      plimsoll.Deployment
 		w      plimsoll.Traffic
@@ -69,7 +70,10 @@ func TestMistakes(t *testing.T) {
 		{s: plimsoll.Sources{PerfData: plimsoll.Tables{Dir: "tables"}}, d: on(plimsoll.Layout{}), w: eight, text: "directories cannot be read here", fields: []string{"perf_data.dir"}},
 		{s: plimsoll.Sources{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "reading device_file", fields: []string{"device_file"}},
 	} {
-		planner := plimsoll.Planner{ReadFile: none}
+		planner := plimsoll.Planner{Dir: none}
+		if strings.Contains(c.text, "directories cannot be read") {
+			planner.Dir = nil
+		}
 		_, err := planner.Predict(t.Context(), plimsoll.PredictRequest{Deployment: c.d, Traffic: c.w, Limits: c.l, Sources: c.s})
 		wrong, ok := errors.AsType[*plimsoll.InputError](err)
 		if !ok || !strings.Contains(err.Error(), c.text) {

@@ -8,6 +8,8 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/pattern"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 // truthValue is true, false, or unknown.
@@ -51,6 +53,9 @@ func (s *script) choose(c *syntax.IfClause) error {
 
 // maybe follows statements that may not run: they set only what is not set.
 func (s *script) maybe(all []*syntax.Stmt) error {
+	if err := s.budget.toil(1, perVariable*len(s.vars)); err != nil || len(all) == 0 {
+		return err
+	}
 	was := maps.Clone(s.vars)
 	err := s.list(all)
 	maps.Copy(s.vars, was)
@@ -69,6 +74,9 @@ func (s *script) condition(cond []*syntax.Stmt) truthValue {
 		out = s.test(c.X)
 	case *syntax.ArithmCmd:
 		s.opens(c)
+		if !s.spend(c) {
+			return unknown
+		}
 		if n, err := expand.Arithm(s.config(), c.X); err == nil {
 			out = truthOf(n != 0)
 		}
@@ -204,9 +212,16 @@ func (s *script) loop(c *syntax.ForClause) error {
 			}
 		}
 	case *syntax.CStyleLoop:
-		for turns, more := 0, s.arithmetic(l.Init) != nil || l.Init == nil; more && turns < mostWords; turns++ {
+		if l.Cond == nil { // it ends from inside, if at all
+			return s.maybe(c.Do)
+		}
+		for turns, more := 0, s.arithmetic(l.Init) != nil || l.Init == nil; more; turns++ {
+			if turns == bound.Words {
+				s.over(c, bound.Words, "turns of a loop")
+				return s.budget.err
+			}
 			n := s.arithmetic(l.Cond)
-			if n == nil || l.Cond != nil && s.unset(l.Cond) {
+			if n == nil || s.unset(l.Cond) {
 				return s.maybe(c.Do)
 			}
 			if *n == 0 {
@@ -226,6 +241,9 @@ func (s *script) arithmetic(x syntax.ArithmExpr) *int {
 	if x == nil {
 		return new(1)
 	}
+	if !s.spend(x) {
+		return nil
+	}
 	s.open = nil
 	n, err := expand.Arithm(s.config(), x)
 	if err != nil {
@@ -239,6 +257,9 @@ func (s *script) match(c *syntax.CaseClause) error {
 	value := s.literal(c.Word)
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
+			if !s.spend(p) || !s.compares(value, p) {
+				return s.budget.err
+			}
 			s.opens(p)
 			glob, err := expand.Pattern(s.config(), p)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"mvdan.cc/sh/v3/expand"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
@@ -49,7 +50,7 @@ func textLine(n *yaml.Node) int {
 
 // list are the texts of a list, or the words of a text as a shell splits it; a text that is
 // no shell command is split at its blanks.
-func list(n *yaml.Node) call {
+func list(n *yaml.Node, b *budget) call {
 	var out call
 	switch {
 	case n == nil:
@@ -58,7 +59,7 @@ func list(n *yaml.Node) call {
 			out.add(textLine(resolved(c)), resolved(c).Value)
 		}
 	case n.Kind == yaml.ScalarNode:
-		words, err := split(n.Value, textLine(n))
+		words, err := split(n.Value, textLine(n), b)
 		if err != nil {
 			out.add(n.Line, strings.Fields(n.Value)...)
 			return out
@@ -79,14 +80,39 @@ func resolved(n *yaml.Node) *yaml.Node {
 // arguments are the words of a command in a manifest, in which "$$" is a "$" and "$(NAME)" a
 // variable of the container.
 func (r *reader) arguments(n *yaml.Node, a around) call {
-	out := list(n)
+	out := list(n, r.budget)
 	for i, w := range out.words {
-		for name, v := range a.env {
-			w = strings.ReplaceAll(w, "$("+name+")", v.String())
-		}
-		out.words[i] = strings.ReplaceAll(w, "$$", "$")
+		out.words[i] = r.filled(w, out.lines[i], a)
 	}
 	return out
+}
+
+// filled is a word with its variables filled in.
+func (r *reader) filled(w string, line int, a around) string {
+	var out strings.Builder
+	for {
+		before, rest, more := strings.Cut(w, "$")
+		name, after, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")")
+		v, known := a.env[name]
+		text := before
+		switch {
+		case !more:
+		case strings.HasPrefix(rest, "$"):
+			text, after = text+"$", rest[1:]
+		case strings.HasPrefix(rest, "(") && closed && known:
+			text += v.String()
+		default:
+			text, after = text+"$", rest
+		}
+		if r.budget.spend(line, len(text)) != nil || out.Len()+len(text) > bound.Text {
+			_ = r.budget.fail(line, bound.Over(bound.Text, "bytes that one text expands to"))
+			return ""
+		}
+		out.WriteString(text)
+		if w = after; !more {
+			return out.String()
+		}
+	}
 }
 
 // around is the settings of the objects that contain a command.
@@ -123,7 +149,7 @@ func (a around) at(n *yaml.Node) around {
 	}
 	reserved := child(child(child(child(n, "deploy"), "resources"), "reservations"), "devices")
 	if reserved != nil && len(reserved.Content) > 0 {
-		a.devices = len(list(child(reserved.Content[0], "device_ids")).words)
+		a.devices = items(child(reserved.Content[0], "device_ids"))
 		if k, ok := number(scalar(reserved.Content[0], "count")); ok {
 			a.devices, a.asked = k, Place{Line: child(reserved.Content[0], "count").Line, Flag: "count", Words: []string{strconv.Itoa(k)}}
 		}
@@ -131,8 +157,19 @@ func (a around) at(n *yaml.Node) around {
 	return a
 }
 
+// items is the number of elements of a list.
+func items(n *yaml.Node) int {
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return 0
+	}
+	return len(n.Content)
+}
+
 // walk looks for commands in a document.
 func (r *reader) walk(file string, n *yaml.Node, a around) error {
+	if r.budget.err != nil {
+		return r.budget.err
+	}
 	if n.Kind == yaml.SequenceNode {
 		for _, c := range n.Content {
 			if err := r.walk(file, c, a); err != nil {
@@ -214,8 +251,16 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 			}
 		}
 	}
-	a.env = with(a.env, own)
+	a.env = r.with(n.Line, a.env, own)
 	return a
+}
+
+// with is some variables and, over them, others.
+func (r *reader) with(line int, vars, own map[string]expand.Variable) map[string]expand.Variable {
+	if len(own) == 0 || r.budget.toil(line, perVariable*len(vars)) != nil {
+		return vars
+	}
+	return with(vars, own)
 }
 
 // with is some variables and, over them, others.

@@ -378,9 +378,8 @@ func (l *Launch) unknown(by Program, at Place) *Problem {
 
 // has reports whether a release of the engine has a flag, or its opposite.
 func (l *Launch) has(flag string) bool {
-	return slices.ContainsFunc(engine.Flags(l.Engine), func(f engine.Named) bool {
-		return f.Name == flag || f.Name == "--"+strings.TrimPrefix(flag, "--no-")
-	})
+	opposite := "--" + strings.TrimPrefix(flag, "--no-")
+	return slices.ContainsFunc(engine.Flags(l.Engine), func(f engine.Named) bool { return f.Name == flag || f.Name == opposite })
 }
 
 // abbreviated is the flag that Python's parser takes a shortened one for: the only one that begins so.

@@ -1,11 +1,9 @@
 package launch
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -14,6 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"mvdan.cc/sh/v3/expand"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -40,6 +40,9 @@ var ErrNoLaunch = errors.New("no command that starts an engine was found")
 func Read(files ...File) (*Found, error) {
 	r := newReader()
 	for _, f := range files {
+		if n := int64(len(f.Data)); n > bound.Launch.Bytes() {
+			return nil, &bound.TooLargeError{Name: f.Path, Kind: bound.Launch, Size: n}
+		}
 		if n := findNote(string(f.Data)); n != nil && r.note == nil {
 			r.note = n
 		}
@@ -49,7 +52,7 @@ func Read(files ...File) (*Found, error) {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
-	return r.found()
+	return r.whole()
 }
 
 // ReadCommand reads one command line, as typed in a shell.
@@ -58,7 +61,7 @@ func ReadCommand(line string) (*Found, error) {
 	if err := r.script("", line, 1, around{count: 1}); err != nil {
 		return nil, err
 	}
-	return r.found()
+	return r.whole()
 }
 
 // reader collects the launches of files.
@@ -68,14 +71,14 @@ type reader struct {
 	configs  map[string]string // config files by name
 	problems []Problem
 	missing  []string
-	starts   map[string]Place           // where the text of a config file is
-	depth    int                        // of shells in shells
+	starts   map[string]Place // where the text of a config file is
+	budget   *budget
 	profiles map[string]*engine.Profile // by engine
 }
 
 // newReader is an empty reader.
 func newReader() *reader {
-	return &reader{configs: map[string]string{}, starts: map[string]Place{}, profiles: map[string]*engine.Profile{}}
+	return &reader{budget: newBudget(), configs: map[string]string{}, starts: map[string]Place{}, profiles: map[string]*engine.Profile{}}
 }
 
 // launch begins a launch of an engine.
@@ -98,33 +101,14 @@ func (r *reader) file(f File) error {
 	if strings.HasPrefix(text, "#!") || strings.HasSuffix(f.Path, ".sh") {
 		return r.script(f.Path, text, 1, around{count: 1})
 	}
-	all, err := documents(f.Data)
+	all, err := strictyaml.Documents(f.Data)
 	switch {
-	case err != nil && strings.HasSuffix(f.Path, "ml"):
+	case err != nil && (strings.HasSuffix(f.Path, "ml") || over(err)):
 		return err
 	case err != nil || slices.ContainsFunc(all, func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }):
 		return r.script(f.Path, text, 1, around{count: 1}) // a script without a shell suffix
 	}
 	return r.documents(f, all)
-}
-
-// documents are the documents of a YAML file that are not empty.
-func documents(data []byte) ([]*yaml.Node, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var out []*yaml.Node
-	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(document.Content) > 0 {
-			out = append(out, document.Content[0])
-		}
-	}
 }
 
 // documents reads the documents of a file: ConfigMaps first, as others name their keys.
@@ -174,13 +158,19 @@ func isSettings(root *yaml.Node) bool {
 
 // script reads the commands of a shell script, which begins at a line.
 func (r *reader) script(file, text string, line int, a around) error {
-	s := &script{vars: with(a.env, nil), first: line - 1}
+	s := &script{vars: with(a.env, nil), budget: r.budget, first: line - 1}
 	s.run = func(c call, vars map[string]expand.Variable) error {
 		a.env = vars
 		return r.command(file, c, a)
 	}
 	s.data = func(d document) { r.hereDocument(file, d, a) }
-	if err := s.follow(text); err != nil {
+	err := s.follow(text)
+	switch {
+	case over(err):
+		return r.budget.fail(line, err)
+	case r.budget.err != nil:
+		return r.budget.err
+	case err != nil:
 		return fmt.Errorf("not a shell script: %w", err)
 	}
 	for _, at := range s.unquoted {
@@ -194,17 +184,19 @@ func (r *reader) script(file, text string, line int, a around) error {
 // hereDocument reads a text within a script: settings that it writes into a file, a manifest, or a script, as for ssh.
 // What is none of them is data, and no error.
 func (r *reader) hereDocument(file string, d document, a around) {
-	all, err := documents([]byte(d.text))
+	all, err := strictyaml.Documents([]byte(d.text))
 	switch {
+	case over(err):
+		_ = r.budget.fail(d.line, err)
 	case err == nil && len(all) > 0 && all[0].Kind == yaml.MappingNode:
 		if d.file != "" {
 			r.configs[path.Base(d.file)], r.starts[path.Base(d.file)] = d.text, Place{File: file, Line: d.line}
 		}
 		if child(all[0], "kind") != nil || child(all[0], "services") != nil {
-			_ = r.documents(File{Path: file, Data: []byte(d.text)}, all)
+			_ = r.budget.nested(d.line, func() error { return r.documents(File{Path: file, Data: []byte(d.text)}, all) })
 		}
 	default:
-		_ = r.script(file, d.text, d.line, a)
+		_ = r.budget.nested(d.line, func() error { return r.script(file, d.text, d.line, a) })
 	}
 }
 
@@ -233,16 +225,15 @@ func inner(c call) (text string, line int, ok bool) {
 func (r *reader) command(file string, c call, a around) error {
 	a = dockerRun(c, a)
 	if text, line, ok := inner(c); ok {
-		if r.depth++; r.depth > mostDepth {
-			return nil
-		}
-		defer func() { r.depth-- }()
-		return r.script(file, text, line, a)
+		return r.budget.nested(line, func() error { return r.script(file, text, line, a) })
 	}
 	c = serving(c, &a)
 	name, by, rest := starts(c)
 	if name == "" {
 		return nil
+	}
+	if len(rest.words) > bound.Arguments {
+		return r.budget.fail(c.lines[0], bound.Over(bound.Arguments, "arguments of a command"))
 	}
 	l, err := r.launch(file, name, a.count)
 	if err != nil {
@@ -250,6 +241,9 @@ func (r *reader) command(file string, c call, a around) error {
 	}
 	l.Line, l.System = c.lines[0], a.system
 	r.problems = append(r.problems, l.parse(by, rest)...)
+	if len(r.problems) > bound.Problems {
+		return r.budget.fail(c.lines[0], bound.Over(bound.Problems, "problems: is it a file of another program?"))
+	}
 	l.by = by
 	for _, name := range []string{"VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"} {
 		l.longer = l.longer || a.env[name].IsSet() && a.env[name].String() != "0"
@@ -304,7 +298,9 @@ func dockerRun(c call, a around) around {
 			}
 		}
 	}
-	a.env = with(a.env, own)
+	if len(own) > 0 {
+		a.env = with(a.env, own)
+	}
 	return a
 }
 
@@ -316,6 +312,14 @@ func gpus(value string) int {
 	}
 	n, _ := number(value)
 	return n
+}
+
+// whole is what was found, unless a bound was passed.
+func (r *reader) whole() (*Found, error) {
+	if r.budget.err != nil {
+		return nil, r.budget.err
+	}
+	return r.found()
 }
 
 // found combines all launches into a deployment.
@@ -412,7 +416,7 @@ func (l *Launch) another(first *Launch) Problem {
 func (r *reader) readConfigs() error {
 	if len(r.launches) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(r.configs)) {
-			if all, err := documents([]byte(r.configs[name])); err != nil || len(all) == 0 || !isSettings(all[0]) {
+			if all, err := strictyaml.Documents([]byte(r.configs[name])); err != nil || len(all) == 0 || !isSettings(all[0]) {
 				continue
 			}
 			l, err := r.launch(name, TRTLLM, 1)
@@ -438,7 +442,7 @@ func (r *reader) readConfigs() error {
 			}
 			continue
 		}
-		found, err := l.readConfig(text, r.starts[name])
+		found, err := l.readConfig(text, r.starts[name], r.budget)
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.config, err)
 		}

@@ -8,27 +8,25 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
 // readConfig reads the settings in a file that begins at a place: TensorRT-LLM's, or flags of another engine without
 // their dashes. Flags of the command count before those.
-func (l *Launch) readConfig(text string, at Place) ([]Problem, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+func (l *Launch) readConfig(text string, at Place, b *budget) ([]Problem, error) {
+	all, err := strictyaml.Documents([]byte(text))
+	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	if len(document.Content) == 0 {
-		return nil, nil
-	}
 	if l.Engine == TRTLLM {
-		return l.readMapping("", document.Content[0], at), nil
+		return l.readMapping("", all[0], at, b), b.err
 	}
-	return l.readFlags(document.Content[0], at), nil
+	return l.readFlags(all[0], at, b), b.err
 }
 
 // readFlags reads a mapping of flags.
-func (l *Launch) readFlags(n *yaml.Node, at Place) (problems []Problem) {
+func (l *Launch) readFlags(n *yaml.Node, at Place, b *budget) (problems []Problem) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		flag, value := "--"+n.Content[i].Value, resolved(n.Content[i+1])
 		if key := keyOf(l.profile, flag); key != "" && l.given[key] {
@@ -42,7 +40,7 @@ func (l *Launch) readFlags(n *yaml.Node, at Place) (problems []Problem) {
 				words = []string{compact(fields)}
 			}
 		case value.Kind == yaml.SequenceNode:
-			words = list(value).words
+			words = list(value, b).words
 		case value.ShortTag() == "!!bool":
 			if value.Value == "false" {
 				continue
@@ -60,7 +58,7 @@ func (l *Launch) readFlags(n *yaml.Node, at Place) (problems []Problem) {
 }
 
 // readMapping reads a mapping and those inside it.
-func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place) (problems []Problem) {
+func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place, b *budget) (problems []Problem) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := prefix+n.Content[i].Value, resolved(n.Content[i+1])
 		l.keys = append(l.keys, name)
@@ -69,7 +67,7 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place) (problems []
 			l.places[name] = Place{at.File, at.Line + n.Content[i].Line - 1, name, []string{value.Value}}
 		}
 		if value.Kind == yaml.MappingNode {
-			problems = append(problems, l.readMapping(name+".", value, at)...)
+			problems = append(problems, l.readMapping(name+".", value, at, b)...)
 			continue
 		}
 		if name == "cuda_graph_config" && value.ShortTag() == "!!null" {
@@ -80,7 +78,7 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place) (problems []
 			l.set.NoGraphs = value.Value == "false"
 			continue
 		}
-		words := list(value).words
+		words := list(value, b).words
 		if value.Kind == yaml.ScalarNode {
 			words = []string{value.Value}
 			l.values = append(l.values, name+"="+value.Value)

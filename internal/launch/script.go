@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +12,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 // document is a text that a script passes to a command or writes into a file.
@@ -30,17 +31,13 @@ type script struct {
 	vars      map[string]expand.Variable
 	functions map[string]*syntax.Stmt
 	open      map[string]bool // unset variables that are to stay in the word that is expanded
-	steps     int             // commands that may still be followed
-	depth     int             // of functions that call functions
-	first     int             // the line before the first
-	unquoted  []Place         // JSON that a shell takes apart
+	budget    *budget
+	first     int     // the line before the first
+	unquoted  []Place // JSON that a shell takes apart
 
 	run  func(call, map[string]expand.Variable) error
 	data func(document)
 }
-
-// mostSteps and mostWords bound what is followed of scripts that loop.
-const mostSteps, mostWords, mostDepth = 2000, 512, 8
 
 // follow reads a script.
 func (s *script) follow(text string) error {
@@ -49,7 +46,7 @@ func (s *script) follow(text string) error {
 		return err
 	}
 	if s.functions == nil {
-		s.functions, s.steps = map[string]*syntax.Stmt{}, mostSteps
+		s.functions = map[string]*syntax.Stmt{}
 	}
 	return s.list(file.Stmts)
 }
@@ -57,12 +54,9 @@ func (s *script) follow(text string) error {
 // parsed is the syntax of a script. Documentation has "<name>" where a value is to be written, which a shell
 // reads as a redirection: a script that is none otherwise is read with them quoted.
 func parsed(text string) (*syntax.File, error) {
-	parse := func(text string) (*syntax.File, error) {
-		return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	}
 	file, err := parse(text)
-	if err == nil {
-		return file, nil
+	if err == nil || over(err) {
+		return file, err
 	}
 	quoted := placeholder.ReplaceAllStringFunc(text, strings.NewReplacer("<", `\<`, ">", `\>`, " ", `\ `).Replace)
 	if again, failed := parse(quoted); failed == nil {
@@ -115,15 +109,20 @@ func (s *script) config() *expand.Config {
 // opens finds the unset variables of a node that have no default, and reports whether arithmetic depends on one: to a
 // shell it is 0 there.
 func (s *script) opens(n syntax.Node) (arithmetic bool) {
-	s.open = map[string]bool{}
+	s.open = nil
+	seen := uint(0) // the end of what was looked at
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.ParamExp:
 			if n.Param != nil && n.Exp == nil && n.Index == nil && !n.Length && !n.Excl && !strings.ContainsAny(n.Param.Value, "@*#?$!-") {
+				if s.open == nil {
+					s.open = map[string]bool{}
+				}
 				s.open[n.Param.Value] = true
 			}
 		case *syntax.ArithmExp:
-			arithmetic = arithmetic || s.unset(n.X)
+			arithmetic = arithmetic || n.Pos().Offset() >= seen && s.unset(n.X)
+			seen = max(seen, n.End().Offset())
 		}
 		return true
 	})
@@ -186,7 +185,7 @@ func (s *script) output(stmt *syntax.Stmt) (string, bool) {
 	case "echo":
 		return strings.Join(slices.DeleteFunc(rest, func(w string) bool { return w == "-n" || w == "-e" }), " "), true
 	case "seq":
-		return sequence(rest)
+		return s.sequence(stmt, rest)
 	case "basename":
 		return path.Base(slices.Concat(rest, []string{""})[0]), len(rest) > 0
 	}
@@ -194,7 +193,7 @@ func (s *script) output(stmt *syntax.Stmt) (string, bool) {
 }
 
 // sequence is the output of "seq".
-func sequence(args []string) (string, bool) {
+func (s *script) sequence(c syntax.Node, args []string) (string, bool) {
 	at := []int{1, 1, 0}
 	for i, a := range args {
 		n, ok := number(a)
@@ -203,11 +202,15 @@ func sequence(args []string) (string, bool) {
 		}
 		at[map[int][]int{1: {2}, 2: {0, 2}, 3: {0, 1, 2}}[len(args)][i]] = n
 	}
-	if len(args) == 0 || at[1] == 0 || (at[2]-at[0])/at[1] > mostWords {
+	if len(args) == 0 || at[1] == 0 {
 		return "", false
 	}
 	var out []string
 	for n := at[0]; at[1] > 0 && n <= at[2] || at[1] < 0 && n >= at[2]; n += at[1] {
+		if len(out) == bound.Words {
+			s.over(c, bound.Words, "numbers of seq")
+			return "", false
+		}
 		out = append(out, strconv.Itoa(n))
 	}
 	return strings.Join(out, "\n"), true
@@ -218,6 +221,9 @@ func (s *script) words(all ...*syntax.Word) call {
 	var out call
 	for _, w := range all {
 		line := s.first + int(w.Pos().Line())
+		if !s.spend(w) || !s.braces(w) {
+			break
+		}
 		if text, ok := s.json(w); ok {
 			_, object, _ := strings.Cut(text, "{")
 			s.unquoted = append(s.unquoted, Place{Line: line, Flag: "{" + object})
@@ -235,7 +241,10 @@ func (s *script) words(all ...*syntax.Word) call {
 		}
 		n := 0
 		for text, err := range expand.FieldsSeq(s.config(), w) {
-			if n++; err != nil || n > mostWords {
+			if n++; n > bound.Words {
+				s.over(w, bound.Words, "words that one word becomes")
+			}
+			if err != nil || s.budget.spend(line, len(text)) != nil {
 				out.add(line, wordText(w))
 				break
 			}
@@ -285,6 +294,9 @@ func (s *script) text(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
+	if !s.spend(w) {
+		return ""
+	}
 	arithmetic := s.opens(w)
 	out, err := expand.Document(s.config(), w)
 	if err != nil || arithmetic {
@@ -306,13 +318,10 @@ func (s *script) list(all []*syntax.Stmt) error {
 	return nil
 }
 
-// errSteps is the end of a script that loops too often.
-var errSteps = errors.New("too many loop iterations to follow")
-
 // statement follows one statement.
 func (s *script) statement(stmt *syntax.Stmt) error {
-	if s.steps--; s.steps < 0 {
-		return errSteps
+	if err := s.budget.step(s.line(stmt)); err != nil {
+		return err
 	}
 	s.redirects(stmt)
 	switch c := stmt.Cmd.(type) {
@@ -360,7 +369,10 @@ func (s *script) redirects(stmt *syntax.Stmt) {
 			s.data(document{into, s.text(r.Hdoc), s.first + int(r.Hdoc.Pos().Line())})
 		}
 	}
-	if out, ok := s.output(&syntax.Stmt{Position: stmt.Position, Cmd: stmt.Cmd}); ok && into != "" && s.data != nil {
+	if into == "" || s.data == nil {
+		return
+	}
+	if out, ok := s.output(&syntax.Stmt{Position: stmt.Position, Cmd: stmt.Cmd}); ok {
 		s.data(document{into, out, s.first + int(stmt.Pos().Line())})
 	}
 }
@@ -385,11 +397,10 @@ func (s *script) call(c *syntax.CallExpr) error {
 		return nil
 	}
 	if body, ok := s.functions[words.words[0]]; ok {
-		if s.depth++; s.depth > mostDepth {
-			return errSteps
+		if err := s.budget.toil(s.line(c), perVariable*len(s.vars)); err != nil {
+			return err
 		}
 		defer func(was map[string]expand.Variable) {
-			s.depth--
 			for _, name := range positionalNames(s.vars, was) {
 				delete(s.vars, name)
 				if v, ok := was[name]; ok {
@@ -398,13 +409,16 @@ func (s *script) call(c *syntax.CallExpr) error {
 			}
 		}(maps.Clone(s.vars))
 		s.positional(words.words[1:])
-		return s.statement(body)
+		return s.budget.nested(s.line(c), func() error { return s.statement(body) })
 	}
 	if s.run == nil {
 		return nil
 	}
+	if err := s.budget.toil(s.line(c), perVariable*len(s.vars)); err != nil {
+		return err
+	}
 	own := maps.Clone(s.vars)
-	inner := script{vars: own}
+	inner := script{vars: own, budget: s.budget, first: s.first}
 	inner.assign(c.Assigns)
 	return s.run(words, own)
 }
@@ -449,7 +463,11 @@ func (s *script) assign(all []*syntax.Assign) {
 			}
 			switch {
 			case a.Append:
-				text = s.vars[a.Name.Value].String() + text
+				was := s.vars[a.Name.Value].String()
+				if s.budget.spend(s.line(a), len(was)+len(text)) != nil {
+					return
+				}
+				text = was + text
 			case strings.HasPrefix(text, "${") && openWord.MatchString(text):
 				delete(s.vars, a.Name.Value)
 				continue
@@ -470,11 +488,17 @@ func (s *script) assignList(a *syntax.Assign) {
 			list = append(list, s.words(e.Value).words...)
 		}
 	}
-	s.vars[a.Name.Value] = expand.Variable{Set: true, Kind: expand.Indexed, List: list}
+	v := expand.Variable{Set: true, Kind: expand.Indexed, List: list}
+	if s.budget.spend(s.line(a), length(v)) == nil {
+		s.vars[a.Name.Value] = v
+	}
 }
 
 // literal is a word without its quotes, not divided.
 func (s *script) literal(w *syntax.Word) string {
+	if !s.spend(w) {
+		return ""
+	}
 	arithmetic := s.opens(w)
 	out, err := expand.Literal(s.config(), w)
 	if err != nil || arithmetic {
@@ -505,13 +529,16 @@ func (s *script) declare(c *syntax.DeclClause) error {
 }
 
 // split are the words of a text as a shell divides it, of all its commands.
-func split(text string, line int) (call, error) {
+func split(text string, line int, b *budget) (call, error) {
 	var out call
-	s := &script{vars: map[string]expand.Variable{}, first: line - 1, run: func(c call, _ map[string]expand.Variable) error {
+	s := &script{vars: map[string]expand.Variable{}, budget: b, first: line - 1, run: func(c call, _ map[string]expand.Variable) error {
 		out.join(c)
 		return nil
 	}}
 	if err := s.follow(text); err != nil {
+		if over(err) {
+			return call{}, b.fail(line, err)
+		}
 		return call{}, fmt.Errorf("not a command: %w", err)
 	}
 	return out, nil

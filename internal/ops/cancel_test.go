@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"sync"
@@ -177,12 +178,12 @@ func readable(t *testing.T) *session.Session {
 	}
 	return &session.Session{
 		Dir: func(string) fs.FS { return kernels },
-		ReadFile: func(name string) ([]byte, error) {
+		Open: func(name string) (io.ReadCloser, error) {
 			data, ok := files[name]
 			if !ok {
 				return nil, fs.ErrNotExist
 			}
-			return []byte(data), nil
+			return io.NopCloser(strings.NewReader(data)), nil
 		},
 	}
 }

@@ -46,7 +46,7 @@ func TestCheckFindsTheCause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &session.Session{ReadFile: func(string) ([]byte, error) { return data, nil }}
+		w := (&session.Session{}).Over(func(string) ([]byte, bool) { return data, true })
 		got, err := check.Run(t.Context(), w, check.Request{File: "run.json", Expected: deployed()})
 		if err != nil {
 			t.Fatal(err)
@@ -67,9 +67,9 @@ func TestCheckFindsTheCause(t *testing.T) {
 // TestCheckRefuses: what cannot be compared says why.
 func TestCheckRefuses(t *testing.T) {
 	t.Parallel()
-	w := &session.Session{ReadFile: func(string) ([]byte, error) {
-		return []byte(`{"time_to_first_token":{"avg":5},"inter_token_latency":{"avg":5}}`), nil
-	}}
+	w := (&session.Session{}).Over(func(string) ([]byte, bool) {
+		return []byte(`{"time_to_first_token":{"avg":5},"inter_token_latency":{"avg":5}}`), true
+	})
 	r := deployed()
 	r.Concurrency = 0
 	if _, err := check.Run(t.Context(), w, check.Request{File: "a.json", Expected: r}); err == nil || !strings.Contains(err.Error(), "give concurrency or rate") {

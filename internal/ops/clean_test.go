@@ -120,14 +120,8 @@ func unclean(t *rapid.T, w *session.Session, p *launch.Plan, all []launch.File) 
 		content[f.Path] = f.Data
 	}
 	q.Static = true
-	memory := *w
-	memory.ReadFile = func(name string) ([]byte, error) {
-		if data, ok := content[name]; ok {
-			return data, nil
-		}
-		return nil, errors.New("no such file")
-	}
-	r, err := lint.Run(t.Context(), &memory, q)
+	memory := w.Over(func(name string) ([]byte, bool) { data, ok := content[name]; return data, ok })
+	r, err := lint.Run(t.Context(), memory, q)
 	switch {
 	case errors.Is(err, launch.ErrNoLaunch): // MindIE's configuration
 		return nil

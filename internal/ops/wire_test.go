@@ -69,7 +69,7 @@ func checked(t *testing.T, input int) *check.Response {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &session.Session{ReadFile: func(string) ([]byte, error) { return data, nil }}
+	w := (&session.Session{}).Over(func(string) ([]byte, bool) { return data, true })
 	return answered(t, w, check.Run, check.Request{File: "run.json", Expected: alone()})
 }
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 // Form is implemented by types whose JSON is that of another type, which [Decode] then checks in their place.
@@ -38,6 +40,9 @@ type Rules struct {
 func DecodeRequest(data []byte, into any, r Rules) error { return decode(data, into, &r) }
 
 func decode(data []byte, into any, r *Rules) error {
+	if err := bound.JSON(data, bound.RequestObjects); err != nil {
+		return Errorf("%w", err)
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	var all json.RawMessage
 	if err := d.Decode(&all); err != nil {
@@ -51,6 +56,9 @@ func decode(data []byte, into any, r *Rules) error {
 	}
 	c := &checker{rules: r}
 	c.check(all, reflect.TypeOf(into).Elem(), "", &Facts{})
+	if len(c.errs) > bound.Mistakes {
+		c.errs[bound.Mistakes] = Errorf("%w", bound.Over(bound.Mistakes, "mistakes; these are the first"))
+	}
 	if len(c.errs) > 0 {
 		return errors.Join(c.errs...)
 	}
@@ -76,6 +84,9 @@ type checker struct {
 
 // check compares the value at a path with a type and its facts.
 func (c *checker) check(raw json.RawMessage, t reflect.Type, path string, x *Facts) {
+	if len(c.errs) > bound.Mistakes {
+		return
+	}
 	if raw = bytes.TrimSpace(raw); string(raw) == "null" {
 		c.null(raw, t, path)
 		return
@@ -163,6 +174,7 @@ func (c *checker) object(raw json.RawMessage, path string, k known) {
 	each(raw, func(name string, value json.RawMessage) {
 		at := strings.TrimPrefix(path+"."+name, ".")
 		switch t := k.types[name]; {
+		case len(c.errs) > bound.Mistakes:
 		case t == nil:
 			c.unknown(at, name, value, k.names)
 		case slices.Contains(seen, name):

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 )
 
@@ -135,4 +136,40 @@ func TestDecodeAnyText(t *testing.T) {
 			t.Fatalf("%s: %+v and %+v (%v)", text, strict, loose, err)
 		}
 	})
+}
+
+// FuzzDecode: what is accepted is JSON of the type, and of what is not, few mistakes are told.
+func FuzzDecode(f *testing.F) {
+	type part struct {
+		A int            `json:"a"`
+		B []string       `json:"b"`
+		C map[string]any `json:"c"`
+		D *part          `json:"d"`
+		E []part         `json:"e"`
+	}
+	for _, text := range []string{`{"a":1,"b":["x"],"c":{"y":[{}]},"d":{"e":[{"a":2}]}}`, `{"a":1,"a":2,"x":3}`, `{"d":{"d":{"d":7}}}`, `[]`, `{"a":1e99}`, `{}{}`, `{"b":null,"e":[null,1]}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		err := field.Decode(data, &part{})
+		if plain := json.Unmarshal(data, &part{}); err == nil && plain != nil {
+			t.Errorf("%q is accepted, and is %v", data, plain)
+		}
+		if n := len(field.Each(err)); n > bound.Mistakes+1 {
+			t.Errorf("%d mistakes", n)
+		}
+	})
+}
+
+// TestMistakesAreFew: of very many mistakes the first are told.
+func TestMistakesAreFew(t *testing.T) {
+	var into struct {
+		A []int `json:"a"`
+	}
+	for _, text := range []string{`{"a":[` + strings.Repeat(`"x",`, 1000) + `1]}`, "{" + strings.Repeat(`"b":1,`, 1000) + `"a":[]}`, "{" + strings.Repeat(`"a":[],`, 1000) + `"a":[]}`} {
+		all := field.Each(field.Decode([]byte(text), &into))
+		if n := len(all); n != bound.Mistakes+1 || all[n-1].Error() != "more than 100 mistakes; these are the first" {
+			t.Errorf("%.20s: %d mistakes, the last %v", text, n, all[max(0, n-1)])
+		}
+	}
 }

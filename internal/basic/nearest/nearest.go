@@ -41,11 +41,12 @@ func Matches(word string, among []string) []string {
 		alike int // letters at the beginning
 	}
 	folded := fold(word)
+	letters := []rune(folded)
 	var near []candidate
 	least := 0
 	for _, text := range among {
 		other := fold(text)
-		far, ok := score(folded, other)
+		far, ok := score(folded, other, letters, []rune(other))
 		if !ok || len(near) > 0 && far > least {
 			continue
 		}
@@ -53,7 +54,7 @@ func Matches(word string, among []string) []string {
 			near = near[:0]
 		}
 		least = far
-		near = append(near, candidate{text, alike(folded, other)})
+		near = append(near, candidate{text, alike(letters, []rune(other))})
 	}
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.alike, a.alike) })
 	var out []string
@@ -76,41 +77,40 @@ func alike(a, b []rune) int {
 // A third of the longer word may be wrong: "--devcie" finds "--device" (2 of 6), "tp" does not find "pp".
 // A word that is a part of the other one is near as well ("llama" for "meta-llama/Llama-3.1-8B"), but comes after every
 // misspelling.
-func score(word, text []rune) (far int, ok bool) {
-	const afterEdits = 1 << 16
-	if len(word) == 0 || len(text) == 0 {
+func score(word, text string, letters, other []rune) (far int, ok bool) {
+	const afterEdits, shortestPart = 1 << 16, 3
+	shorter, longer := min(len(letters), len(other)), max(len(letters), len(other))
+	if shorter == 0 {
 		return 0, false
 	}
-	far = Distance(string(word), string(text))
-	if far*3 <= max(len(word), len(text)) {
-		return far, true
+	least := longer - shorter // letters to insert at least: the work of a distance grows with the product of the lengths
+	if least*3 <= longer {
+		if far = distance(letters, other); far*3 <= longer {
+			return far, true
+		}
 	}
-	const shortestPart = 3
-	shorter, longer := word, text
-	if len(shorter) > len(longer) {
-		shorter, longer = longer, shorter
+	if shorter >= shortestPart && (strings.Contains(word, text) || strings.Contains(text, word)) {
+		return afterEdits + least, true
 	}
-	if len(shorter) >= shortestPart && strings.Contains(string(longer), string(shorter)) {
-		return afterEdits + far, true
-	}
-	return far, false
+	return 0, false
 }
 
 // fold drops what does not tell names apart.
-func fold(s string) []rune {
-	return []rune(strings.Map(func(r rune) rune {
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
 		switch r {
 		case '-', '_', '.', '/', ' ':
 			return -1
 		}
 		return r
-	}, strings.ToLower(s)))
+	}, strings.ToLower(s))
 }
 
 // Distance counts the letters to insert, delete, replace, or swap with their neighbour to turn a into b
 // (the optimal string alignment distance: no letter is edited twice).
-func Distance(a, b string) int {
-	s, t := []rune(a), []rune(b)
+func Distance(a, b string) int { return distance([]rune(a), []rune(b)) }
+
+func distance(s, t []rune) int {
 	// Three rows of the table of distances between prefixes: a swap looks two rows back.
 	before, above, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
 	for j := range above {

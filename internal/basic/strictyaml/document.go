@@ -9,21 +9,22 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 // Form is what a file must contain, and how a message puts it.
 type Form struct {
-	Holds    string // what a file holds one of: "profile"
-	Largest  int    // bytes
-	TooLarge string // the message about a larger file
-	Aliases  string // the message about anchors and aliases; "" writes them out
-	Mapping  bool   // the root must be a mapping
+	Holds   string // what a file holds one of: "profile"
+	Kind    bound.Kind
+	Aliases string // the message about anchors and aliases; "" writes them out
+	Mapping bool   // the root must be a mapping
 }
 
 // Document decodes the one YAML document of a file; nil after a problem.
 func (ps *Problems) Document(data []byte, f Form) *yaml.Node {
-	if len(data) > f.Largest {
-		ps.Add(1, "", "%s", f.TooLarge)
+	if int64(len(data)) > f.Kind.Bytes() {
+		ps.Add(1, "", "too large with %s; %s", bound.Size(int64(len(data))), f.Kind.Allowed())
 		return nil
 	}
 	if !ps.readable(data) {
@@ -51,13 +52,36 @@ func (ps *Problems) Document(data []byte, f Form) *yaml.Node {
 		ps.Add(root.Line, "", "must be a mapping of keys to values, got %s", ps.KindOf(root))
 		return nil
 	}
-	if f.Aliases == "" {
-		return ps.expand(root)
-	}
-	if !ps.aliasFree(root, f.Aliases) {
+	if f.Aliases != "" && !ps.aliasFree(root, f.Aliases) {
 		return nil
 	}
-	return root
+	return ps.expand(root, f.Aliases == "")
+}
+
+// Documents decodes the documents of a file that are not empty, with aliases written out. It takes what [Problems.Document]
+// refuses to people who write a file for this program: a file of Kubernetes has many documents, and keys that only others know.
+func Documents(data []byte) ([]*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	e := expander{left: bound.YAMLValues, merges: true}
+	var out []*yaml.Node
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(document.Content) > 0 {
+			out = append(out, e.node(document.Content[0], 1))
+		} else {
+			e.left--
+		}
+		if err := e.err(); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // readable refuses what is no text, with the line that YAML's own errors lack.

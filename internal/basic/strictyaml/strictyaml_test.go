@@ -8,17 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
 func form() strictyaml.Form {
-	return strictyaml.Form{Holds: "thing", Largest: 200, TooLarge: "too large", Aliases: "no aliases", Mapping: true}
+	return strictyaml.Form{Holds: "thing", Kind: bound.Answers, Aliases: "no aliases", Mapping: true}
 }
 
 func TestDocumentRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "f:1: the file is empty"},
-		{strings.Repeat("#", 201), "f:1: too large"},
+		{strings.Repeat("#", 65537), "f:1: too large with 64.1 KiB; a file of answers may have at most 64 KiB"},
 		{"a: 1\nb: \xff\n", "f:2: not valid UTF-8"},
 		{"a: 1\n\nb: \x01\n", "f:3: control character '\\x01'"},
 		{"a: 1\n---\nb: 2\n", "f:2: a second document; a file holds one thing"},
@@ -50,7 +51,7 @@ func TestDocumentRefuses(t *testing.T) {
 // bounds.
 func TestAliases(t *testing.T) {
 	free := form()
-	free.Aliases, free.Largest = "", 2000
+	free.Aliases = ""
 	var laughs strings.Builder
 	laughs.WriteString("a: &a [x, x, x, x, x, x, x, x, x, x]\n")
 	for c := 'b'; c < 'h'; c++ {
@@ -61,8 +62,8 @@ func TestAliases(t *testing.T) {
 		{"a: &x {k: 1, l: 2}\nb: {<<: *x, l: 3, m: 4}\n", "a: &x {k: 1, l: 2}\nb: {l: 3, m: 4, k: 1}\n", ""},
 		{"a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {<<: [*x, *y]}\n", "a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {k: 1, l: 2}\n", ""},
 		{"a: &x 3\nb: {<<: *x}\n", "", "f:1: << must have a mapping or a list of mappings, got 3"},
-		{"a: &x [*x]\n", "", "f:1: aliases stand for more than 100000 values"},
-		{laughs.String(), "", "f:1: aliases stand for more than 100000 values"},
+		{"a: &x [*x]\n", "", "f:1: more than 100 values inside each other"},
+		{laughs.String(), "", "f:1: more than 500,000 values, with those that aliases stand for"},
 	} {
 		ps := &strictyaml.Problems{File: "f", Most: 5}
 		root := ps.Document([]byte(c.text), free)
@@ -149,6 +150,60 @@ func TestShow(t *testing.T) {
 	} {
 		if got := strictyaml.Show(c.text, c.also); got != c.want {
 			t.Errorf("%q: want %s, got %s", c.text, c.want, got)
+		}
+	}
+}
+
+// FuzzDocuments: what is read has no aliases, and no more values than there may be, none of them too deep.
+func FuzzDocuments(f *testing.F) {
+	for _, text := range []string{
+		"a: &x [1, 2]\nb: *x\n", "a: &x {k: 1}\nb: {<<: *x, l: 3}\n---\n- a\n...\n", "a: &a [*a]\n", "? [a]\n: b\n", "<<: 3\n", "!!merge <<: {a: b}\n", "a: |\n  b\n", strings.Repeat("- ", 200),
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := strictyaml.Documents([]byte(text))
+		if err != nil {
+			return
+		}
+		values := 0
+		var visit func(n *yaml.Node, depth int)
+		visit = func(n *yaml.Node, depth int) {
+			if values++; n.Kind == yaml.AliasNode || depth > bound.YAMLDepth || values > bound.YAMLValues {
+				t.Fatalf("an alias, or value %d at depth %d, in %q", values, depth, text)
+			}
+			for _, c := range n.Content {
+				visit(c, depth+1)
+			}
+		}
+		for _, n := range all {
+			visit(n, 1)
+		}
+	})
+}
+
+// TestDocuments: each of a file has its aliases and merge keys written out; those that are empty are left out.
+func TestDocuments(t *testing.T) {
+	all, err := strictyaml.Documents([]byte("a: &x {k: 1}\nb: {<<: *x, l: *x}\n---\n---\n[1]\n"))
+	if err != nil || len(all) != 3 { // the second is null
+		t.Fatalf("%d documents, %v", len(all), err)
+	}
+	var got any
+	if err := all[0].Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	x := map[string]any{"k": 1}
+	if d := cmp.Diff(map[string]any{"a": x, "b": map[string]any{"k": 1, "l": x}}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for text, want := range map[string]string{
+		"a: [\n":                      "yaml: line 1: did not find expected node content",
+		"b: {<<: 3}\n":                "line 1: << must have a mapping or a list of mappings",
+		"a: 1\n---\nb: &x\n  c: *x\n": "line 4: more than 100 values inside each other",
+		strings.Repeat("---\n["+strings.Repeat("1,", 60_000)+"]\n", 9): "more than 500,000 values, with those that aliases stand for",
+	} {
+		if _, err := strictyaml.Documents([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%.40q: want %s, got %v", text, want, err)
 		}
 	}
 }

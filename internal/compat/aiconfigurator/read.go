@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -16,7 +17,6 @@ import (
 
 // Bounds of a file, far beyond any that makes sense.
 const (
-	maxFile     = 1 << 20
 	maxProblems = 50
 	maxName     = 100
 )
@@ -27,8 +27,7 @@ const (
 func Read(data []byte, name string) ([]experiment.Experiment, []string, error) {
 	r := &reader{Problems: &strictyaml.Problems{File: name, Most: maxProblems}}
 	root := r.Document(data, strictyaml.Form{
-		Holds: "set of experiments", Largest: maxFile, TooLarge: "the file has more than 1 MiB",
-		Mapping: true, // and aliases: the tool writes them where two roles have one list
+		Holds: "set of experiments", Kind: bound.Experiments, Mapping: true, // and aliases: the tool writes them where two roles have one list
 	})
 	if root == nil {
 		return nil, nil, r.Err()

@@ -12,18 +12,14 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
-// The limits on lengths that a file states, so that a damaged one cannot ask for all
-// memory. Rows of kernel tables take three bytes and more after compression; writers
-// make pages of about a megabyte.
-const (
-	maxRows     = 1 << 24
-	rowsPerByte = 64
-	maxPage     = 1 << 28
-)
+// rowsPerByte limits the rows that a file states, so that a damaged one cannot ask for all memory. Rows of kernel tables
+// take three bytes and more after compression.
+const rowsPerByte = 64
 
 // parquetFile is an open table. The library trusts the lengths in a file, so they are
 // checked here before it allocates.
@@ -31,13 +27,21 @@ type parquetFile struct {
 	*parquet.File
 
 	data []byte
+	read int64 // bytes of pages without compression
 }
 
 // open reads a file's footer.
 func open(data []byte) (*parquetFile, error) {
 	const tail = 8 // the footer's length and the magic number
-	if len(data) < tail || !bytes.HasSuffix(data, []byte("PAR1")) || uint64(binary.LittleEndian.Uint32(data[len(data)-tail:])) > uint64(len(data)-tail) {
+	if len(data) < tail || !bytes.HasSuffix(data, []byte("PAR1")) {
 		return nil, fmt.Errorf("not a Parquet file: %w footer", errDamaged)
+	}
+	size, end := uint64(binary.LittleEndian.Uint32(data[len(data)-tail:])), len(data)-tail
+	if size > uint64(min(end, mostFooter)) {
+		return nil, fmt.Errorf("not a Parquet file: %w footer", errDamaged)
+	}
+	if _, err := describe(data[end-int(size):end], &format.FileMetaData{}); err != nil {
+		return nil, fmt.Errorf("not a Parquet file: %w", err)
 	}
 	lib, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -45,7 +49,7 @@ func open(data []byte) (*parquetFile, error) {
 	}
 	f := &parquetFile{File: lib, data: data}
 	rows := f.NumRows()
-	if rows < 0 || rows > min(maxRows, rowsPerByte*int64(len(data))) {
+	if rows < 0 || rows > min(bound.TableRows, rowsPerByte*int64(len(data))) {
 		return nil, fmt.Errorf("%d rows in %d bytes", rows, len(data))
 	}
 	var grouped int64
@@ -124,18 +128,21 @@ func (f *parquetFile) checkPages(m *format.ColumnMetaData, rows int64) error {
 	if start < 0 || m.TotalCompressedSize < 0 || start > size || m.TotalCompressedSize > size-start {
 		return fmt.Errorf("pages outside of the file: %w", errDamaged)
 	}
-	rest := bytes.NewReader(f.data[start : start+m.TotalCompressedSize])
-	for rest.Len() > 0 {
+	rest := f.data[start : start+m.TotalCompressedSize]
+	for len(rest) > 0 {
 		var h format.PageHeader
-		if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(rest)).Decode(&h); err != nil {
+		n, err := describe(rest[:min(len(rest), mostHeader)], &h)
+		if err != nil {
 			return fmt.Errorf("%w page header: %w", errDamaged, err)
 		}
-		if err := checkPage(&h, rest.Len(), rows); err != nil {
+		rest = rest[n:]
+		if err := checkPage(&h, len(rest), rows); err != nil {
 			return err
 		}
-		if _, err := rest.Seek(int64(h.CompressedPageSize), io.SeekCurrent); err != nil {
-			return err
+		if f.read += int64(h.UncompressedPageSize); f.read > bound.TableBytes {
+			return bound.Over(bound.TableBytes, "bytes without compression")
 		}
+		rest = rest[h.CompressedPageSize:]
 	}
 	return nil
 }
@@ -145,7 +152,7 @@ func (f *parquetFile) checkPages(m *format.ColumnMetaData, rows int64) error {
 func checkPage(h *format.PageHeader, left int, rows int64) error {
 	values, words := max(int64(h.DataPageHeader.V.NumValues), int64(h.DataPageHeaderV2.V.NumValues)), h.DictionaryPageHeader.V.NumValues
 	switch {
-	case h.CompressedPageSize < 0 || int(h.CompressedPageSize) > left, h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPage:
+	case h.CompressedPageSize < 0 || int(h.CompressedPageSize) > left, h.UncompressedPageSize < 0:
 		return fmt.Errorf("a page of %d bytes, %d uncompressed: %w", h.CompressedPageSize, h.UncompressedPageSize, errDamaged)
 	case values > rows || words > h.UncompressedPageSize:
 		return fmt.Errorf("a page of %d values: %w", max(values, int64(words)), errDamaged)

@@ -3,9 +3,10 @@ package perfdata
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 var (
@@ -39,20 +40,10 @@ type Rows struct {
 	Total int
 }
 
-// maxSize bounds what a table may hold; AIConfigurator's largest have a few megabytes.
-const maxSize = 1 << 30
-
 // Read returns the rows of a table that a query wants. A file that is no table,
 // or a damaged one, is an error that names it.
 func (s *System) Read(f File, q *Query) (*Rows, error) {
-	info, err := fs.Stat(s.fsys, f.Path)
-	if err == nil && info.Size() > maxSize {
-		err = fmt.Errorf("%d bytes are too many for a table", info.Size())
-	}
-	var data []byte
-	if err == nil {
-		data, err = fs.ReadFile(s.fsys, f.Path)
-	}
+	data, err := bound.File(s.fsys, f.Path, bound.Table)
 	var out *Rows
 	if err == nil {
 		out, err = decode(data, q)

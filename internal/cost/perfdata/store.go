@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
@@ -18,6 +19,7 @@ type Store struct {
 	fsys    fs.FS
 	name    string
 	systems []*System
+	left    int // files and folders that may still be looked at
 }
 
 // System is the tables of one system: a device and the node it stands in.
@@ -36,7 +38,7 @@ type File struct {
 
 // Open lists a directory; name is what the user calls it.
 func Open(fsys fs.FS, name string) (*Store, error) {
-	s := &Store{fsys: fsys, name: name}
+	s := &Store{fsys: fsys, name: name, left: bound.Entries}
 	var first error
 	for _, base := range []string{".", "data"} {
 		entries, err := fs.ReadDir(fsys, base)
@@ -46,6 +48,7 @@ func Open(fsys fs.FS, name string) (*Store, error) {
 			}
 			continue
 		}
+		s.left -= len(entries)
 		for _, e := range entries {
 			if sys := s.system(base, e); sys != nil {
 				s.systems = append(s.systems, sys)
@@ -53,6 +56,8 @@ func Open(fsys fs.FS, name string) (*Store, error) {
 		}
 	}
 	switch {
+	case s.left < 0:
+		return nil, fmt.Errorf("%s: %w", name, bound.Over(bound.Entries, "files and folders in it"))
 	case first != nil:
 		if p, ok := errors.AsType[*fs.PathError](first); ok {
 			first = p.Err // the path in it is relative to name
@@ -74,13 +79,14 @@ func (s *Store) system(base string, e fs.DirEntry) *System {
 	}
 	dir := path.Join(base, e.Name())
 	sys := &System{Name: e.Name(), fsys: s.fsys}
-	for _, depth := range []string{"/*/*/*/*", "/*/*/*"} {
-		found, err := fs.Glob(s.fsys, globQuote(dir)+depth+suffix)
-		if err != nil {
-			continue // the pattern is ours and well formed
-		}
+	const deepest, shallowest = 3, 2 // folders between the system's and the tables
+	found := s.tables(dir, deepest)
+	for _, depth := range []int{deepest, shallowest} {
 		for _, p := range found {
 			parts := strings.Split(strings.TrimPrefix(p, dir+"/"), "/")
+			if len(parts) != depth+1 {
+				continue
+			}
 			f := File{Path: p, Table: strings.TrimSuffix(parts[len(parts)-1], suffix), Version: parts[len(parts)-2], Engine: parts[len(parts)-3]}
 			// A collection that broke off marks its directory.
 			if _, err := fs.Stat(s.fsys, path.Dir(p)+"/INCOMPLETE.txt"); err != nil {
@@ -94,9 +100,27 @@ func (s *Store) system(base string, e fs.DirEntry) *System {
 	return sys
 }
 
-// globQuote takes the meaning from the characters of a directory's name.
-func globQuote(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+// tables are the tables in a directory and those in it, down to a depth. What cannot be listed has none.
+func (s *Store) tables(dir string, depth int) []string {
+	if s.left < 0 {
+		return nil
+	}
+	entries, err := fs.ReadDir(s.fsys, dir)
+	if err != nil {
+		return nil
+	}
+	s.left -= len(entries)
+	var out []string
+	for _, e := range entries {
+		at := path.Join(dir, e.Name())
+		switch linked := e.Type()&fs.ModeSymlink != 0; {
+		case strings.HasSuffix(at, suffix):
+			out = append(out, at)
+		case depth > 0 && (e.IsDir() || linked):
+			out = append(out, s.tables(at, depth-1)...)
+		}
+	}
+	return out
 }
 
 // Systems are the names of the systems there are tables of.

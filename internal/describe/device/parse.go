@@ -2,18 +2,15 @@ package device
 
 import (
 	_ "embed" // for the schema
-	"fmt"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
-// maxFile bounds a profile file; a real one has one or two kilobytes. maxProblems bounds the report: a file with more is not a profile.
-const (
-	maxFile     = 1 << 20
-	maxProblems = 50
-)
+// maxProblems bounds the report: a file with more is not a profile.
+const maxProblems = 50
 
 //go:embed profile.schema.json
 var schema string
@@ -44,11 +41,10 @@ func Parse(data []byte, file string) (*Profile, error) {
 // document decodes one YAML document whose root is a mapping; nil after failure.
 func (r *reader) document(data []byte) *yaml.Node {
 	return r.Document(data, strictyaml.Form{
-		Holds:    "profile",
-		Largest:  maxFile,
-		TooLarge: fmt.Sprintf("the file has %d bytes; a profile has at most %d", len(data), maxFile),
-		Aliases:  "anchors and aliases (& and *) are not allowed in a profile",
-		Mapping:  true,
+		Holds:   "profile",
+		Kind:    bound.Profile,
+		Aliases: "anchors and aliases (& and *) are not allowed in a profile",
+		Mapping: true,
 	})
 }
 

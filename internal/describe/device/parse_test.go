@@ -209,7 +209,7 @@ func TestParseRefusesWhatIsNoProfile(t *testing.T) {
 		"a: &x 1\nb: 2\n":            `my.yaml:1: anchors and aliases (& and *) are not allowed in a profile`,
 		"a: 1\nb: \xff\n":            `my.yaml:2: not valid UTF-8`,
 		"a: 1\n\nb: \x01\n":          `my.yaml:3: control character '\x01'`,
-		strings.Repeat("a", 1<<20+1): `my.yaml:1: the file has 1048577 bytes; a profile has at most 1048576`,
+		strings.Repeat("a", 1<<20+1): `my.yaml:1: too large with 1.1 MiB; a device profile may have at most 1 MiB`,
 	} {
 		_, err := Parse([]byte(text), "my.yaml")
 		if err == nil {

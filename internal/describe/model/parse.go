@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
-
-// maxConfig bounds a config.json or hf_quant_config.json. The largest published
-// ones, with a quantization entry for every matrix, stay under 1 MiB.
-const maxConfig = 8 << 20
 
 // header holds the fields read before the family is known.
 type header struct {
@@ -58,8 +55,13 @@ func Parse(config, quant []byte) (*Model, error) { return ParseAs(config, quant,
 // ParseAs reads a config.json in the form of a named family, whatever its
 // architecture; "" is the family that has the architecture.
 func ParseAs(config, quant []byte, as string) (*Model, error) {
-	if len(config) > maxConfig || len(quant) > maxConfig {
-		return nil, fmt.Errorf("config.json: larger than %d MiB: not a model's config", maxConfig>>20)
+	for _, text := range [][]byte{config, quant} {
+		if n := int64(len(text)); n > bound.Config.Bytes() {
+			return nil, &bound.TooLargeError{Name: "config.json", Kind: bound.Config, Size: n}
+		}
+		if err := bound.JSON(text, bound.JSONObjects); err != nil {
+			return nil, fmt.Errorf("config.json: %w", err)
+		}
 	}
 	config = plainJSON(config)
 	var h header

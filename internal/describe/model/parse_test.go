@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
@@ -126,7 +127,7 @@ func TestParseErrors(t *testing.T) {
 		},
 		{"not an object", `[1]`, `config.json: top level: want an object, got array`},
 		{"cut short", `{"architectures": [`, `config.json: not valid JSON at byte 19: unexpected end of JSON input`},
-		{"too large", strings.Repeat(" ", maxConfig+1), `config.json: larger than 8 MiB: not a model's config`},
+		{"too large", strings.Repeat(" ", int(bound.Config.Bytes())+1), `config.json: too large with 8.1 MiB; a config.json may have at most 8 MiB`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := Parse([]byte(c.config), nil)

@@ -2,9 +2,10 @@ package model
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io/fs"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 // PipelineError is a pipeline of diffusers, or the transformer of one, in place of a language model.
@@ -45,9 +46,9 @@ func pipeline(dir fs.FS) error {
 // classOf reads the class from a file of diffusers, without one if it has none.
 func classOf(dir fs.FS, name string) (header, error) {
 	var h header
-	data, err := readBounded(dir, name)
+	data, err := bound.File(dir, name, bound.Config)
 	if err == nil {
-		_ = json.Unmarshal(data, &h) // a file without a class is reported without it
+		_ = bound.Decode(data, bound.JSONObjects, &h) // a file without a class is reported without it
 	}
 	return h, err
 }

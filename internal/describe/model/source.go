@@ -3,13 +3,13 @@ package model
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 )
 
@@ -91,11 +91,11 @@ func (s *Source) read(dir fs.FS, id string) (*Model, error) {
 	if err := pipeline(dir); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", id, err)
 	}
-	config, err := readBounded(dir, "config.json")
+	config, err := bound.File(dir, "config.json", bound.Config)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", id, err)
 	}
-	quant, err := readBounded(dir, "hf_quant_config.json")
+	quant, err := bound.File(dir, "hf_quant_config.json", bound.Config)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", id, err)
 	}
@@ -139,7 +139,7 @@ func (s *Source) cached(id string) (*Model, error) {
 // snapshotOf finds the directory of the current revision.
 func snapshotOf(hub fs.FS, dir string) (string, error) {
 	snapshots := path.Join(dir, "snapshots")
-	if ref, err := readBounded(hub, path.Join(dir, "refs", "main")); err == nil {
+	if ref, err := bound.File(hub, path.Join(dir, "refs", "main"), bound.Config); err == nil {
 		name := strings.TrimSpace(string(ref))
 		at := path.Join(snapshots, name)
 		if name == path.Base(name) && fs.ValidPath(at) {
@@ -159,21 +159,4 @@ func snapshotOf(hub fs.FS, dir string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: no snapshot has a config.json: %w", snapshots, fs.ErrNotExist)
-}
-
-// readBounded reads a file that is not larger than a config may be.
-func readBounded(dir fs.FS, name string) ([]byte, error) {
-	f, err := dir.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // opened for reading
-	b, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxConfig {
-		return nil, fmt.Errorf("%s: larger than %d MiB", name, maxConfig>>20)
-	}
-	return b, nil
 }

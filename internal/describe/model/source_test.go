@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 func file(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
@@ -42,8 +44,8 @@ func TestReadErrors(t *testing.T) {
 		{"a folder of another kind", fstest.MapFS{"transformer/config.json": file(qwen3Config)}, "reading x: open config.json: file does not exist"},
 		{"empty", fstest.MapFS{}, "reading x: open config.json: file does not exist"},
 		{"bad", fstest.MapFS{"config.json": file(edit(qwen3Config, `"hidden_size": 4096, `, ""))}, "reading x: config.json: hidden_size: missing (family qwen3)"},
-		{"large", fstest.MapFS{"config.json": file(strings.Repeat(" ", maxConfig+1))}, "reading x: config.json: larger than 8 MiB"},
-		{"large note", fstest.MapFS{"config.json": file(qwen3Config), "hf_quant_config.json": file(strings.Repeat(" ", maxConfig+1))}, "reading x: hf_quant_config.json: larger than 8 MiB"},
+		{"large", fstest.MapFS{"config.json": file(strings.Repeat(" ", int(bound.Config.Bytes())+1))}, "reading x: config.json: too large with 8.1 MiB; a config.json may have at most 8 MiB"},
+		{"large note", fstest.MapFS{"config.json": file(qwen3Config), "hf_quant_config.json": file(strings.Repeat(" ", int(bound.Config.Bytes())+1))}, "reading x: hf_quant_config.json: too large with 8.1 MiB; a config.json may have at most 8 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := (&Source{}).read(c.dir, "x"); err == nil || err.Error() != c.want {

@@ -2,18 +2,15 @@ package workload
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
-
-// maxYAML bounds a file of bins; one of 35 bins has 3 KiB.
-const maxYAML = 1 << 20
 
 // binReader reads bins written by hand and collects problems.
 type binReader struct{ *problems }
@@ -29,10 +26,9 @@ func (p placed) field() string { return "bins[" + strconv.Itoa(p.index) + "]" }
 // document decodes one YAML document; nil after a problem.
 func (r *binReader) document(data []byte) *yaml.Node {
 	return r.Document(data, strictyaml.Form{
-		Holds:    "distribution",
-		Largest:  maxYAML,
-		TooLarge: fmt.Sprintf("the file is larger than %d MiB; give the lengths as CSV", maxYAML>>20),
-		Aliases:  "anchors and aliases (& and *) are not allowed",
+		Holds:   "distribution",
+		Kind:    bound.Bins,
+		Aliases: "anchors and aliases (& and *) are not allowed",
 	})
 }
 

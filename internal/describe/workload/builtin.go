@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	_ "embed" // builtin.yaml
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
@@ -15,7 +16,7 @@ func Embedded() embedded.Files { return embedded.Files{"builtin.yaml": builtin} 
 // Builtin returns a default distribution for mixed lengths: 35 bins up to 140000 tokens,
 // with a mean of 4230.
 func Builtin() *Distribution {
-	d, err := ReadDistribution(builtin, "builtin.yaml")
+	d, err := ReadDistribution(bytes.NewReader(builtin), "builtin.yaml")
 	if err != nil {
 		panic("workload: the embedded distribution: " + err.Error())
 	}

@@ -8,12 +8,11 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 const (
-	// maxFile bounds a file. A request has 36 bytes in the Azure trace and, with
-	// the hashes of its blocks, 285 in Mooncake's.
-	maxFile = 4 << 30
 	// maxTokens bounds a length, far beyond any context, to catch a column that
 	// holds something else; two of them add up in 32 bits.
 	maxTokens = 1_000_000_000
@@ -21,7 +20,7 @@ const (
 	headSize = 4 << 10
 )
 
-// ReadDistribution reads the lengths of prompts from a file's data, one of
+// ReadDistribution reads the lengths of prompts from a file, one of
 //
 //   - YAML (.yaml, .yml): a mapping with a list bins of min_tokens, max_tokens
 //     and weight, taken as they are;
@@ -37,15 +36,19 @@ const (
 //
 // The name is used in messages and for its ending. The error joins all mistakes
 // found, up to 20, one *Problem with its line each.
-func ReadDistribution(data []byte, name string) (*Distribution, error) {
-	return readDistribution(bytes.NewReader(data), name, maxFile)
+func ReadDistribution(r io.Reader, name string) (*Distribution, error) {
+	return readDistribution(r, name, bound.Trace.Bytes())
 }
 
 func readDistribution(r io.Reader, name string, limit int64) (*Distribution, error) {
 	var d Distribution
 	err := readFile(r, name, limit, func(ps *problems, f format, r io.Reader) error {
 		if f == yamlBins {
-			data, err := io.ReadAll(io.LimitReader(r, maxYAML+1))
+			data, err := bound.Read(r, name, bound.Bins)
+			if _, large := errors.AsType[*bound.TooLargeError](err); large {
+				ps.Add(1, "", "too large; %s: give the lengths as CSV", bound.Bins.Allowed())
+				return nil
+			}
 			if err == nil {
 				d.Bins = (&binReader{ps}).bins(data)
 			}
@@ -83,7 +86,7 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 	}
 	if whole.N == 0 {
 		ps.List = nil // the last line is cut off
-		ps.Add(1, "", "the file is larger than %d MiB; use a part of it", limit>>20)
+		ps.Add(1, "", "too large; a trace or file of lengths may have at most %s: use a part of it", bound.Size(limit))
 	} else if err != nil {
 		return fmt.Errorf("reading %s: %w", name, err)
 	}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"testing/iotest"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 const azure = `TIMESTAMP,ContextTokens,GeneratedTokens
@@ -84,7 +87,7 @@ func TestReadDistribution(t *testing.T) {
 		for kind, r := range map[string]io.Reader{
 			"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text)),
 		} {
-			got, err := readDistribution(r, c.file, maxFile)
+			got, err := readDistribution(r, c.file, bound.Trace.Bytes())
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, kind, err)
 				continue
@@ -127,7 +130,7 @@ func TestReadRequestsErrors(t *testing.T) {
 		"null":            {"a.jsonl", `{"input_length": null}`, "a.jsonl:1: input_length: must be a number of tokens, got null"},
 		"text":            {"a.jsonl", `{"input_length": "x7"}`, `a.jsonl:1: input_length: must be a number of tokens, got x7`},
 		"bad json output": {"a.jsonl", `{"input_length": 7, "output_length": 1.5}`, "a.jsonl:1: output_length: must be a whole number, got 1.5"},
-		"long line":       {"a.jsonl", mooncake + `{"input_length": 7, "x": "` + strings.Repeat("x", maxLine) + `"}`, "a.jsonl:5: the line is longer than 8 MiB"},
+		"long line":       {"a.jsonl", mooncake + `{"input_length": 7, "x": "` + strings.Repeat("x", bound.Line) + `"}`, "a.jsonl:5: the line is longer than 8 MiB"},
 	} {
 		refused(t, name, c.file, c.text, c.want)
 	}
@@ -193,7 +196,7 @@ func TestReadBinsErrors(t *testing.T) {
 		"tab":             {"bins:\n\t- 1\n", "a.yaml:2: not valid YAML: found character that cannot start any token"},
 		"latin-1":         {"bins:\n# \xe9\n", "a.yaml:2: not valid UTF-8"},
 		"control":         {"bins:\n# \x01\n", `a.yaml:2: control character '\x01'`},
-		"too many values": {"bins: []\n" + strings.Repeat("# filler\n", maxYAML/9), "a.yaml:1: the file is larger than 1 MiB; give the lengths as CSV"},
+		"too many values": {"bins: []\n" + strings.Repeat("# filler\n", int(bound.Bins.Bytes())/9), "a.yaml:1: too large; a file of length bins may have at most 1 MiB: give the lengths as CSV"},
 	} {
 		refused(t, name, "a.yaml", c.text, c.want)
 	}
@@ -201,7 +204,7 @@ func TestReadBinsErrors(t *testing.T) {
 
 func refused(t *testing.T, name, file, text, want string) {
 	t.Helper()
-	d, err := ReadDistribution([]byte(text), file)
+	d, err := ReadDistribution(strings.NewReader(text), file)
 	if err == nil {
 		t.Errorf("%s: read as %+v", name, d)
 		return
@@ -218,7 +221,7 @@ func refused(t *testing.T, name, file, text, want string) {
 func TestReadStops(t *testing.T) {
 	for file, text := range map[string]string{"a.csv": "input_length\nx\n", "a.jsonl": "x\n"} {
 		endless := io.MultiReader(strings.NewReader(text), repeat("x\n"))
-		_, err := readDistribution(endless, file, maxFile)
+		_, err := readDistribution(endless, file, bound.Trace.Bytes())
 		if err == nil || strings.Count(err.Error(), "\n") != maxProblems-1 {
 			t.Errorf("%s: want %d problems, got %v", file, maxProblems, err)
 		}
@@ -231,7 +234,7 @@ func TestReadLimit(t *testing.T) {
 	line := map[string]string{"a.csv": "7\n", "a.jsonl": "{\"input_length\":7}\n"}
 	for file, text := range line {
 		_, err := readDistribution(repeat(text), file, limit)
-		if want := file + ":1: the file is larger than 1 MiB; use a part of it"; err == nil || err.Error() != want {
+		if want := file + ":1: too large; a trace or file of lengths may have at most 1 MiB: use a part of it"; err == nil || err.Error() != want {
 			t.Errorf("want %s, got %v", want, err)
 		}
 		fits := limit / len(text) * len(text)
@@ -249,7 +252,7 @@ func TestReadFails(t *testing.T) {
 		// Behind more than the head, so that it is met while reading lines.
 		for _, padding := range []int{0, 3 * headSize} {
 			r := io.MultiReader(strings.NewReader(strings.Repeat("\n", padding)+text), iotest.ErrReader(broken))
-			_, err := readDistribution(r, file, maxFile)
+			_, err := readDistribution(r, file, bound.Trace.Bytes())
 			if want := "reading " + file + ": the disk is gone"; !errors.Is(err, broken) || err.Error() != want {
 				t.Errorf("want %s, got %v", want, err)
 			}
@@ -285,7 +288,7 @@ func FuzzReadDistribution(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, file := range []string{"f", "f.yaml", "f.csv", "f.jsonl"} {
-			d, err := ReadDistribution(data, file)
+			d, err := ReadDistribution(bytes.NewReader(data), file)
 			if err == nil {
 				if why := unsound(d); why != "" {
 					t.Errorf("%s: %s: %+v", file, why, d)

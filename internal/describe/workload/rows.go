@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 )
 
 // part is a part of a request in a file.
@@ -73,16 +75,24 @@ type rows struct {
 	take    func(line int, r row)
 	found   bool
 	strange bool // the first request lacks a key, and so will the others
+	done    bool // no more requests are wanted
 }
 
 // csv reads a table. The error is an I/O error.
 func (r *rows) csv(file io.Reader) error {
-	table := csv.NewReader(file)
+	records := &paced{Reader: file}
+	table := csv.NewReader(records)
 	table.Comment = '#'
 	table.ReuseRecord = true
 	var columns *columns
-	for !r.Full() {
+	line := 0
+	for !r.Full() && !r.done {
+		records.read = 0
 		cells, err := table.Read()
+		if errors.Is(err, errLong) {
+			r.Add(line+1, "", "the record is longer than %s", bound.Size(bound.Line))
+			return nil
+		}
 		if mistake, ok := errors.AsType[*csv.ParseError](err); ok && !errors.Is(err, csv.ErrFieldCount) {
 			r.Add(mistake.StartLine, "", "%s", mistake.Err)
 			continue
@@ -93,7 +103,7 @@ func (r *rows) csv(file io.Reader) error {
 		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
 			return err
 		}
-		line, _ := table.FieldPos(0)
+		line, _ = table.FieldPos(0)
 		switch {
 		case columns == nil:
 			if columns = r.columns(line, cells); columns == nil {
@@ -167,23 +177,39 @@ func column(cells, names []string) int {
 	return -1
 }
 
-// maxLine bounds a line of JSON; a million tokens in blocks of 16 have less
-// than one MiB of hashes.
-const maxLine = 8 << 20
+// paced bounds what is read for one record of a table: a quote that does not end makes the rest of the file one.
+type paced struct {
+	io.Reader
+
+	read int // bytes since the last record
+}
+
+// errLong is of a record that is too long.
+var errLong = errors.New("the record is too long")
+
+// Read reads, unless too much was read for the record.
+func (p *paced) Read(b []byte) (int, error) {
+	if p.read > bound.Line {
+		return 0, errLong
+	}
+	n, err := p.Reader.Read(b)
+	p.read += n
+	return n, err
+}
 
 // jsonl reads one object per line. The error is an I/O error.
 func (r *rows) jsonl(file io.Reader) error {
 	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, bound.Line)
 	line := 0
-	for !r.Full() && !r.strange && lines.Scan() {
+	for !r.Full() && !r.strange && !r.done && lines.Scan() {
 		line++
 		if text := bytes.TrimSpace(lines.Bytes()); len(text) > 0 {
 			r.object(line, text)
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		r.Add(line+1, "", "the line is longer than %d MiB", maxLine>>20)
+		r.Add(line+1, "", "the line is longer than %s", bound.Size(bound.Line))
 	} else if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +26,7 @@ func binned(t interface {
 		sum += n * counts[i]
 		requests += counts[i]
 	}
-	d, err := ReadDistribution([]byte(b.String()), "law.csv")
+	d, err := ReadDistribution(strings.NewReader(b.String()), "law.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ReadDistribution(data, c.file); err != nil {
+				if _, err := ReadDistribution(bytes.NewReader(data), c.file); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
@@ -28,12 +29,8 @@ type Request struct {
 	Blocks []uint32
 }
 
-// Bounds of a trace: what a simulation takes, some gigabytes of requests whose
-// lengths add up exactly.
-const (
-	maxRequests = 1 << 24
-	maxLength   = 1 << 24
-)
+// maxLength bounds the lengths of a trace, so that they add up exactly.
+const maxLength = 1 << 24
 
 // ReadTrace reads requests from CSV or JSON lines, with arrival times and output lengths;
 // name is used in messages, and its extension selects the format. Supported are
@@ -47,27 +44,42 @@ const (
 //
 // in any order of columns, with additional columns and other names for lengths. Requests
 // are sorted by arrival, the first at time zero. Those without prompt or output tokens
-// are skipped. The error joins all problems found, up to 20, one *Problem with its line
+// are skipped. Most is how many are taken, the first of the file, and no more of it is read;
+// 0 takes all. The error joins all problems found, up to 20, one *Problem with its line
 // each.
-func ReadTrace(r io.Reader, name string) (*Trace, error) { return readTrace(r, name, maxFile) }
+func ReadTrace(r io.Reader, name string, most int) (*Trace, error) {
+	return readTrace(r, name, most, limits{bound.Trace.Bytes(), bound.TraceRequests, bound.TraceBlocks})
+}
 
-func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
+// limits are the bounds of a trace.
+type limits struct {
+	bytes            int64
+	requests, blocks int
+}
+
+func readTrace(r io.Reader, name string, most int, limit limits) (*Trace, error) {
 	var all []row
+	blocks := 0
 	out := &Trace{}
-	err := readFile(r, name, limit, func(ps *problems, f format, r io.Reader) error {
+	err := readFile(r, name, limit.bytes, func(ps *problems, f format, r io.Reader) error {
 		if f == yamlBins {
 			ps.Add(1, "", "bins have no arrival times; a trace must be CSV or JSON lines")
 			return nil
 		}
 		requests := &rows{problems: ps, timed: true, longest: maxLength}
 		requests.take = func(line int, q row) {
-			switch {
+			switch blocks += len(q.hashes); {
 			case q.input == 0 || q.output == 0: // BurstGPT keeps requests that failed
 				out.Skipped++
-			case len(all) == maxRequests:
-				ps.Add(line, "", "more than %d requests; use a part of the file", maxRequests)
+			case len(all) == limit.requests:
+				ps.Add(line, "", "%v; take fewer (num_prompts), or use a part of the file", bound.Over(limit.requests, "requests"))
+				requests.done = true
+			case blocks > limit.blocks:
+				ps.Add(line, "", "%v; take fewer requests (num_prompts), or use a part of the file", bound.Over(limit.blocks, "blocks of prompts"))
+				requests.done = true
 			default:
 				all = append(all, q)
+				requests.done = len(all) == most
 			}
 		}
 		if err := requests.read(f, r); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -52,7 +53,7 @@ func TestReadTrace(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := ReadTrace(strings.NewReader(c.text), "x")
+			got, err := ReadTrace(strings.NewReader(c.text), "x", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,7 @@ func TestReadTraceRefuses(t *testing.T) {
 		"json, hashes":         {"x", `{"timestamp":1,"input_length":1,"output_length":1,"hash_ids":["a"]}`, "x:1: hash_ids: must be a list of whole numbers"},
 		"json, a date":         {"x", `{"timestamp":null,"input_length":1,"output_length":1}`, "x:1: timestamp: must be a number of seconds or a date and time, got null"},
 	} {
-		_, err := ReadTrace(strings.NewReader(c.text), c.file)
+		_, err := ReadTrace(strings.NewReader(c.text), c.file, 0)
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 			continue
@@ -96,11 +97,39 @@ func TestReadTraceRefuses(t *testing.T) {
 		}
 	}
 	broken := errors.New("disk on fire")
-	if _, err := ReadTrace(iotest.ErrReader(broken), "x"); !errors.Is(err, broken) {
+	if _, err := ReadTrace(iotest.ErrReader(broken), "x", 0); !errors.Is(err, broken) {
 		t.Errorf("want an error of reading, got %v", err)
 	}
-	if _, err := readTrace(repeat("1,2,3\n"), "x", 100); err == nil || !strings.Contains(err.Error(), "use a part of it") {
+	if _, err := readTrace(repeat("1,2,3\n"), "x", 0, limits{100, 1000, 1000}); err == nil || !strings.Contains(err.Error(), "use a part of it") {
 		t.Errorf("a file that is too large: %v", err)
+	}
+}
+
+// TestReadTraceBounds: as many requests and blocks are taken as there may be, and no more is read than those that are wanted.
+func TestReadTraceBounds(t *testing.T) {
+	const line = `{"timestamp":5,"input_length":1000,"output_length":3,"hash_ids":[1,2]}` + "\n"
+	for _, c := range []struct {
+		lines, requests, blocks int
+		want                    string
+	}{
+		{4, 4, 8, ""},
+		{5, 4, 100, "x.jsonl:5: more than 4 requests; take fewer (num_prompts), or use a part of the file"},
+		{5, 100, 8, "x.jsonl:5: more than 8 blocks of prompts; take fewer requests (num_prompts), or use a part of the file"},
+	} {
+		got, err := readTrace(strings.NewReader(strings.Repeat(line, c.lines)), "x.jsonl", 0, limits{1 << 20, c.requests, c.blocks})
+		if c.want == "" && (err != nil || len(got.Requests) != c.lines) || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%d lines: want %q, got %v", c.lines, c.want, err)
+		}
+	}
+	for name, endless := range map[string]io.Reader{
+		"x.jsonl": repeat(line), "x.csv": io.MultiReader(strings.NewReader("arrival_s,input_tokens,output_tokens\n"), repeat("5,1000,3\n")),
+	} {
+		if got, err := ReadTrace(endless, name, 7); err != nil || len(got.Requests) != 7 {
+			t.Errorf("the first 7 of %s: %v", name, err)
+		}
+	}
+	if got, err := ReadTrace(strings.NewReader("arrival_s,input_tokens,output_tokens\n5,0,1\n5,9,1\n3,9,1\n4,9,1\n"), "x.csv", 2); err != nil || len(got.Requests) != 2 || got.Requests[1].Arrival != 2 || got.Skipped != 1 {
+		t.Errorf("the first two with tokens, in order: %+v, %v", got, err)
 	}
 }
 
@@ -118,7 +147,7 @@ func FuzzReadTrace(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		trace, err := ReadTrace(bytes.NewReader(text), "x")
+		trace, err := ReadTrace(bytes.NewReader(text), "x", 0)
 		if err != nil {
 			return
 		}
@@ -146,7 +175,7 @@ func BenchmarkReadTrace(b *testing.B) {
 	}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if _, err := ReadTrace(strings.NewReader(text.String()), "x.jsonl"); err != nil {
+		if _, err := ReadTrace(strings.NewReader(text.String()), "x.jsonl", 0); err != nil {
 			b.Fatal(err)
 		}
 	}

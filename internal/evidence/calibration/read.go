@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 )
@@ -17,18 +18,14 @@ import (
 // An overlay file has one line for each group, list of models and kind of residuals:
 // so a fit's file stays short enough to read.
 
-// Bounds of a file: the shipped one has 46 KiB.
-const (
-	largestFile = 8 << 20
-	maxProblems = 20
-)
+// maxProblems bounds the report.
+const maxProblems = 20
 
 // Read reads an overlay file. The name is for error messages.
 func Read(data []byte, name string) (*Overlay, error) {
 	r := reader{Problems: strictyaml.Problems{File: name, Most: maxProblems}, o: &Overlay{}}
 	root := r.Document(data, strictyaml.Form{
-		Holds: "calibration", Largest: largestFile, TooLarge: "larger than 8 MiB: not a calibration",
-		Aliases: "anchors and aliases are not allowed", Mapping: true,
+		Holds: "calibration", Kind: bound.Calibration, Aliases: "anchors and aliases are not allowed", Mapping: true,
 	})
 	if root != nil {
 		r.sections(root)

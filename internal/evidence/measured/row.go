@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -122,9 +123,6 @@ func (r *Row) Configuration() string {
 // maxDrafted is more than any engine drafts per step.
 const maxDrafted = 64
 
-// maxRows bounds a file.
-const maxRows = 1 << 20
-
 // Read reads measured rows. Columns are found by name; missing required columns
 // are an error.
 func Read(file io.Reader, name string) ([]Row, error) {
@@ -153,7 +151,7 @@ func Read(file io.Reader, name string) ([]Row, error) {
 	}
 	others := othersOf(head, columns)
 	var rows []Row
-	for len(rows) < maxRows {
+	for len(rows) < bound.MeasuredRows {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			return rows, nil
@@ -169,7 +167,7 @@ func Read(file io.Reader, name string) ([]Row, error) {
 		}
 		rows = append(rows, row)
 	}
-	return nil, fmt.Errorf("%s: more than %d rows", name, maxRows)
+	return nil, fmt.Errorf("%s: %w", name, bound.Over(bound.MeasuredRows, "rows"))
 }
 
 // cells reads the fields of one record.
@@ -270,7 +268,7 @@ func (c *cells) row() Row {
 
 // checkpoint reads the name of the weights; what some of a row's runs had stands in brackets: "amd/Kimi-K2.5-MXFP4(-AttnFP8)".
 func (c *cells) checkpoint() string {
-	return strings.NewReplacer("(", "", ")", "").Replace(c.text("checkpoint"))
+	return strings.ReplaceAll(strings.ReplaceAll(c.text("checkpoint"), "(", ""), ")", "")
 }
 
 // engine is the backend or, where the framework is an engine of its own that runs the backend's server, that one.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
@@ -123,6 +124,9 @@ func Parse(data []byte) ([]Run, error) {
 
 // readJSON reads one object, a list of them, or one a line.
 func readJSON(data []byte) ([]Run, error) {
+	if err := bound.JSON(data, bound.JSONObjects); err != nil {
+		return nil, err
+	}
 	var runs []Run
 	var requests records
 	d := json.NewDecoder(bytes.NewReader(finite(data)))

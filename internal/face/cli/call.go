@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -45,7 +46,7 @@ func newCallCmd(env *Env) *cobra.Command {
 
 // call answers the request in a file.
 func call(ctx context.Context, env *Env, name, file string) error {
-	data, err := env.ReadFile(file)
+	data, err := env.ReadFile(file, bound.Request)
 	if err != nil {
 		return usagef("call: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
@@ -80,7 +81,7 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 
 // planned is the deployment and load of a plan's best contender.
 func planned(env *Env, file string) (out simulate.Request, err error) {
-	data, err := env.ReadFile(file)
+	data, err := env.ReadFile(file, bound.Record)
 	if err != nil {
 		return out, usagef("reading --against: %w", err)
 	}

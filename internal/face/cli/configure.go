@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
@@ -356,7 +357,7 @@ func newExperimentsCmd(env *Env) *cobra.Command {
 			if file == "" {
 				return usagef("--yaml-path is required")
 			}
-			data, err := env.ReadFile(file)
+			data, err := env.ReadFile(file, bound.Experiments)
 			if err != nil {
 				return usagef("reading --yaml-path: %w", err)
 			}

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -36,7 +34,8 @@ type Env struct {
 	Memo      *session.Memo // simulations of other commands with the same files; nil for none
 	Disk      disk.System   // where files are written; nil is the machine's
 
-	phrase func(string) string // progress in the language of a dialogue; nil = English
+	phrase  func(string) string // progress in the language of a dialogue; nil = English
+	streams *streams
 }
 
 // Build identifies the source of a binary.
@@ -54,21 +53,6 @@ func OSEnv() *Env {
 		Cores: runtime.GOMAXPROCS(0),
 	}
 }
-
-// ReadFile returns the content of a file; "-" is standard input.
-func (e *Env) ReadFile(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(e.Stdin)
-	}
-	data, err := os.ReadFile(e.path(name))
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		failed.Path = name // as it was given
-	}
-	return data, err
-}
-
-// DirFS returns the files under a directory, for loaders that take an [fs.FS].
-func (e *Env) DirFS(dir string) fs.FS { return os.DirFS(e.path(dir)) }
 
 // path places a file name in the working directory.
 func (e *Env) path(name string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
@@ -135,7 +136,7 @@ func flagsIn(text string) []string {
 // say writes to stderr, every line with the program's name and the kind of message.
 func (e *Env) say(kind, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintf(e.Stderr, "plimsoll: %s: %s\n", kind, line)
+		fmt.Fprintf(e.Stderr, "plimsoll: %s: %s\n", kind, bound.Cut(line))
 	}
 }
 
@@ -226,6 +227,9 @@ func numberProblem(e *strconv.NumError) error {
 func cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err
+	}
+	if large, ok := errors.AsType[*bound.TooLargeError](err); ok {
+		return &bound.TooLargeError{Kind: large.Kind, Size: large.Size}
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
@@ -71,7 +72,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 
 // readPlan reads the record of a plan.
 func readPlan(env *Env, name string) (*plan.Response, error) {
-	data, err := env.ReadFile(name)
+	data, err := env.ReadFile(name, bound.Record)
 	if err != nil {
 		return nil, usagef("%v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
@@ -206,7 +207,7 @@ func TestProfiles(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	for _, name := range []string{"cpu.prof", "mem.prof"} {
-		if data, err := env.ReadFile(name); err != nil || len(data) == 0 {
+		if data, err := env.ReadFile(name, bound.Record); err != nil || len(data) == 0 {
 			t.Errorf("%s: want a profile, got %d bytes, %v", name, len(data), err)
 		}
 	}
@@ -236,7 +237,7 @@ func TestCreate(t *testing.T) {
 	}
 	check := func(name, want string) {
 		t.Helper()
-		got, err := env.ReadFile(name)
+		got, err := env.ReadFile(name, bound.Record)
 		if err != nil || string(got) != want {
 			t.Errorf("%s: want %q, got %q, %v", name, want, got, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -171,19 +172,18 @@ func (f *lintFlags) open(env *Env) error {
 			continue
 		}
 		var found []string
-		err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+		err := bound.Walk(dir, func(path string, d fs.DirEntry) (bool, error) {
 			switch {
-			case err != nil:
-				return err
 			case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
-				return fs.SkipDir
-			case !d.IsDir() && slices.Contains(append(scripts(), ".yaml", ".yml"), filepath.Ext(path)):
-				found = append(found, filepath.Join(name, path))
+				return false, fs.SkipDir
+			case d.IsDir() || !slices.Contains(append(scripts(), ".yaml", ".yml"), filepath.Ext(path)):
+				return false, nil
 			}
-			return nil
+			found = append(found, filepath.Join(name, path))
+			return true, nil
 		})
 		if err != nil {
-			return err
+			return usagef("%s: %w", name, err)
 		}
 		for _, path := range found {
 			f.below[path] = true
@@ -204,7 +204,7 @@ func ofOneDeployment(env *Env, files []string) [][]string {
 	}
 	at := map[kind]int{}
 	for _, name := range files {
-		data, err := env.ReadFile(name) // one that cannot be read says so when it is checked
+		data, err := env.ReadFile(name, bound.Launch) // one that cannot be read says so when it is checked
 		if _, why := launch.Read(launch.File{Path: name, Data: data}); err == nil && errors.Is(why, launch.ErrNoLaunch) {
 			continue
 		}
@@ -261,17 +261,21 @@ func (f *lintFlags) checked(ctx context.Context, env *Env, r lint.Request) (*lin
 	files := f.written(env, &r)
 	before := slices.Clone(files)
 	for round := 0; ; round++ {
-		world := env.world()
+		world := env.world().Until(ctx)
 		if round > 0 {
-			world.ReadFile = overlaid(world.ReadFile, files)
+			world = world.Over(overlaid(files))
 		}
-		var others []launch.File
-		world.ReadFile = f.noting(world.ReadFile, append(names(files), r.Files...), &others)
+		var others []string
+		world.Open = f.noting(world.Open, append(names(files), r.Files...), &others)
 		out, err := lint.Run(ctx, world, r)
 		if err != nil {
 			return nil, asked(err)
 		}
-		files, before = append(files, others...), append(before, others...)
+		for _, name := range others {
+			if data, err := env.ReadFile(name, bound.Launch); err == nil {
+				files, before = append(files, launch.File{Path: name, Data: data}), append(before, launch.File{Path: name, Data: data})
+			}
+		}
 		mended := []launch.File(nil)
 		if f.fix || f.diff {
 			mended = out.Mended(files)
@@ -301,32 +305,33 @@ func (f *lintFlags) written(env *Env, r *lint.Request) []launch.File {
 		if f.fix {
 			env.disk().Clear(env.target(name))
 		}
-		if data, err := env.ReadFile(name); err == nil {
+		if data, err := env.ReadFile(name, bound.Launch); err == nil {
 			out = append(out, launch.File{Path: name, Data: data})
 		}
 	}
 	return out
 }
 
-// overlaid reads files as they are corrected.
-func overlaid(read func(string) ([]byte, error), files []launch.File) func(string) ([]byte, error) {
-	return func(name string) ([]byte, error) {
-		if i := slices.IndexFunc(files, func(f launch.File) bool { return f.Path == name }); i >= 0 {
-			return files[i].Data, nil
+// overlaid are files as they are corrected.
+func overlaid(files []launch.File) func(string) ([]byte, bool) {
+	return func(name string) ([]byte, bool) {
+		i := slices.IndexFunc(files, func(f launch.File) bool { return f.Path == name })
+		if i < 0 {
+			return nil, false
 		}
-		return read(name)
+		return files[i].Data, true
 	}
 }
 
-// noting reads files, and notes those that a request does not name itself.
-func (f *lintFlags) noting(read func(string) ([]byte, error), named []string, others *[]launch.File) func(string) ([]byte, error) {
-	return func(name string) ([]byte, error) {
-		data, err := read(name)
-		if err == nil && !slices.Contains(named, name) && !slices.Contains(names(*others), name) {
+// noting opens files, and notes those that a request does not name itself.
+func (f *lintFlags) noting(open func(string) (io.ReadCloser, error), named []string, others *[]string) func(string) (io.ReadCloser, error) {
+	return func(name string) (io.ReadCloser, error) {
+		file, err := open(name)
+		if err == nil && !slices.Contains(named, name) && !slices.Contains(*others, name) {
 			f.read[name] = true
-			*others = append(*others, launch.File{Path: name, Data: data})
+			*others = append(*others, name)
 		}
-		return data, err
+		return file, err
 	}
 }
 

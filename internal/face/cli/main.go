@@ -25,7 +25,7 @@ func run(env *Env, commands func(*Env) []*cobra.Command) int {
 func (e *Env) run(commands func(*Env) []*cobra.Command) error {
 	inner := *e
 	out := &watchedWriter{to: e.Stdout}
-	inner.Stdout = out
+	inner.Stdout, inner.streams = out, &streams{}
 
 	var prof profiles
 	root := newRootCmd(&inner, commands(&inner), &prof)

@@ -44,8 +44,12 @@ func (f *optimizeFlags) tookModel(env *Env) bool {
 	if f.distribution == "" || f.distribution == builtinDistribution {
 		return false
 	}
-	_, err := env.ReadFile(f.distribution)
-	return err != nil
+	file, err := env.Open(f.distribution)
+	if err != nil {
+		return true
+	}
+	_ = file.Close()
+	return false
 }
 
 // tokens parses a number of tokens: 3500 or 3.5k.
@@ -241,10 +245,11 @@ func readDistribution(env *Env, flag, file string) (*workload.Distribution, erro
 	if file == builtinDistribution {
 		return workload.Builtin(), nil
 	}
-	data, err := env.ReadFile(file)
+	in, err := env.Open(file)
 	if err != nil {
 		return nil, usagef("reading --%s: %w", flag, err)
 	}
-	d, err := workload.ReadDistribution(data, file)
+	defer func() { _ = in.Close() }()
+	d, err := workload.ReadDistribution(in, file)
 	return d, usage(err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 )
 
@@ -48,7 +49,7 @@ func (e *Env) playground(dir, engine string) error {
 		return err
 	}
 	for _, name := range []string{"engine.bin", "wasm_exec.js"} {
-		data, err := e.ReadFile(filepath.Join(engine, name))
+		data, err := e.ReadFile(filepath.Join(engine, name), bound.Engine)
 		if err != nil {
 			return withHint(usagef("the engine is not in %s: %s: %w", engine, name, cause(err)), "it is in release archives; \"make playground\" builds it; --engine names its folder")
 		}

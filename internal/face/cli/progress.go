@@ -34,7 +34,7 @@ func (e *Env) progress(quiet bool) *progress {
 func watched[Request, Response any](
 	ctx context.Context, env *Env, quiet bool, run func(context.Context, *session.Session, Request) (*Response, error), r Request,
 ) (*Response, error) {
-	world, line := env.world(), env.progress(quiet)
+	world, line := env.world().Until(ctx), env.progress(quiet)
 	world.Progress = line.show
 	out, err := run(ctx, world, r)
 	line.done()
@@ -68,7 +68,7 @@ func (l *progress) done() {
 
 // world is a session with local files and the Hugging Face cache of the environment.
 func (e *Env) world() *session.Session {
-	w := &session.Session{Dir: e.DirFS, ReadFile: e.ReadFile, Memo: e.Memo}
+	w := &session.Session{Dir: e.DirFS, Open: e.Open, Memo: e.Memo}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		w.Hub = e.DirFS(dir)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/job"
@@ -77,13 +78,13 @@ func newServeCmd(env *Env) *cobra.Command {
 
 // run serves until a signal.
 func (f *serveFlags) run(ctx context.Context, env *Env) error {
-	signalled, stop := untilSignal(ctx)
-	defer stop()
 	local := guard.Loopback(f.addr)
-	access, err := f.access(env, local)
+	access, err := f.access(env, local) // before signals are caught: the list of users may come through a pipe
 	if err != nil {
 		return err
 	}
+	signalled, stop := untilSignal(ctx)
+	defer stop()
 	logger, err := f.logger(env)
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func (f *serveFlags) access(env *Env, local bool) (*guard.Guard, error) {
 		g.Proxies = append(g.Proxies, p)
 	}
 	if f.users != "" {
-		data, err := env.ReadFile(f.users)
+		data, err := env.ReadFile(f.users, bound.Users)
 		if err != nil {
 			return nil, usagef("--users %s: %w", f.users, cause(err))
 		}

@@ -49,7 +49,7 @@ func (e *Env) serverDesk(folder *os.Root, waiting int) *operation.Desk {
 // desk serves requests of programs. It reads and writes files in the given folder only.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	cores := cmp.Or(e.Cores, runtime.GOMAXPROCS(0))
-	world := &session.Session{}
+	world := &session.Session{Requests: operation.MaxRequests}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
@@ -61,9 +61,10 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	if folder == nil { // files may change from one request to the next
 		world.Memo = &session.Memo{Size: rememberedSimulations}
 	} else {
-		world.ReadFile = folder.ReadFile
+		files := below(folder)
+		world.Open = files.input
 		world.Dir = func(name string) fs.FS {
-			sub, err := fs.Sub(folder.FS(), path.Clean(filepath.ToSlash(name)))
+			sub, err := fs.Sub(files, path.Clean(filepath.ToSlash(name)))
 			if err != nil {
 				return noFiles{}
 			}

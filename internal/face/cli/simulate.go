@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
@@ -195,7 +196,7 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 	if len(also) > 0 {
 		return usagef("--deployment excludes --%s", strings.Join(also, ", --"))
 	}
-	data, err := env.ReadFile(f.file)
+	data, err := env.ReadFile(f.file, bound.Record)
 	if err != nil {
 		return usagef("reading --deployment: %w", err)
 	}

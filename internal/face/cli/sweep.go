@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/sweep"
@@ -84,7 +85,7 @@ func (f *sweepFlags) run(cmd *cobra.Command, env *Env, file string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	data, err := env.ReadFile(file)
+	data, err := env.ReadFile(file, bound.Grid)
 	if err != nil {
 		return usagef("%v", err)
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
-	"os"
 	"time"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/face/cli/disk"
 	"github.com/plimsoll-project/plimsoll/internal/ops/sweep"
 )
@@ -98,6 +98,9 @@ func readPart(file interface {
 },
 ) (*sweep.Part, error) {
 	info, err := file.Stat()
+	if err == nil {
+		err = bound.Regular(info.Name(), info)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +109,9 @@ func readPart(file interface {
 
 // openPart reads a finished part.
 func (e *Env) openPart(name string) (*sweep.Part, io.Closer, error) {
-	file, err := os.Open(e.path(name))
+	file, _, err := everywhere().open(e.path(name))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, renamed(err, name)
 	}
 	part, err := readPart(file)
 	if err != nil {

@@ -140,7 +140,7 @@ func (t *sweepTable) fill(ctx context.Context, j *journal, f *sweepFlags) error 
 	if f.jobs == 0 {
 		f.jobs = runtime.GOMAXPROCS(0)
 	}
-	world, line := t.env.world(), t.env.progress(f.quiet)
+	world, line := t.env.world().Until(ctx), t.env.progress(f.quiet)
 	world.Progress = t.progress(line, f.quiet)
 	err := t.sweep.Run(ctx, world, cells, f.jobs, j.keep)
 	line.done()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
@@ -95,7 +96,7 @@ func (f *planFlags) ask(cmd *cobra.Command, env *Env) error {
 		if other := f.unasked(cmd.Flags()); other != "" {
 			return usagef("--answers excludes --%s, which no question covers", other)
 		}
-		data, err := env.ReadFile(file)
+		data, err := env.ReadFile(file, bound.Answers)
 		if err != nil {
 			return usagef("reading --answers: %w", err)
 		}

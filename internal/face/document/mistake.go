@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -115,7 +116,7 @@ func mistakes(err error, operation, under string) []Mistake {
 	var out []Mistake
 	for _, err := range field.Each(err) {
 		said = false
-		m := Mistake{Fields: []string{}, Detail: field.Say(err, say)}
+		m := Mistake{Fields: []string{}, Detail: bound.Cut(field.Say(err, say))}
 		if under != "" && !said {
 			m.Detail = strings.TrimSuffix(under, ".") + ": " + m.Detail
 		}
@@ -132,7 +133,7 @@ func mistakes(err error, operation, under string) []Mistake {
 				add(say(n))
 			}
 			if m.Value == "" && m.Allowed == nil {
-				m.Value, m.Allowed, m.Nearest = e.Value, e.Allowed, e.Nearest
+				m.Value, m.Allowed, m.Nearest = bound.Cut(e.Value), e.Allowed, e.Nearest
 			}
 		}
 		out = append(out, m)

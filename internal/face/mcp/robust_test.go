@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,63 @@ func TestBadLines(t *testing.T) {
 		if got := say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i+10)); got.ID != float64(i+10) || got.Error.Code != 0 {
 			t.Errorf("after %.60q: %+v", bad.line, got)
 		}
+	}
+	_ = typed.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("at the end: %v", err)
+	}
+}
+
+// TestHostileCalls: arguments that ask for much are refused within their memory, and the server goes on.
+func TestHostileCalls(t *testing.T) {
+	in, typed := io.Pipe()
+	out, answers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- server(t, kit()).Serve(t.Context(), in, answers) }()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<24)
+	say := func(line string) string {
+		t.Helper()
+		if _, err := io.WriteString(typed, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Scan() {
+			t.Fatalf("no answer to %.60s: %v", line, lines.Err())
+		}
+		return lines.Text()
+	}
+	say(initialize)
+	if _, err := io.WriteString(typed, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	many := strings.Repeat
+	for name, c := range map[string]struct{ tool, arguments, want string }{
+		"deep lists":    {"plan", `{"model":` + many("[", 9_000) + many("]", 9_000) + "}", "not a JSON-RPC message"},
+		"objects":       {"plan", `{"workloads":[` + many("{},", 300_000) + "{}]}", "more than 32,768 objects and lists"},
+		"fields":        {"plan", "{" + many(`"a":1,`, 100_000) + `"b":1}`, "more than 100 mistakes"},
+		"detail":        {"plan", `{"detail":` + many("[", 500) + many("]", 500) + "}", "detail must be summary or full"},
+		"long model":    {"plan", `{"model":"` + many("x", 900_000) + `","systems":["h200_sxm"],"gpus":1,"workloads":[{"isl":9,"osl":9}]}`, "is not in the catalog"},
+		"parentheses":   {"lint", `{"command":"` + many("(", 900_000) + `"}`, "more than 1,000 parts of the syntax inside each other"},
+		"doubled":       {"lint", `{"command":"x=aaaaaaaaaaaaaaaa` + many(";x=$x$x", 40) + `"}`, "more than 1,048,576 bytes"},
+		"cycle":         {"lint", `{"files":[{"name":"a.yaml","content":"tensor_parallel_size: 2\nx: &a\n  y: *a\n"}]}`, "more than 100 values inside each other"},
+		"result":        {"check", `{"result":{"name":"r.json","content":"` + many("[", 900_000) + `"},"expected":{"deployment":{"model":"Qwen/Qwen3-8B","system":"h200_sxm"}}}`, "more than 262,144 objects and lists"},
+		"unknown files": {"step", `{"deployment":{"model":"Qwen/Qwen3-8B"},"query_length":1,"device_file":"/dev/zero"}`, "files cannot be read here"},
+		"schema":        {"schema", `{"tool":"` + many("x", 900_000) + `"}`, "tool"},
+		"models":        {"models", `{"query":"` + many("x", 900_000) + `","limit":-1}`, "limit"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + c.tool + `","arguments":` + c.arguments + `}}`)
+		runtime.ReadMemStats(&after)
+		if !strings.Contains(got, c.want) || !strings.Contains(got, "error") && !strings.Contains(got, `"isError":true`) {
+			t.Errorf("%s: %.300s", name, got)
+		}
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 250 {
+			t.Errorf("%s took %d MiB", name, mib)
+		}
+	}
+	if got := say(`{"jsonrpc":"2.0","id":8,"method":"ping"}`); !strings.Contains(got, `"id":8,"result"`) {
+		t.Errorf("afterwards: %s", got)
 	}
 	_ = typed.Close()
 	if err := <-ended; err != nil {

@@ -125,7 +125,7 @@ func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func
 		return nil, err
 	}
 	return d.turn(ctx, lane, func(ctx context.Context) (any, error) {
-		return o.Run(ctx, d.kit.with(Watch{Progress: progress}), request)
+		return o.Run(ctx, d.kit.with(ctx, Watch{Progress: progress}), request)
 	})
 }
 
@@ -292,7 +292,7 @@ func (d *Desk) fly(ctx context.Context, q *Question, f *flight) {
 	if q.brief {
 		lane = d.brief
 	}
-	out, err := d.turn(ctx, lane, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(f.all())) })
+	out, err := d.turn(ctx, lane, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(ctx, f.all())) })
 	f.data, _ = out.([]byte)
 	f.err = err
 	d.mu.Lock()

@@ -21,8 +21,8 @@ const (
 	MaxItems = 1 << 11
 	// maxLayouts limits the combinations of sizes given to a search.
 	maxLayouts = 1 << 14
-	// maxRequests limits a simulation, as num_prompts does: each request takes about 200 bytes until its end.
-	maxRequests = 1 << 17
+	// MaxRequests limits a simulation, as num_prompts does: each request takes about 200 bytes until its end.
+	MaxRequests = 1 << 17
 )
 
 // atTheDoor reports work above the limits, before any is done, and what no schema says. The path is that of the value in the request.
@@ -36,6 +36,9 @@ func atTheDoor(v reflect.Value, path string) error {
 	case reflect.Struct:
 		return doorOfStruct(v, path)
 	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 { // JSON as it is written
+			return nil
+		}
 		var errs []error
 		for i := range v.Len() {
 			errs = append(errs, atTheDoor(v.Index(i), fmt.Sprintf("%s[%d]", path, i)))
@@ -75,7 +78,7 @@ func requests(path string, r *opssimulate.Traffic) error {
 	if r.Requests != 0 {
 		return nil
 	}
-	return atMost(join(path, "concurrency"), r.Concurrency, maxRequests/perClient, "%s without num_prompts must be at most %d, got %d")
+	return atMost(join(path, "concurrency"), r.Concurrency, MaxRequests/perClient, "%s without num_prompts must be at most %d, got %d")
 }
 
 // atMost reports a number that is too large.

@@ -39,11 +39,11 @@ type Commands struct {
 	Simulate func(*opssimulate.Request) string
 }
 
-// with is the kit with another watcher.
-func (k *Kit) with(w Watch) *Kit {
-	out, world := *k, *k.World
+// with is the kit with another watcher, whose files are read no longer than ctx lasts.
+func (k *Kit) with(ctx context.Context, w Watch) *Kit {
+	out, world := *k, k.World.Until(ctx)
 	world.Progress, world.Partial = w.Progress, w.Partial
-	out.World = &world
+	out.World = world
 	return &out
 }
 

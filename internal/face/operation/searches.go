@@ -3,6 +3,8 @@ package operation
 import (
 	"context"
 	"errors"
+	"io"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	opscheck "github.com/plimsoll-project/plimsoll/internal/ops/check"
@@ -162,10 +164,10 @@ func lint(ctx context.Context, k *Kit, r LintRequest) (*opslint.Response, error)
 // reading is a session that can read only the given files.
 func (k *Kit) reading(files ...Content) *session.Session {
 	world := *k.World
-	world.ReadFile = func(name string) ([]byte, error) {
+	world.Open = func(name string) (io.ReadCloser, error) {
 		for _, f := range files {
 			if f.Name == name {
-				return []byte(f.Content), nil
+				return io.NopCloser(strings.NewReader(f.Content)), nil
 			}
 		}
 		return nil, errors.New("the request has no content for this file")

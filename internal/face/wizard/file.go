@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
@@ -30,11 +31,9 @@ func Write(out io.Writer, a Answers) error {
 // Read reads answers from YAML or JSON: a mapping of questions to answers. Errors name their line. Values are checked
 // when they are used.
 func Read(data []byte, file string) (Answers, error) {
-	const largest = 1 << 16
 	ps := &strictyaml.Problems{File: file, Most: 10}
 	root := ps.Document(data, strictyaml.Form{
-		Holds: "set of answers", Largest: largest, TooLarge: "answers take less than 64 KiB", Mapping: true,
-		Aliases: "anchors and aliases are not supported",
+		Holds: "set of answers", Kind: bound.Answers, Mapping: true, Aliases: "anchors and aliases are not supported",
 	})
 	if root == nil {
 		return nil, ps.Err()

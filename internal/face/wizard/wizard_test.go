@@ -454,7 +454,7 @@ func TestFile(t *testing.T) {
 		"device: [[a]]\n":          "f:1: device: must be a list of words",
 		"mode:\n":                  "f:1: mode: must be a word",
 		"- a\n":                    "f:1: must be a mapping",
-		strings.Repeat("x", 1<<17): "f:1: answers take less than 64 KiB",
+		strings.Repeat("x", 1<<17): "f:1: too large with 128 KiB; a file of answers may have at most 64 KiB",
 	} {
 		if _, err := Read([]byte(text), "f"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

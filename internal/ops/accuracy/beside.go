@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
@@ -20,7 +21,7 @@ var errNone = errors.New("not predicted")
 
 // beside reads the predictions of another program for rows: a CSV file with the columns id, ttft_ms and tpot_ms.
 func beside(w *session.Session, file string, rows []measured.Compared) ([]measured.Compared, error) {
-	data, err := w.Read("beside", file)
+	data, err := w.Read("beside", file, bound.Rows)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
@@ -74,7 +75,7 @@ func selection(w *session.Session, file string) (map[string]calibrated.Choice, e
 	if file == "" {
 		return nil, nil //nolint:nilnil // no selection
 	}
-	data, err := w.ReadFile(file)
+	data, err := w.ReadFile(file, bound.Selection)
 	if err != nil {
 		return nil, field.Errorf("reading %s: %w", field.Name("selection"), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
@@ -60,8 +61,10 @@ type finder struct {
 	stages  session.Memo
 	fleets  map[string]*replica.Fleet
 	started map[string]*started // by folder
-	found   FoundResults
-	rows    []measured.Prepared
+	// launches are the bytes of the launch files that were read.
+	launches int64
+	found    FoundResults
+	rows     []measured.Prepared
 }
 
 // started is the deployment that the files of a folder start; nil files if they start none.
@@ -125,34 +128,31 @@ const maxResults = 10_000
 
 // folder reads the results of a folder, or a single one.
 func (f *finder) folder(ctx context.Context, name string) error {
-	if f.world.Dir == nil || f.world.ReadFile == nil {
+	if f.world.Dir == nil || f.world.Open == nil {
 		return session.BadInput(fmt.Errorf("%s: %w", name, session.ErrNoFiles))
 	}
 	dir := f.world.Dir(name)
 	if at, err := fs.Stat(dir, "."); err != nil || !at.IsDir() {
-		if _, wrong := f.world.ReadFile(name); wrong != nil {
+		if _, wrong := f.world.ReadFile(name, bound.Result); wrong != nil {
 			return session.BadInput(fmt.Errorf("reading results: %w", wrong))
 		}
 		f.file(filepath.Dir(name), ".", filepath.Base(name))
 		return nil
 	}
 	n := 0
-	err := fs.WalkDir(dir, ".", func(at string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
+	err := bound.Walk(dir, func(at string, d fs.DirEntry) (bool, error) {
 		hidden := strings.HasPrefix(d.Name(), ".") && at != "."
 		if hidden && d.IsDir() {
-			return fs.SkipDir
+			return false, fs.SkipDir
 		}
 		if hidden || !isResult(dir, at, d) {
-			return nil
+			return false, nil
 		}
 		if n++; n > maxResults {
-			return fmt.Errorf("more than %d files", maxResults)
+			return false, fmt.Errorf("more than %d files", maxResults)
 		}
 		f.file(name, path.Dir(at), path.Base(at))
-		return ctx.Err()
+		return true, ctx.Err()
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -182,7 +182,7 @@ func isCopy(dir fs.FS, at string) bool {
 	if _, err := fs.Stat(dir, strings.TrimSuffix(at, end)+of.summary); err != nil {
 		return false
 	}
-	data, err := fs.ReadFile(dir, at)
+	data, err := bound.File(dir, at, bound.Result)
 	if err != nil {
 		return false // reported when it is read
 	}
@@ -193,7 +193,7 @@ func isCopy(dir fs.FS, at string) bool {
 // file reads the results of a file below one of the folders.
 func (f *finder) file(root, folder, base string) {
 	name := filepath.Join(root, filepath.FromSlash(folder), base)
-	data, err := f.world.ReadFile(name)
+	data, err := f.world.ReadFile(name, bound.Result)
 	if err == nil {
 		var runs []results.Run
 		if runs, err = results.Parse(data); err == nil {
@@ -247,7 +247,10 @@ func (f *finder) launch(root, folder string) *started {
 		if e.IsDir() || !slices.Contains([]string{".sh", ".yaml", ".yml"}, strings.ToLower(path.Ext(name))) {
 			continue
 		}
-		data, err := f.world.ReadFile(name)
+		data, err := f.world.ReadFile(name, bound.Launch)
+		if f.launches += int64(len(data)); f.launches > bound.FolderBytes {
+			return &started{err: bound.Over(bound.FolderBytes, "bytes of launch files")}
+		}
 		if err != nil {
 			continue
 		}

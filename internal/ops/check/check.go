@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -109,10 +110,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 
 // Runs reads the runs of a file.
 func Runs(w *session.Session, file string) ([]results.Run, error) {
-	if w.ReadFile == nil {
-		return nil, session.BadInput(fmt.Errorf("%s: %w", file, session.ErrNoFiles))
-	}
-	data, err := w.ReadFile(file)
+	data, err := w.ReadFile(file, bound.Result)
 	if err != nil {
 		return nil, session.BadInput(fmt.Errorf("reading the result: %w", err))
 	}

@@ -166,17 +166,11 @@ func read(ctx context.Context, w *session.Session, s *session.Sources, p *launch
 			content[f.Path] = bytes.ReplaceAll(f.Data, []byte("# plimsoll:"), []byte("#"))
 		}
 	}
-	memory := *w
-	memory.ReadFile = func(name string) ([]byte, error) {
-		if data, ok := content[name]; ok {
-			return data, nil
-		}
-		if w.ReadFile == nil {
-			return nil, session.ErrNoFiles
-		}
-		return w.ReadFile(name)
-	}
-	r, err := lint.Run(ctx, &memory, q)
+	memory := w.Over(func(name string) ([]byte, bool) {
+		data, ok := content[name]
+		return data, ok
+	})
+	r, err := lint.Run(ctx, memory, q)
 	switch {
 	case errors.Is(err, launch.ErrNoLaunch): // files that start no engine
 		return nil, nil

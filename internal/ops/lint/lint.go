@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -243,14 +244,15 @@ func (x *inspection) files() (*launch.Found, error) {
 	}
 	var files []launch.File
 	for _, name := range r.Files {
-		data, err := readPlain(x.world, name)
+		data, err := x.world.ReadFile(name, bound.Launch)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, launch.File{Path: name, Data: data})
 	}
 	found, err := launch.Read(files...)
-	if err != nil && len(files) == 1 && !strings.HasSuffix(files[0].Path, "ml") {
+	_, over := errors.AsType[*bound.OverError](err)
+	if err != nil && !over && len(files) == 1 && !strings.HasSuffix(files[0].Path, "ml") {
 		// A script may lack its extension.
 		if as, other := launch.ReadCommand(string(files[0].Data)); other == nil {
 			return as, nil
@@ -271,21 +273,13 @@ func (x *inspection) beside(files []launch.File, missing []string) []launch.File
 			places = append(places, path.Join(path.Dir(f.Path), path.Base(name)))
 		}
 		for _, at := range append(places, name) {
-			if data, err := readPlain(x.world, at); err == nil {
+			if data, err := x.world.ReadFile(at, bound.Launch); err == nil {
 				out = append(out, launch.File{Path: at, Data: data})
 				break
 			}
 		}
 	}
 	return out
-}
-
-// readPlain reads a file that is not named by a request field.
-func readPlain(w *session.Session, name string) ([]byte, error) {
-	if w.ReadFile == nil {
-		return nil, session.ErrNoFiles
-	}
-	return w.ReadFile(name)
 }
 
 // request is a simulation of a deployment at some concurrency, complete.

@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -19,12 +18,7 @@ func mended(t *testing.T, r lint.Request, path, text string) (string, *lint.Resp
 	r.Static = true
 	for range 8 {
 		at := text
-		w := &session.Session{ReadFile: func(name string) ([]byte, error) {
-			if name != path {
-				return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-			}
-			return []byte(at), nil
-		}}
+		w := new(session.Session).Over(func(name string) ([]byte, bool) { return []byte(at), name == path })
 		if r.Files, r.Command = []string{path}, ""; path == "" {
 			r.Files, r.Command = nil, text
 		}

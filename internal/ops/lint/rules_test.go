@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -94,12 +93,7 @@ func cases() map[string]broken {
 func (b *broken) answer(t *testing.T, code, text string) *lint.Response {
 	t.Helper()
 	r := b.request
-	w := &session.Session{ReadFile: func(name string) ([]byte, error) {
-		if len(r.Files) > 0 && name == r.Files[0] {
-			return []byte(text), nil
-		}
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}}
+	w := (&session.Session{}).Over(func(name string) ([]byte, bool) { return []byte(text), len(r.Files) > 0 && name == r.Files[0] })
 	if len(r.Files) == 0 {
 		r.Command = text
 	}
@@ -216,7 +210,7 @@ func TestRuleTable(t *testing.T) {
 
 // TestUnreadable: what cannot be read is refused with the reason and its line.
 func TestUnreadable(t *testing.T) {
-	w := &session.Session{ReadFile: func(string) ([]byte, error) { return []byte("kind: Pod\nspec: {{ .Values.x }\n"), nil }}
+	w := (&session.Session{}).Over(func(string) ([]byte, bool) { return []byte("kind: Pod\nspec: {{ .Values.x }\n"), true })
 	_, err := lint.Run(t.Context(), w, lint.Request{Files: []string{"x.yaml"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "x.yaml: yaml: line ") {
 		t.Errorf("got %v", err)

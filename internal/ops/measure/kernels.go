@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // the script
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
@@ -108,7 +108,7 @@ func ReadKernels(data []byte) (name string, all []Kernel, err error) {
 		Device  string   `json:"device"`
 		Kernels []Kernel `json:"kernels"`
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
+	if err := bound.Decode(data, bound.JSONObjects, &file); err != nil {
 		return "", nil, fmt.Errorf("not the result of kernels.py: %w", err)
 	}
 	if file.Schema != KernelSchema {
@@ -195,7 +195,7 @@ func Kernels(ctx context.Context, w *session.Session, r KernelsRequest) (*Kernel
 	if err != nil {
 		return nil, err
 	}
-	data, err := w.Read("from", r.File)
+	data, err := w.Read("from", r.File, bound.Result)
 	if err != nil {
 		return nil, err
 	}

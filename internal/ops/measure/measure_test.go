@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -45,7 +46,7 @@ func memory(files fstest.MapFS) *session.Session {
 			}
 			return sub
 		},
-		ReadFile: func(name string) ([]byte, error) { return fs.ReadFile(files, filepath.ToSlash(name)) },
+		Open: func(name string) (io.ReadCloser, error) { return files.Open(filepath.ToSlash(name)) },
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
@@ -104,12 +104,12 @@ func Read(ctx context.Context, w *session.Session, folder string) (*Outcome, err
 
 // readRecord reads what was to be measured.
 func readRecord(w *session.Session, folder string) (*Response, error) {
-	data, err := w.Read("from", filepath.Join(folder, RecordFile))
+	data, err := w.Read("from", filepath.Join(folder, RecordFile), bound.Record)
 	if err != nil {
 		return nil, err
 	}
 	var out Response
-	if err := json.Unmarshal(data, &out); err != nil {
+	if err := bound.Decode(data, bound.JSONObjects, &out); err != nil {
 		return nil, session.BadInput(fmt.Errorf("%s: %w", filepath.Join(folder, RecordFile), err))
 	}
 	if out.Schema != Schema {
@@ -239,12 +239,7 @@ func (o *Outcome) refit(ctx context.Context, w *session.Session, now *Response, 
 		if err := overlay.Write(&data); err != nil {
 			return nil, err
 		}
-		plain.ReadFile = func(name string) ([]byte, error) {
-			if name == fitted {
-				return data.Bytes(), nil
-			}
-			return w.ReadFile(name)
-		}
+		plain = plain.Over(func(name string) ([]byte, bool) { return data.Bytes(), name == fitted })
 		o.Overlay, o.Fit, q.Plan.Calibration = overlay, overlay.Source, fitted
 	}
 	for i := range runs {

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
-
-// maxGiven bounds a config.json or a trace that comes with a request, in bytes.
-const maxGiven = 1 << 20
 
 // Given is a session that finds what comes with a request: its config.json and its traces, under names with their hashes, so that what is
 // remembered of one is not taken for another. The request gets these names.
@@ -19,8 +17,8 @@ func Given(w *session.Session, r *Request) (*session.Session, error) {
 	out := *w
 	out.Given = map[string][]byte{}
 	if r.Config != nil {
-		if len(r.Config) > maxGiven {
-			return nil, session.BadInput(field.Errorf("%s must be at most %d bytes, got %d", field.Name("config"), maxGiven, len(r.Config)))
+		if err := tooLarge("config", len(r.Config)); err != nil {
+			return nil, err
 		}
 		name, _, _ := strings.Cut(r.Model, "@")
 		if name == "" {
@@ -37,8 +35,9 @@ func Given(w *session.Session, r *Request) (*session.Session, error) {
 			continue
 		case x.Trace != "" && !strings.HasPrefix(x.Trace, "trace@"):
 			return nil, session.BadInput(field.Errorf("give %s or %s", field.Name("trace"), field.Name("trace_data")))
-		case len(x.TraceData) > maxGiven:
-			return nil, session.BadInput(field.Errorf("%s must be at most %d bytes, got %d", field.Name("trace_data"), maxGiven, len(x.TraceData)))
+		}
+		if err := tooLarge("trace_data", len(x.TraceData)); err != nil {
+			return nil, err
 		}
 		x.Trace = "trace@" + hashOf([]byte(x.TraceData))
 		out.Given[x.Trace] = []byte(x.TraceData)
@@ -47,6 +46,14 @@ func Given(w *session.Session, r *Request) (*session.Session, error) {
 		return w, nil
 	}
 	return &out, nil
+}
+
+// tooLarge reports a file in a request that is larger than a request may be.
+func tooLarge(name field.Name, n int) error {
+	if most := bound.Request.Bytes(); int64(n) > most {
+		return session.BadInput(field.Errorf("%s must be at most %d bytes, got %d", name, most, n))
+	}
+	return nil
 }
 
 func hashOf(data []byte) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -36,7 +37,7 @@ func TestGivenConfig(t *testing.T) {
 	if half.Contenders[0].Tokens.Value <= got.Contenders[0].Tokens.Value {
 		t.Error("half the layers are not faster")
 	}
-	for _, bad := range []string{`{}`, `{"architectures": ["Nothing"]}`, `"/etc/passwd"`, strings.Repeat(" ", maxGiven) + "{}"} {
+	for _, bad := range []string{`{}`, `{"architectures": ["Nothing"]}`, `"/etc/passwd"`, strings.Repeat(" ", int(bound.Request.Bytes())) + "{}"} {
 		r.Config = json.RawMessage(bad)
 		if _, err := Run(t.Context(), &session.Session{}, r); err == nil {
 			t.Errorf("%.40s is taken for a model", bad)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -45,7 +46,7 @@ type ContenderDiff struct {
 // Read reads a record.
 func Read(data []byte) (*Response, error) {
 	p := &Response{}
-	if err := json.Unmarshal(data, p); err != nil {
+	if err := bound.Decode(data, bound.JSONObjects, p); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
 	if err := readable(p.Schema); err != nil {

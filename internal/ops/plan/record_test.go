@@ -22,3 +22,17 @@ func TestReadPlan(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRead: no record makes the reader panic, and what it reads is a plan.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{
+		`{"schema":"plimsoll/plan/1","request":{"model":"m","limits":{"tpot_ms":9}}}`, `{"schema":"plimsoll/plan/1","contenders":[{"name":"x","gpus":1e3}],"request":{}}`, `{"schema":"x/1","request":null}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if p, err := Read(data); (p == nil) == (err == nil) || err == nil && !strings.HasPrefix(p.Schema, "plimsoll/plan/") {
+			t.Errorf("%q: %v, %v", data, p, err)
+		}
+	})
+}

@@ -35,7 +35,7 @@ func talksTrace(hashes bool) string {
 // TestPlanRecallsTraces: a plan for a trace with block hashes finds prompts in caches, as many as there are at most, and so
 // carries more than for the same lengths.
 func TestPlanRecallsTraces(t *testing.T) {
-	w := &session.Session{ReadFile: func(name string) ([]byte, error) { return []byte(talksTrace(name == "hashes.jsonl")), nil }}
+	w := (&session.Session{}).Over(func(name string) ([]byte, bool) { return []byte(talksTrace(name == "hashes.jsonl")), true })
 	r := smallPlan()
 	r.Rate, r.Devices, r.Engines, r.Modes = 8, 0, []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}
 	r.Limits = workload.Limits{TTFT: 2, TPOT: 0.05}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -16,10 +17,7 @@ import (
 func (w *Session) Measured(files ...string) ([]measured.Row, error) {
 	var out []measured.Row
 	for _, file := range files {
-		if w.ReadFile == nil {
-			return nil, BadInput(fmt.Errorf("%s: %w", file, ErrNoFiles))
-		}
-		data, err := w.ReadFile(file)
+		data, err := w.ReadFile(file, bound.Rows)
 		if err != nil {
 			return nil, BadInput(fmt.Errorf("reading measurements: %w", err))
 		}

@@ -1,17 +1,21 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 )
 
@@ -29,10 +33,12 @@ const (
 type Session struct {
 	// Dir opens a local directory.
 	Dir func(path string) fs.FS
-	// ReadFile reads a local file.
-	ReadFile func(name string) ([]byte, error)
+	// Open opens a local file.
+	Open func(name string) (io.ReadCloser, error)
 	// Hub is the Hugging Face cache, nil when there is none.
 	Hub fs.FS
+	// Requests are the most of a trace; 0 = [bound.TraceRequests].
+	Requests int
 	// Given are the contents of a model's config.json and of traces that came with a request, by the names it has for them.
 	Given map[string][]byte
 	// Memo, if not nil, remembers simulations from one search to the next.
@@ -110,18 +116,91 @@ var ErrNoModel = errors.New("no model given")
 var ErrNoFiles = errors.New("files cannot be read here")
 
 // Read reads the file that a field names.
-func (w *Session) Read(name field.Name, file string) ([]byte, error) {
-	if data, ok := w.Given[file]; ok {
-		return data, nil
+func (w *Session) Read(name field.Name, file string, k bound.Kind) (data []byte, err error) {
+	err = w.Stream(name, file, func(r io.Reader) error {
+		if data, err = bound.Read(r, file, k); err != nil {
+			return field.Errorf("reading %s: %w", name, err)
+		}
+		return nil
+	})
+	return data, err
+}
+
+// Trace reads the trace in a file: its first most requests, 0 = all.
+func (w *Session) Trace(file string, most int) (out *workload.Trace, err error) {
+	read := most
+	if w.Requests > 0 && most == 0 {
+		read = w.Requests + 1
 	}
-	if w.ReadFile == nil {
-		return nil, BadInput(field.Errorf("%s %s: %w", name, file, ErrNoFiles))
-	}
-	data, err := w.ReadFile(file)
+	err = w.Stream("trace", file, func(r io.Reader) error {
+		if out, err = workload.ReadTrace(r, file, read); err == nil && w.Requests > 0 && len(out.Requests) > w.Requests {
+			err = field.Errorf("%s %s: %w; %s takes the first", field.Name("trace"), file, bound.Over(w.Requests, "requests"), field.Name("num_prompts"))
+		}
+		return err
+	})
 	if err != nil {
-		return nil, BadInput(field.Errorf("reading %s: %w", name, err))
+		return nil, err
 	}
-	return data, nil
+	return out, nil
+}
+
+// Stream passes on the file that a field names, to be read as far as is needed.
+func (w *Session) Stream(name field.Name, file string, read func(io.Reader) error) error {
+	if data, ok := w.Given[file]; ok {
+		return BadInput(read(bytes.NewReader(data)))
+	}
+	if w.Open == nil {
+		return BadInput(field.Errorf("%s %s: %w", name, file, ErrNoFiles))
+	}
+	f, err := w.Open(file)
+	if err != nil {
+		return BadInput(field.Errorf("reading %s: %w", name, err))
+	}
+	defer f.Close() //nolint:errcheck // opened for reading
+	return BadInput(read(f))
+}
+
+// ReadFile reads a file that no field names.
+func (w *Session) ReadFile(file string, k bound.Kind) ([]byte, error) {
+	if w.Open == nil {
+		return nil, ErrNoFiles
+	}
+	f, err := w.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // opened for reading
+	return bound.Read(f, file, k)
+}
+
+// Over is the session with files that are in memory before others.
+func (w *Session) Over(data func(name string) ([]byte, bool)) *Session {
+	out := *w
+	out.Open = func(name string) (io.ReadCloser, error) {
+		if text, ok := data(name); ok {
+			return io.NopCloser(bytes.NewReader(text)), nil
+		}
+		if w.Open == nil {
+			return nil, ErrNoFiles
+		}
+		return w.Open(name)
+	}
+	return &out
+}
+
+// Until is the session whose files are read no longer than ctx lasts.
+func (w *Session) Until(ctx context.Context) *Session {
+	out := *w
+	if w.Open != nil {
+		out.Open = func(name string) (io.ReadCloser, error) {
+			f, err := w.Open(name)
+			if err != nil {
+				return nil, err
+			}
+			return bound.Until(ctx, f), nil
+		}
+	}
+	return &out
 }
 
 // Model finds a model: a directory that holds a config.json, an id of the
@@ -155,7 +234,7 @@ func (w *Session) Device(name, file string) (*device.Profile, error) {
 		p, err := device.Lookup(name)
 		return p, BadInput(field.About("device", err))
 	}
-	data, err := w.Read("device_file", file)
+	data, err := w.Read("device_file", file, bound.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +259,7 @@ func (w *Session) Overlay(file string) (*calibration.Overlay, error) {
 	if file == "" {
 		return calibration.Shipped(), nil
 	}
-	data, err := w.Read("calibration", file)
+	data, err := w.Read("calibration", file, bound.Calibration)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -172,11 +171,7 @@ func (w *Session) kind(x *Workload) (sim.Kind, error) {
 	if x.Trace == "" {
 		return out, nil
 	}
-	data, err := w.Read("trace", x.Trace)
-	if err != nil {
-		return out, err
-	}
-	trace, err := workload.ReadTrace(bytes.NewReader(data), x.Trace)
+	trace, err := w.Trace(x.Trace, 0)
 	if err != nil {
 		return out, err
 	}

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 
@@ -54,6 +53,7 @@ type Traffic struct {
 	Variation float64     `json:"arrival_variation,omitempty" minimum:"0" maximum:"100"`
 
 	// Requests is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000.
+	// Of a trace it takes the first; 0 = all.
 	Requests int `json:"num_prompts,omitempty" minimum:"0" maximum:"131072"`
 	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
 	// from LengthLow of them to all; 0 = 1.
@@ -111,11 +111,7 @@ func Client(w *session.Session, s *session.Stage, r *Traffic) (sim.Client, error
 	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
 	switch {
 	case r.Trace != "":
-		data, err := w.Read("trace", r.Trace)
-		if err != nil {
-			return nil, err
-		}
-		trace, err := workload.ReadTrace(bytes.NewReader(data), r.Trace)
+		trace, err := w.Trace(r.Trace, r.Requests)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -120,8 +121,17 @@ func (s *Sweep) identify(w *session.Session) error {
 		return err
 	}
 	hash := sha256.New()
-	add := func(data []byte) { fmt.Fprintf(hash, "%d\n%s\n", len(data), data) }
-	add(grid)
+	add := func(data io.Reader) error {
+		one := sha256.New()
+		if _, err := io.Copy(one, data); err != nil {
+			return err
+		}
+		_, err := hash.Write(one.Sum(nil))
+		return err
+	}
+	if err := add(bytes.NewReader(grid)); err != nil {
+		return err
+	}
 	sources := &s.plans.Sources
 	if s.Grid.Ask == Predict {
 		sources = &s.predicts.Sources
@@ -129,27 +139,29 @@ func (s *Sweep) identify(w *session.Session) error {
 	type file struct {
 		of   field.Name
 		name string
+		kind bound.Kind
 	}
-	files := []file{{"device_file", sources.DeviceFile}, {"calibration", sources.Calibration}}
+	files := []file{{"device_file", sources.DeviceFile, bound.Profile}, {"calibration", sources.Calibration, bound.Calibration}}
 	for i := range s.Grid.Workloads {
-		files = append(files, file{"trace", s.Grid.Workloads[i].Trace})
+		files = append(files, file{"trace", s.Grid.Workloads[i].Trace, bound.Trace})
 	}
 	for _, f := range files {
 		if f.name == "" {
 			continue
 		}
-		data, err := w.Read(f.of, f.name)
+		err := w.Stream(f.of, f.name, func(r io.Reader) error { return add(bound.Limited(r, f.name, f.kind)) })
 		if err != nil {
 			return err
 		}
-		add(data)
 	}
 	for _, id := range s.Grid.Models {
 		if w.Dir == nil {
 			break
 		}
-		if data, err := fs.ReadFile(w.Dir(id), "config.json"); err == nil {
-			add(data)
+		if data, err := bound.File(w.Dir(id), "config.json", bound.Config); err == nil {
+			if err := add(bytes.NewReader(data)); err != nil {
+				return err
+			}
 		}
 	}
 	s.Hash = hex.EncodeToString(hash.Sum(nil))

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
@@ -104,16 +105,13 @@ func (p Price) of(system string) float64 {
 	return p.All
 }
 
-// Bounds of a file, far beyond any that makes sense.
-const (
-	maxFile  = 4 << 20
-	maxCells = 50_000_000
-)
+// maxCells bounds a sweep, far beyond any that makes sense.
+const maxCells = 50_000_000
 
 // Read reads a grid. The name is for messages. The error joins all mistakes, one *[strictyaml.Problem] with its line each.
 func Read(data []byte, name string) (*Grid, error) {
 	ps := &strictyaml.Problems{File: name, Most: 20}
-	root := ps.Document(data, strictyaml.Form{Holds: "grid", Largest: maxFile, TooLarge: "the file has more than 4 MiB", Mapping: true})
+	root := ps.Document(data, strictyaml.Form{Holds: "grid", Kind: bound.Grid, Mapping: true})
 	if root == nil {
 		return nil, ps.Err()
 	}

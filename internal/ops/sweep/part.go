@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
@@ -76,17 +78,17 @@ func (h *Heading) rank(cell int) int { return cell/h.Group/h.Of*h.Group + cell%h
 
 // valid reports whether numbers of a heading make sense.
 func (h *Heading) valid() bool {
-	return h.Schema == Schema && h.Group >= 1 && h.Of >= 1 && h.Shard >= 0 && h.Shard < h.Of && h.Cells >= 1 && h.Cells <= maxCells && h.Cells%h.Group == 0
+	return h.Schema == Schema && h.Group >= 1 && h.Of >= 1 && h.Shard >= 0 && h.Shard < h.Of && h.Of <= maxCells && h.Cells >= 1 && h.Cells <= maxCells && h.Cells%h.Group == 0
 }
 
-// first is the first cell of the part that is not there, -1 if none is missing.
+// first is the first cell of the part that is not there.
 func (p *Part) first() int {
-	for cell := range p.Heading.Cells {
-		if p.Heading.has(int64(cell)) && !p.Has(cell) {
-			return cell
-		}
+	rank := 0
+	for rank < len(p.at) && int(p.at[rank].rank) == rank {
+		rank++
 	}
-	return -1
+	h := &p.Heading
+	return (rank/h.Group*h.Of+h.Shard)*h.Group + rank%h.Group
 }
 
 // Part is rows of a shard in a file, of which memory holds only the places.
@@ -101,13 +103,16 @@ type Part struct {
 	Failed, Over int
 
 	from io.ReaderAt
-	at   []place // by rank
-	rows int
+	// at are the places of the rows, by their ranks. A heading may claim more cells than memory holds, so that there is
+	// nothing for a row that is not there.
+	at []place
 }
 
 type place struct {
-	offset int64
-	length int32
+	rank         int32
+	length       int32
+	offset       int64
+	failed, over bool
 }
 
 // ReadPart finds the rows of a part. A row that is there twice is as often the same, and counts once.
@@ -134,6 +139,7 @@ func ReadPart(from io.ReaderAt, size int64) (*Part, error) {
 	if p.Size < size {
 		p.Damaged++
 	}
+	p.order()
 	return p, nil
 }
 
@@ -150,7 +156,6 @@ func (p *Part) head(line []byte) error {
 	case err != nil || !whole || !p.Heading.valid():
 		return errors.New("not a part of a sweep of this program, or its first line is damaged")
 	}
-	p.at = make([]place, p.Heading.want())
 	return nil
 }
 
@@ -171,32 +176,44 @@ func (p *Part) add(n int, line []byte) error {
 	case !p.Heading.has(*row.Index):
 		return fmt.Errorf("line %d has cell %d, which is not in shard %d of %d", n, *row.Index, p.Heading.Shard, p.Heading.Of)
 	}
-	if !p.Has(int(*row.Index)) {
-		p.at[p.Heading.rank(int(*row.Index))] = place{p.Size, int32(len(line))}
-		p.count(row.Status)
-	}
+	p.at = append(p.at, place{int32(p.Heading.rank(int(*row.Index))), int32(len(line)), p.Size, row.Status == Failed, row.Status == OverLimits})
 	return nil
 }
 
-// count counts a row.
-func (p *Part) count(s Status) {
-	p.rows++
-	switch s {
-	case Failed:
-		p.Failed++
-	case OverLimits:
-		p.Over++
-	case OK:
+// order puts the rows in the order of their cells, each once, and counts them.
+func (p *Part) order() {
+	slices.SortStableFunc(p.at, func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
+	p.at = slices.CompactFunc(p.at, func(a, b place) bool { return a.rank == b.rank })
+	for i := range p.at {
+		if p.at[i].failed {
+			p.Failed++
+		}
+		if p.at[i].over {
+			p.Over++
+		}
 	}
 }
 
 // Has reports whether the row of a cell is there.
 func (p *Part) Has(cell int) bool {
-	return p.Heading.has(int64(cell)) && p.at[p.Heading.rank(cell)].length > 0
+	_, ok := p.find(cell)
+	return ok
+}
+
+// find is the place of a cell's row.
+func (p *Part) find(cell int) (place, bool) {
+	if !p.Heading.has(int64(cell)) {
+		return place{}, false
+	}
+	i, ok := slices.BinarySearchFunc(p.at, int32(p.Heading.rank(cell)), func(a place, rank int32) int { return cmp.Compare(a.rank, rank) })
+	if !ok {
+		return place{}, false
+	}
+	return p.at[i], true
 }
 
 // Rows is the number of rows.
-func (p *Part) Rows() int { return p.rows }
+func (p *Part) Rows() int { return len(p.at) }
 
 // Complete reports an error if a row is missing.
 func (p *Part) Complete() error {
@@ -213,7 +230,10 @@ func (p *Part) Complete() error {
 
 // row reads a row and holds its key to its request.
 func (p *Part) row(cell int) (*Row, []byte, error) {
-	at := p.at[p.Heading.rank(cell)]
+	at, ok := p.find(cell)
+	if !ok {
+		return nil, nil, fmt.Errorf("cell %d has no row", cell)
+	}
 	line := make([]byte, at.length, at.length+1)
 	if _, err := p.from.ReadAt(line, at.offset); err != nil {
 		return nil, nil, err
@@ -223,7 +243,7 @@ func (p *Part) row(cell int) (*Row, []byte, error) {
 		return nil, nil, fmt.Errorf("cell %d: its line is damaged", cell)
 	}
 	r := &Row{}
-	if err := json.Unmarshal(text, r); err != nil {
+	if err := bound.Decode(text, bound.RequestObjects, r); err != nil {
 		return nil, nil, fmt.Errorf("cell %d: %w", cell, err)
 	}
 	if r.Key != Key(r.Ask, r.Request) {
@@ -256,7 +276,7 @@ func Merge(parts []*Part, out io.Writer, format Format) error {
 		return errors.New("no parts were found")
 	}
 	first := &parts[0].Heading
-	by := make([]*Part, first.Of)
+	by := map[int]*Part{}
 	var errs []error
 	for _, p := range parts {
 		h := &p.Heading
@@ -273,8 +293,10 @@ func Merge(parts []*Part, out io.Writer, format Format) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if i := slices.Index(by, nil); i >= 0 {
-		return fmt.Errorf("shard %d of %d is missing", i, first.Of)
+	for i := range first.Of {
+		if by[i] == nil {
+			return fmt.Errorf("shard %d of %d is missing", i, first.Of)
+		}
 	}
 	t, err := newTable(out, format, first)
 	if err != nil {

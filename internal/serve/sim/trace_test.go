@@ -19,7 +19,7 @@ func TestResultIsTrace(t *testing.T) {
 	if err := WriteCSV(&text, first.Records); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := workload.ReadTrace(&text, "x.csv")
+	trace, err := workload.ReadTrace(&text, "x.csv", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
