@@ -39,7 +39,9 @@ func walk(t reflect.Type, path string, seen map[reflect.Type]bool, visit func(re
 		walk(t.Elem(), path, seen, visit)
 	case reflect.Struct:
 		for f := range t.Fields() {
-			walk(f.Type, path+"."+f.Name, seen, visit)
+			if f.Name != "_" {
+				walk(f.Type, path+"."+f.Name, seen, visit)
+			}
 		}
 	default:
 	}
@@ -54,7 +56,7 @@ func notPlain(t reflect.Type) string {
 		return "a " + t.Kind().String()
 	case reflect.Struct:
 		for f := range t.Fields() {
-			if !f.IsExported() && !f.Anonymous {
+			if !f.IsExported() && !f.Anonymous && f.Name != "_" { // a blank field only carries a tag
 				return "has the unexported field " + f.Name
 			}
 		}

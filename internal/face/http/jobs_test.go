@@ -85,10 +85,10 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	if w := ask(t, h, "POST", "/api/jobs/plan", ""); w.Code != http.StatusUnprocessableEntity {
+	if w := ask(t, h, "POST", "/api/jobs/plan", ""); w.Code != http.StatusBadRequest {
 		t.Errorf("without a body: %d %s", w.Code, w.Body)
 	}
-	if w := ask(t, h, "POST", "/api/jobs/plan", strings.Replace(small, `"gpus"`, `"gpu"`, 1)); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `"fields":["gpu",`) {
+	if w := ask(t, h, "POST", "/api/jobs/plan", strings.Replace(small, `"gpus"`, `"gpu"`, 1)); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"fields":["gpu",`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -101,7 +101,7 @@ func TestJobFails(t *testing.T) {
 	if failed.State != job.Failed || !strings.Contains(failed.Detail, "spare and utilization need") {
 		t.Errorf("%+v", failed)
 	}
-	if w := ask(t, h, "GET", "/api/jobs/"+s.ID+"/result", ""); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), `"fields":["spare",`) {
+	if w := ask(t, h, "GET", "/api/jobs/"+s.ID+"/result", ""); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `"fields":["spare",`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := ask(t, h, "GET", "/api/jobs/"+s.ID+"/partial", ""); w.Code != http.StatusConflict {

@@ -88,14 +88,14 @@ func callOf(name, title, description, schema string) object {
 func withErrors(call object) {
 	answers := maps.Clone(call["responses"].(object))
 	for status, when := range map[int]string{
-		http.StatusBadRequest:            "the body ended early",
+		http.StatusBadRequest:            "the request is not as its schema says, or the body ended early",
 		http.StatusUnauthorized:          "a token or a user is needed",
 		http.StatusForbidden:             "the host or the origin of the request is foreign",
 		http.StatusNotFound:              "there is no such address or job",
 		http.StatusMethodNotAllowed:      "the address has other methods",
-		http.StatusConflict:              "the request is as its schema says, but its values contradict each other, name what is not known, or ask for too much; or a job has no answer yet",
+		http.StatusConflict:              "the job has no answer yet",
 		http.StatusRequestEntityTooLarge: "the body is larger than 1 MiB",
-		http.StatusUnprocessableEntity:   "the request is not as its schema says",
+		http.StatusUnprocessableEntity:   "the request is as its schema says, but its values contradict each other, name what is not known, or ask for too much",
 		http.StatusTooManyRequests:       "the client asks too much, or presents wrong tokens",
 		http.StatusInternalServerError:   "a bug of the program",
 		http.StatusServiceUnavailable:    "too many searches wait, or the answer continues as a job",

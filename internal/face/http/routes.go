@@ -79,7 +79,7 @@ func body(w http.ResponseWriter, r *http.Request) (data []byte, ok bool) {
 		return nil, false
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		guard.Refuse(w, http.StatusUnprocessableEntity, "the request has no body; want a JSON object")
+		guard.Refuse(w, http.StatusBadRequest, "the request has no body; want a JSON object")
 		return nil, false
 	}
 	return data, true
@@ -152,9 +152,9 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	wrong, ok := errors.AsType[*document.InputError](err)
 	switch {
 	case ok && wrong.Form:
-		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
+		guard.Write(w, guard.Problem{Status: http.StatusBadRequest, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
 	case ok:
-		guard.Write(w, guard.Problem{Status: http.StatusConflict, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
+		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
 	case errors.Is(err, operation.ErrBusy), errors.Is(err, job.ErrFull):
 		w.Header().Set("Retry-After", "1")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())
@@ -167,7 +167,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case pool.Bug(err) != nil:
 		guard.Refuse(w, http.StatusInternalServerError, "internal error: this is a bug in plimsoll")
 	default:
-		guard.Refuse(w, http.StatusConflict, err.Error())
+		guard.Refuse(w, http.StatusUnprocessableEntity, err.Error())
 	}
 }
 
@@ -197,7 +197,7 @@ func (a *api) format(w http.ResponseWriter, r *http.Request) (write func(io.Writ
 	case format == "md":
 		return a.Markdown, "text/markdown; charset=utf-8", true
 	default:
-		guard.Refuse(w, http.StatusUnprocessableEntity, "format must be html or md, got "+strconv.Quote(format), "format")
+		guard.Refuse(w, http.StatusBadRequest, "format must be html or md, got "+strconv.Quote(format), "format")
 		return nil, "", false
 	}
 }
