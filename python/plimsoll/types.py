@@ -137,7 +137,7 @@ class Assumption(TypedDict):
     # also are further published values.
     also: NotRequired[Optional[List[str]]]
     key: NotRequired[str]
-    role: NotRequired[Literal["both", "prefill", "decode"]]
+    role: NotRequired[Literal["", "both", "prefill", "decode"]]
     # left out is the engine's default, which others differ from
     value: NotRequired[str]
 
@@ -145,9 +145,9 @@ class Assumption(TypedDict):
 class Bin(TypedDict):
     """Bin is a range of prompt lengths, Min inclusive, Max exclusive, and its share of the requests. Weights need not add up to one."""
 
-    max_tokens: NotRequired[int]
-    min_tokens: NotRequired[int]
-    weight: NotRequired[float]
+    max_tokens: int
+    min_tokens: int
+    weight: float
 
 
 class Bounds(TypedDict):
@@ -390,8 +390,8 @@ class Deployment(TypedDict):
     model: str
     modelling: NotRequired[Modelling]
     pools: NotRequired[Optional[List[Pool]]]
-    # routing is the policy that routes requests to replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
-    routing: NotRequired[str]
+    # routing is the policy that routes requests to replicas; left out = round-robin.
+    routing: NotRequired[Literal["", "round-robin", "least-loaded", "session", "prefix", "llm-d", "dynamo", "sglang"]]
     # a device profile
     system: NotRequired[str]
 
@@ -408,7 +408,7 @@ class DeploymentEngine(TypedDict):
 class Distribution(TypedDict):
     """Distribution is prompt lengths in bins, in the order they were given."""
 
-    bins: NotRequired[Optional[List[Bin]]]
+    bins: Optional[List[Bin]]
 
 
 class Draft(TypedDict):
@@ -436,7 +436,7 @@ class Drafting(TypedDict):
     # kept are the acceptance rates of the draft tokens, source their source.
     kept: Optional[List[float]]
     loads: Optional[List[DraftLoad]]
-    method: str
+    method: Literal["", "mtp", "eagle3", "ngram"]
     # off_above is the highest concurrency at which drafting raises throughput; null if it does at all loads tried.
     off_above: Optional[int]
     # kept are the acceptance rates of the draft tokens, source their source.
@@ -495,7 +495,7 @@ class EstimatePool(TypedDict):
     memory: Budget
     # in use at most
     memory_gib: float
-    role: Literal["both", "prefill", "decode"]
+    role: Literal["", "both", "prefill", "decode"]
     # steps are steps of a worker in detail, if they were requested.
     steps: NotRequired[Optional[List[EstimateStep]]]
     system: str
@@ -531,7 +531,7 @@ class Finding(TypedDict):
     file: NotRequired[str]
     # of the file, from 1
     line: NotRequired[int]
-    severity: Literal["error", "warning", "hint"]
+    severity: Literal["", "error", "warning", "hint"]
     what: str
     # a flag or key of the engine
     where: str
@@ -541,21 +541,21 @@ class Formats(TypedDict):
     """Formats are the number formats that differ from the checkpoint's own."""
 
     # linear, non_expert and attention are quantization actions of the Ascend tools.
-    attention: NotRequired[str]
+    attention: NotRequired[Literal["", "AUTO", "DISABLED", "W8A16_STATIC", "W8A8_STATIC", "W4A8_STATIC", "W8A16_DYNAMIC", "W8A8_DYNAMIC", "W4A8_DYNAMIC", "FP8", "MXFP4", "INT8"]]
     # checkpoint is a published conversion of the model: fp8, fp4 or int4.
-    checkpoint: NotRequired[str]
+    checkpoint: NotRequired[Literal["", "fp8", "fp4", "int4"]]
     # gemm is the format of linear layers other than routed experts, moe that of routed experts, as in WeightFormats; they override the fields above.
-    gemm: NotRequired[str]
+    gemm: NotRequired[Literal["", "bf16", "fp8", "fp8_static", "fp8_block", "nvfp4", "w4afp8", "w4a16_mxfp4", "w4a8_mxfp4_mxfp8", "int8_wo", "int4_wo", "sq"]]
     # kv is the format of the cache: fp8, int8, or bf16 for the model's own.
-    kv: NotRequired[str]
+    kv: NotRequired[Literal["", "fp8", "int8", "bf16", "bfloat16"]]
     # linear, non_expert and attention are quantization actions of the Ascend tools.
-    linear: NotRequired[str]
+    linear: NotRequired[Literal["", "AUTO", "DISABLED", "W8A16_STATIC", "W8A8_STATIC", "W4A8_STATIC", "W8A16_DYNAMIC", "W8A8_DYNAMIC", "W4A8_DYNAMIC", "FP8", "MXFP4", "INT8"]]
     # gemm is the format of linear layers other than routed experts, moe that of routed experts, as in WeightFormats; they override the fields above.
-    moe: NotRequired[str]
+    moe: NotRequired[Literal["", "bf16", "fp8", "fp8_static", "fp8_block", "nvfp4", "w4afp8", "w4a16_mxfp4", "w4a8_mxfp4_mxfp8", "int8_wo", "int4_wo", "sq"]]
     # mxfp4_group is the number of elements that share an MXFP4 scale.
     mxfp4_group: NotRequired[int]
     # linear, non_expert and attention are quantization actions of the Ascend tools.
-    non_expert: NotRequired[str]
+    non_expert: NotRequired[Literal["", "AUTO", "DISABLED", "W8A16_STATIC", "W8A8_STATIC", "W4A8_STATIC", "W8A16_DYNAMIC", "W8A8_DYNAMIC", "W4A8_DYNAMIC", "FP8", "MXFP4", "INT8"]]
 
 
 class Guide(TypedDict):
@@ -709,7 +709,7 @@ class LintPool(TypedDict):
     devices: int
     layout: str
     replicas: int
-    role: Literal["both", "prefill", "decode"]
+    role: Literal["", "both", "prefill", "decode"]
     # with the engine's own flags
     settings: Optional[List[str]]
 
@@ -799,14 +799,14 @@ class Modelling(TypedDict):
     dispatch_combine: NotRequired[bool]
     draft: NotRequired[Draft]
     embedding_tp: NotRequired[int]
-    fusion: NotRequired[Literal["compiled", "eager"]]
+    fusion: NotRequired[Literal["", "compiled", "eager"]]
     # images says that requests have images.
     images: NotRequired[bool]
     matmul_allreduce: NotRequired[bool]
     # left out = TensorCast's on Ascend devices
-    policy: NotRequired[str]
+    policy: NotRequired[Literal["", "tensorcast", "physical"]]
     # pricing is the cost model of operators; left out = roofline with TensorCast's policy, the most accurate available elsewhere.
-    pricing: NotRequired[Literal["roofline", "calibrated", "surfaces"]]
+    pricing: NotRequired[Literal["", "roofline", "calibrated", "surfaces"]]
     sequence_parallel: NotRequired[bool]
     shared_expert_tp: NotRequired[bool]
 
@@ -879,7 +879,7 @@ class PlanRequest(TypedDict):
     # confidence is the minimum probability of meeting the limits; 0 = 0.5.
     confidence: NotRequired[float]
     # config is the content of a model's config.json. The model is then only a name.
-    config: NotRequired[Optional[List[int]]]
+    config: NotRequired[Dict[str, object]]
     daily: NotRequired[Optional[List[float]]]
     device_file: NotRequired[str]
     # draft is the drafting method: "none" (the default), "mtp", "eagle3" or "ngram", followed by the number of draft tokens ("mtp:2"; default the best of 1 to 3), or "auto", which compares none with the methods of the model.
@@ -899,7 +899,7 @@ class PlanRequest(TypedDict):
     host_cache: NotRequired[HostCache]
     # limits default to those usual for the presets of the workloads, or for chat.
     limits: NotRequired[PlanRequestLimits]
-    model: str
+    model: NotRequired[str]
     # modes to compare; left out = all.
     modes: NotRequired[Optional[List[Literal["agg", "disagg"]]]]
     # the same as draft mtp:N
@@ -915,8 +915,8 @@ class PlanRequest(TypedDict):
     # prices are US dollars per device-hour, by system; other systems have the list price of their profile.
     prices: NotRequired[Dict[str, float]]
     rate: NotRequired[float]
-    # routing is the policy that routes requests to replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
-    routing: NotRequired[str]
+    # routing is the policy that routes requests to replicas; left out = round-robin.
+    routing: NotRequired[Literal["", "round-robin", "least-loaded", "session", "prefix", "llm-d", "dynamo", "sglang"]]
     # spare replicas are added to those that the load needs, so that this many may fail.
     spare: NotRequired[int]
     # systems to compare; "all" means every system that an engine supports.
@@ -991,14 +991,14 @@ class Pool(TypedDict):
     # mtp is the number of draft tokens per step; 0 is the engine's default. drafter is the method: "eagle3" (a published head), "ngram" (a look-up in the text) or "" (the model's own mtp modules). acceptance_rates are the acceptance rates of the draft tokens.
     acceptance_rates: NotRequired[Optional[List[float]]]
     # mtp is the number of draft tokens per step; 0 is the engine's default. drafter is the method: "eagle3" (a published head), "ngram" (a look-up in the text) or "" (the model's own mtp modules). acceptance_rates are the acceptance rates of the draft tokens.
-    drafter: NotRequired[str]
+    drafter: NotRequired[Literal["", "mtp", "eagle3", "ngram"]]
     # system and formats apply to this pool, if they differ from the deployment's.
     formats: NotRequired[Formats]
     layout: NotRequired[Layout]
     # mtp is the number of draft tokens per step; 0 is the engine's default. drafter is the method: "eagle3" (a published head), "ngram" (a look-up in the text) or "" (the model's own mtp modules). acceptance_rates are the acceptance rates of the draft tokens.
     mtp: NotRequired[int]
     replicas: NotRequired[int]
-    role: NotRequired[Literal["both", "prefill", "decode"]]
+    role: NotRequired[Literal["", "both", "prefill", "decode"]]
     # settings are engine settings of this pool, in addition to the deployment's.
     settings: NotRequired[Optional[List[str]]]
     # system and formats apply to this pool, if they differ from the deployment's.
@@ -1077,19 +1077,19 @@ class Session(TypedDict):
     """Session is a conversation with a model: each prompt is the conversation so far plus a new message. Its requests follow each other."""
 
     # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
-    first: NotRequired[int]
+    first: int
     # length_ratio_low is the shortest length as a share of the longest; lengths are uniform in between; 0 = 1.
     length_ratio_low: NotRequired[float]
     # turns is the maximum number of requests in a session, min_turns the minimum (0 = turns); numbers are uniform in between.
     min_turns: NotRequired[int]
     # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
-    output: NotRequired[int]
+    output: int
     # system is the length of the system prompt, shared by all sessions of a workload.
     system: NotRequired[int]
     # think_s is the mean time from an answer to the next request, in seconds, exponentially distributed.
     think_s: NotRequired[float]
     # turns is the maximum number of requests in a session, min_turns the minimum (0 = turns); numbers are uniform in between.
-    turns: NotRequired[int]
+    turns: int
     # first is the length of the first message, user that of every later one: a user's message or the results of tools. output is the length of an answer, which is part of all later prompts.
     user: NotRequired[int]
 
@@ -1152,7 +1152,7 @@ class SimulateRequest(TypedDict):
     length_ratio_low: NotRequired[float]
     # Limits on latencies; an omitted latency has none.
     limits: NotRequired[SimulateRequestLimits]
-    # num_prompts is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000.
+    # num_prompts is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000. Of a trace it takes the first; 0 = all.
     num_prompts: NotRequired[int]
     # input_distribution and output_distribution, if set, replace those.
     output_distribution: NotRequired[Union[Distribution, None]]
@@ -1164,7 +1164,7 @@ class SimulateRequest(TypedDict):
     # prefix_length is the length of the prefix that all prompts share, cached from the start.
     prefix_length: NotRequired[int]
     # protocol is steady or benchmark; without one it is steady, or benchmark if num_prompts is given.
-    protocol: NotRequired[str]
+    protocol: NotRequired[Literal["", "steady", "benchmark"]]
     rate: NotRequired[float]
     # keep one record per request
     records: NotRequired[bool]
@@ -1244,7 +1244,7 @@ class SimulateResponse(TypedDict):
     # prefix_cached_share is the prompt tokens found in the prefix cache, host_cached_share those of them found in the host cache.
     prefix_cached_share: float
     # protocol is steady or benchmark; steady is null unless the run went on until its figures were steady, and all figures are of its window.
-    protocol: str
+    protocol: Literal["", "steady", "benchmark"]
     refused: int
     # command is the command line of this answer, request the request in JSON.
     request: SimulateRequest
