@@ -30,7 +30,7 @@ func Abouts() []About {
 		{Compose, "compose/", "Docker Compose 2", ports, (*writer).compose},
 		{Kubernetes, "kubernetes/deploy.yaml, hpa.yaml", "Kubernetes 1.36, LeaderWorkerSet 0.10", ports, (*writer).kubernetes},
 		{KEDA, "keda/scaledobject.yaml", "KEDA 2.20: keda.sh/v1alpha1", gpus + "; aggregated, with limits", (*writer).keda},
-		{LLMD, "llm-d/values.yaml, router.values.yaml", "llm-d-modelservice 0.4.12, llm-d-router-standalone v0", "vllm", (*writer).llmd},
+		{LLMD, "llm-d/values.yaml, router.values.yaml", "llm-d-modelservice 0.4.12, llm-d-router-standalone 0.9.0", "vllm", (*writer).llmd},
 		{KServe, "kserve/llminferenceservice.yaml", "KServe 0.20: serving.kserve.io/v1alpha2", "vllm", (*writer).kserve},
 		{Slurm, "slurm/job.sbatch", "Slurm 20.11 and later", ports, (*writer).slurm},
 		{SkyPilot, "skypilot/service.yaml", "SkyPilot 0.13", all, (*writer).skypilot},

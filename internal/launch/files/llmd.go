@@ -12,7 +12,7 @@ import (
 
 // llmd are values for two charts of llm-d. That of the model service runs vLLM: one pool of decode
 // workers, which do everything where there is no pool of prefill workers. That of the router finds
-// their pods by a label.
+// the pods that answer requests by labels.
 func (w *writer) llmd() ([]launch.File, error) {
 	if e := w.engine(); e != launch.VLLM {
 		return nil, cannot(LLMD, "its chart runs vLLM, not %s", e)
@@ -28,12 +28,9 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if w.pools[0].Device.Vendor == device.AMD {
 		kind = "amd"
 	}
-	label := fields("llm-d.ai/model", w.name)
-	// The sidecar of decode pods takes requests at the service's port and has prompts computed
-	// elsewhere first.
 	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+model, "size", w.cacheStorage(),
-		"authSecretName", tokenSecret, "labels", label), "accelerator", fields("type", kind),
-		"routing", fields("servicePort", w.Site.Port, "proxy", fields("enabled", w.disaggregated(), "targetPort", w.decodePort())))
+		"authSecretName", tokenSecret, "labels", fields(llmdModel, w.name)), "accelerator", fields("type", kind),
+		"routing", fields("servicePort", w.Site.Port, "proxy", fields("enabled", false))) // decode pools have their own
 	for i := range w.pools {
 		v := &w.pools[i]
 		side := "decode"
@@ -53,8 +50,18 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := w.llmdRouter(label)
+	router, err := w.llmdRouter()
 	return []launch.File{{Path: "llm-d/router.values.yaml", Mode: plainFile, Data: router}, {Path: "llm-d/values.yaml", Mode: plainFile, Data: values}}, err
+}
+
+// llmdModel is the label of the pods of a model.
+const llmdModel = "llm-d.ai/model"
+
+// leaderLabels are those of the pods that answer requests. All pods of a LeaderWorkerSet of the chart have the same labels but for
+// this one, which the set's controller gives them.
+func (w *writer) leaderLabels() *mapping {
+	spans := slices.ContainsFunc(w.pools, func(v launch.Values) bool { return v.Nodes > 1 })
+	return fields(llmdModel, w.name).setIf(spans, "leaderworkerset.sigs.k8s.io/worker-index", "0")
 }
 
 // hub is the id of the model on Hugging Face, which templates of charts and controllers put into
@@ -93,9 +100,21 @@ func (w *writer) llmdPool(v *launch.Values) (*mapping, error) {
 		set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.PerNode)))).
 		set("mountModelVolume", true).set("volumeMounts", []*mapping{fields("name", "shm", "mountPath", "/dev/shm")}).
 		set("extraConfig", fields("startupProbe", llmdProbe(v, port).set("failureThreshold", 360), "readinessProbe", llmdProbe(v, port)))
-	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes),
-		"containers", []*mapping{container}, "volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
+	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes)).
+		setIf(v.Role == deployment.Decode, "initContainers", []*mapping{w.llmdSidecar()}).
+		set("containers", []*mapping{container}).set("volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
 	return w.onNodes(out, v), nil
+}
+
+// llmdSidecar takes requests at the service's port in decode pods and has prompts computed elsewhere first. The chart has one too, but
+// with an empty list of variables, which a server-side apply refuses, and flags that the sidecar no longer has from 0.10
+// (llm-d-modelservice 0.4.12, routingProxy; llm-d-router, pkg/sidecar/proxy/options.go).
+func (w *writer) llmdSidecar() *mapping {
+	return fields("name", "routing-proxy", "image", "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0",
+		"args", []string{"--port=" + strconv.Itoa(w.Site.Port), "--vllm-port=" + strconv.Itoa(w.decodePort()), "--kv-connector=nixlv2", "--secure-proxy=false"},
+		"ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)},
+		"readinessProbe", probe(10, 3), "restartPolicy", "Always",
+		"securityContext", fields("allowPrivilegeEscalation", false, "runAsNonRoot", true))
 }
 
 // llmdProbe asks for the health of a pod. On several nodes only the first has a server, and all have
@@ -108,40 +127,33 @@ func llmdProbe(v *launch.Values, port int) *mapping {
 	return out.set("exec", fields("command", []string{"bash", "-c", `[ "${LWS_WORKER_INDEX}" != 0 ] || python3 -c "` + probeScript(port) + `"`}))
 }
 
-// llmdCommand is the command of a pool. On one node the chart starts "vllm serve" with the model, the
-// layout and the port itself and takes the other flags from us. On several its pods all run one
-// script, in which the first leads.
+// llmdCommand is the command of a pool. On several nodes its pods all run one script, in which the first leads.
 func (w *writer) llmdCommand(container *mapping, v *launch.Values, port int) error {
-	if v.Nodes == 1 {
-		var args []string
-		for _, f := range v.Arguments(launch.OwnServer, w.Site.ServedName) {
-			if own := []string{v.Option("layout.tp"), v.Option("layout.dp"), v.Option("served_name")}; !slices.Contains(own, f[0]) {
-				args = append(args, f...)
-			}
-		}
-		container.set("modelCommand", "vllmServe").set("args", launch.Literals(args...).InManifest().Strings())
-		return nil
-	}
 	at := *w
 	at.Site.Port = port
-	leads, err := at.podCommand(&slot{Values: v})
+	command, err := at.podCommand(&slot{Values: v})
 	if err != nil {
 		return err
+	}
+	container.set("modelCommand", "custom")
+	if v.Nodes == 1 {
+		container.set("command", command[:1]).set("args", command[1:])
+		return nil
 	}
 	follows, err := at.podCommand(&slot{Values: v, rank: 1})
 	if err != nil {
 		return err
 	}
-	last := len(leads) - 1
-	container.set("modelCommand", "custom").set("command", leads[:last]).
-		set("args", []string{"if [ \"${LWS_WORKER_INDEX}\" = 0 ]; then\n" + leads[last] + "\nfi\n" + follows[last] + "\n"})
+	last := len(command) - 1
+	container.set("command", command[:last]).
+		set("args", []string{"if [ \"${LWS_WORKER_INDEX}\" = 0 ]; then\n" + command[last] + "\nfi\n" + follows[last] + "\n"})
 	return nil
 }
 
 // llmdRouter are values of the router's chart. Prompts always go to prefill workers where the plan has
 // some; the default plugins of the chart choose among workers that do both.
-func (w *writer) llmdRouter(label *mapping) ([]byte, error) {
-	router := fields("modelServers", fields("type", "vllm", "matchLabels", label, "targetPorts", []*mapping{fields("number", w.Site.Port)}))
+func (w *writer) llmdRouter() ([]byte, error) {
+	router := fields("modelServers", fields("type", "vllm", "matchLabels", w.leaderLabels(), "targetPorts", []*mapping{fields("number", w.Site.Port)}))
 	if w.disaggregated() {
 		plugin := func(names ...string) []*mapping {
 			var out []*mapping
@@ -150,7 +162,8 @@ func (w *writer) llmdRouter(label *mapping) ([]byte, error) {
 			}
 			return out
 		}
-		config := fields("apiVersion", "llm-d.ai/v1", "kind", "EndpointPickerConfig", "plugins", []*mapping{
+		// The version that endpoint picker 0.9 and 0.10 load (apix/config of llm-d-router).
+		config := fields("apiVersion", "llm-d.ai/v1alpha1", "kind", "EndpointPickerConfig", "plugins", []*mapping{
 			fields("type", "always-disagg-pd-decider"),
 			fields("type", "disagg-profile-handler", "parameters", fields("deciders", fields("prefill", "always-disagg-pd-decider"))),
 			fields("type", "prefill-filter"), fields("type", "decode-filter"), fields("type", "inflight-load-producer"),

@@ -64,6 +64,65 @@ func TestScaled(t *testing.T) {
 	}
 }
 
+// TestLLMD: the picker loads its configuration (llm-d-router 0.9 and 0.10 know no other version) and sends requests to the first pod of
+// a worker only; images are pinned, and no list of variables is empty.
+func TestLLMD(t *testing.T) {
+	for name, p := range cases(t) {
+		if p.Deployment.Engine.Name != launch.VLLM {
+			continue
+		}
+		all, _, err := files.Write(p, files.LLMD)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spans, sidecars := false, 0
+		values := documents(t, all[1])[0]
+		for _, c := range objectsIn(values) {
+			spans = spans || c["multinode"] == true
+			if image, ok := c["image"].(string); ok && !regexp.MustCompile(`:v\d+\.\d+`).MatchString(image) {
+				t.Errorf("%s: image %s", name, image)
+			} else if strings.Contains(image, "disagg-sidecar") {
+				sidecars++
+			}
+			if env, ok := c["env"]; ok && len(env.([]any)) == 0 {
+				t.Errorf("%s: an empty env in %v", name, c["name"])
+			}
+		}
+		if (sidecars == 1) != (len(p.Deployment.Pools) == 2) {
+			t.Errorf("%s: %d sidecars", name, sidecars)
+		}
+		router := documents(t, all[0])[0]["router"].(map[string]any)
+		labels := router["modelServers"].(map[string]any)["matchLabels"].(map[string]any)
+		if leads := labels["leaderworkerset.sigs.k8s.io/worker-index"] == "0"; leads != spans {
+			t.Errorf("%s: requests go to %v", name, labels)
+		}
+		if epp, ok := router["epp"].(map[string]any); ok {
+			text := epp["pluginsCustomConfig"].(map[string]any)[epp["pluginsConfigFile"].(string)].(string)
+			config := documents(t, launch.File{Data: []byte(text)})[0]
+			if config["apiVersion"] != "llm-d.ai/v1alpha1" || config["kind"] != "EndpointPickerConfig" {
+				t.Errorf("%s: %v %v", name, config["apiVersion"], config["kind"])
+			}
+		}
+	}
+}
+
+// objectsIn are all mappings of a document.
+func objectsIn(n any) []map[string]any {
+	var out []map[string]any
+	switch v := n.(type) {
+	case []any:
+		for _, c := range v {
+			out = append(out, objectsIn(c)...)
+		}
+	case map[string]any:
+		out = append(out, v)
+		for _, c := range v {
+			out = append(out, objectsIn(c)...)
+		}
+	}
+	return out
+}
+
 // TestTargetsRefuse: a target that cannot run a plan says why in one line, and does not stop the others.
 func TestTargetsRefuse(t *testing.T) {
 	dense := func(name string, pools ...deployment.Pool) *launch.Plan {
