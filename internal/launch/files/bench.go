@@ -50,7 +50,7 @@ func (w *writer) services() []string {
 		out = append(out, url(frontendService(w.unitName(0)), frontendPort))
 	}
 	if len(out) == 0 || slices.Contains(w.targets, Kubernetes) {
-		out = append(out, url(w.unitName(0), w.Site.Port))
+		out = append(out, url(w.name, w.Site.Port))
 	}
 	return out
 }

@@ -38,9 +38,9 @@ func (w *writer) keda() ([]launch.File, error) {
 		}
 		triggers = append(triggers, trigger("kv-cache", query, strconv.FormatFloat(share, 'f', 2, 64)))
 	}
-	target := fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.name)
+	target := fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.partName(poolPart(v, 0)))
 	if v.Nodes > 1 {
-		target = fields("apiVersion", "leaderworkerset.x-k8s.io/v1", "kind", "LeaderWorkerSet", "name", w.name)
+		target = fields("apiVersion", "leaderworkerset.x-k8s.io/v1", "kind", "LeaderWorkerSet", "name", w.partName(poolPart(v, 0)))
 	}
 	object := w.object("keda.sh/v1alpha1", "ScaledObject", w.name).set("spec", fields("scaleTargetRef", target,
 		"minReplicaCount", 1, "maxReplicaCount", v.Workers, "triggers", triggers))

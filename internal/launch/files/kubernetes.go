@@ -31,10 +31,9 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := w.poolName(v, unit)
-			documents = append(documents, object, w.service(name, fields("serves", name)))
+			documents = append(documents, object)
 		}
-		if w.disaggregated() {
+		if w.fronted() {
 			more, err := w.kubernetesRouter(unit)
 			if err != nil {
 				return nil, err
@@ -42,6 +41,7 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 			documents = append(documents, more...)
 		}
 	}
+	documents = append(documents, w.entrance())
 	data, err := encode(w.heading("Kubernetes")+w.selectorHint(), documents...)
 	if err != nil {
 		return nil, err
@@ -60,9 +60,10 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 }
 
 // objectName is a model's name as Kubernetes names objects and services (RFC 1035: lower
-// case, digits and hyphens, 63 at most, a letter first; a suffix must fit too).
+// case, digits and hyphens, 63 at most, a letter first). The longest that is made of it must fit too: the revision of the StatefulSet that
+// a LeaderWorkerSet makes for each of its groups, which its pods have as a label: "NAME-0-prefill-0-" and a hash of 10.
 func objectName(model string) string {
-	const longest = 40
+	const longest = 36
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -98,13 +99,6 @@ func (w *writer) cacheStorage() string {
 		}
 	}
 	return fmt.Sprintf("%dGi", int(math.Ceil(room*float64(sum)/float64(step)))*int(step/units.GiB))
-}
-
-// object begins an object.
-func (w *writer) object(version, kind, name string) *mapping {
-	meta := fields("name", name)
-	meta.setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
-	return fields("apiVersion", version, "kind", kind, "metadata", meta)
 }
 
 // sharedObjects are the claim of the volume with the weights, shared by all nodes, and a ConfigMap with TensorRT-LLM's config files.
@@ -146,37 +140,24 @@ func (w *writer) variables(at *slot) []*mapping {
 	return out
 }
 
-// poolName names the objects of a pool.
-func (w *writer) poolName(v *launch.Values, unit int) string {
-	if v.Role == deployment.Both {
-		return w.unitName(unit)
-	}
-	return w.unitName(unit) + "-" + string(v.Role)
-}
-
-// labels are those of the pods of a pool; pods that answer requests have one more.
-func (w *writer) labels(v *launch.Values, unit int, leads bool) *mapping {
-	return fields("app", w.poolName(v, unit)).setIf(leads, "serves", w.poolName(v, unit))
-}
-
 // workload is what starts the pods of a pool.
 func (w *writer) workload(v *launch.Values, unit int) (*mapping, error) {
 	at := slot{Values: v, unit: unit}
-	name := w.poolName(v, unit)
+	of := poolPart(v, unit)
 	leader, err := w.pod(&at, unit)
 	if err != nil {
 		return nil, err
 	}
 	if v.Nodes == 1 {
-		return w.object("apps/v1", "Deployment", name).set("spec", fields("replicas", w.workers(v),
-			"selector", fields("matchLabels", fields("app", name)), "template", leader)), nil
+		return w.objectOf(of, "apps/v1", "Deployment").set("spec", fields("replicas", w.workers(v),
+			"selector", fields("matchLabels", w.selector(of)), "template", leader)), nil
 	}
 	at.rank = 1
 	follower, err := w.pod(&at, unit)
 	if err != nil {
 		return nil, err
 	}
-	return w.object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name).set("spec", fields("replicas", w.workers(v),
+	return w.objectOf(of, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet").set("spec", fields("replicas", w.workers(v),
 		"leaderWorkerTemplate", fields("size", v.Nodes, "restartPolicy", "RecreateGroupOnPodRestart",
 			"leaderTemplate", leader, "workerTemplate", follower))), nil
 }
@@ -203,7 +184,8 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 		// Loading and compiling take up to an hour for the largest models.
 		container.set("startupProbe", probe(10, 360)).set("readinessProbe", probe(10, 3)).set("livenessProbe", probe(20, 6))
 	}
-	meta := fields("labels", w.labels(at.Values, unit, at.leads()))
+	of := poolPart(at.Values, unit)
+	meta := fields("labels", w.labels(of).setIf(at.leads(), servesLabel, w.partName(of)))
 	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
 	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
 	spec := fields("containers", []*mapping{container}, "volumes", volumes)
@@ -251,64 +233,46 @@ func (w *writer) podEnvironment(at *slot) []*mapping {
 	}
 	out = append(out, w.variables(at)...)
 	if at.exchanges() { // other pods reach it by its address
-		out = append(out, fields("name", sideChannelHost, "valueFrom", fields("fieldRef", fields("fieldPath", "status.podIP"))))
+		out = append(out, podField(sideChannelHost, "status.podIP"))
 	}
 	return out
 }
 
-// service is the address of some pods.
-func (w *writer) service(name string, pods *mapping) *mapping {
-	return w.object("v1", "Service", name).set("spec", fields("selector", pods,
-		"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")}))
-}
-
-// kubernetesRouter is the router of a unit. The routers of vLLM and SGLang find the pods by
-// their labels and need permission to list them; trtllm-serve has a list of services.
+// kubernetesRouter is the router of a unit. The routers of vLLM and SGLang find the pods by their labels and need permission to list
+// them; trtllm-serve has a list of services.
 func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
-	name := w.unitName(unit)
-	label := fields("app", name+"-router")
-	pool := func(r deployment.Role) string { return name + "-" + string(r) }
+	of := part{unit, routerComponent}
 	var out []*mapping
 	container := fields("name", "router")
-	spec := fields("serviceAccountName", name+"-router", "containers", []*mapping{container})
+	spec := fields()
 	if w.hasRouter() {
-		command := w.routerStart().Add("--service-discovery", "--service-discovery-port", strconv.Itoa(w.Site.Port),
-			"--prefill-selector", "serves="+pool(deployment.Prefill), "--decode-selector", "serves="+pool(deployment.Decode))
+		command := append(w.routerStart(), w.discovery(unit)...)
 		shell := w.routerShell(command.Add(listen(w.Site.Port)...))
-		container.set("image", routerImage).set("command", shell[:1]).set("args", shell[1:])
-		out = append(out, w.finder(name+"-router")...)
+		container.set("image", routerImage).set("command", shell[:1]).set("args", shell[1:]).
+			set("env", []*mapping{podField(namespaceVariable, "metadata.namespace")})
+		spec.set("serviceAccountName", w.partName(of)).set("containers", []*mapping{container})
+		out = w.finder(of)
 	} else {
-		url := func(r deployment.Role) []string { return []string{fmt.Sprintf("%s:%d", pool(r), w.Site.Port)} }
-		text, err := encode("", routingYAML(w.Site.Port, url(deployment.Prefill), url(deployment.Decode)))
+		urls := map[deployment.Role][]string{}
+		for i := range w.pools { // each worker's Service has the name of its Deployment
+			p := poolPart(&w.pools[i], unit)
+			urls[w.pools[i].Role] = []string{fmt.Sprintf("%s:%d", w.partName(p), w.Site.Port)}
+			out = append(out, w.objectOf(p, "v1", "Service").set("spec", w.address(w.serving(p))))
+		}
+		text, err := encode("", routingYAML(w.Site.Port, urls[deployment.Prefill], urls[deployment.Decode]))
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, w.object("v1", "ConfigMap", name+"-router").set("data", fields("disagg_config.yaml", string(text))))
-		container.set("image", w.image(&w.pools[0])).set("command", []string{"trtllm-serve"}).set("args", []string{"disaggregated", "-c", configHome + "disagg_config.yaml"})
-		container.set("volumeMounts", []*mapping{fields("name", "config", "mountPath", configHome)})
-		spec = fields("containers", []*mapping{container}, "volumes", []*mapping{fields("name", "config", "configMap", fields("name", name+"-router"))})
+		out = append(out, w.objectOf(of, "v1", "ConfigMap").set("data", fields("disagg_config.yaml", string(text))))
+		container.set("image", w.image(&w.pools[0])).set("command", []string{"trtllm-serve"}).
+			set("args", []string{"disaggregated", "-c", configHome + "disagg_config.yaml"}).
+			set("volumeMounts", []*mapping{fields("name", "config", "mountPath", configHome)})
+		spec.set("containers", []*mapping{container}).
+			set("volumes", []*mapping{fields("name", "config", "configMap", fields("name", w.partName(of)))})
 	}
 	container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
-	return append(
-		out,
-		w.object("apps/v1", "Deployment", name+"-router").set("spec", fields("replicas", 1, "selector", fields("matchLabels", label),
-			"template", fields("metadata", fields("labels", label), "spec", spec))),
-		w.service(name, label),
-	), nil
-}
-
-// finder allows a router to list pods.
-func (w *writer) finder(name string) []*mapping {
-	subject := fields("kind", "ServiceAccount", "name", name)
-	subject.setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
-	return []*mapping{
-		w.object("v1", "ServiceAccount", name),
-		w.object("rbac.authorization.k8s.io/v1", "Role", name).set("rules", []*mapping{
-			fields("apiGroups", []string{""}, "resources", []string{"pods"}, "verbs", []string{"get", "list", "watch"}),
-		}),
-		w.object("rbac.authorization.k8s.io/v1", "RoleBinding", name).set("subjects", []*mapping{subject}).
-			set("roleRef", fields("apiGroup", "rbac.authorization.k8s.io", "kind", "Role", "name", name)),
-	}
+	return append(out, w.objectOf(of, "apps/v1", "Deployment").set("spec", fields("replicas", 1,
+		"selector", fields("matchLabels", w.selector(of)), "template", fields("metadata", fields("labels", w.labels(of)), "spec", spec)))), nil
 }
 
 // autoscaler scales on the predicted number of requests per worker. Only aggregated workers
@@ -320,7 +284,7 @@ func (w *writer) autoscaler() *mapping {
 		return nil
 	}
 	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.name).set("spec", fields(
-		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.name),
+		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.partName(poolPart(v, 0))),
 		"minReplicas", 1, "maxReplicas", v.Workers,
 		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
 			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(max(1, w.carried())))))},

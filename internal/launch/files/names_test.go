@@ -52,15 +52,10 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// TestNodeSelectors: pools on different GPUs select their nodes; pools on the same do not.
+// TestNodeSelectors: every pool selects nodes with its GPUs, or the user is told that their label is not known.
 func TestNodeSelectors(t *testing.T) {
 	p := planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{1, 32}, prefill(1, tp(2)), decode(2, tp(4)))
 	manifests := []string{"kubernetes/deploy.yaml", "k8s_deploy.yaml", "llm-d/values.yaml"}
-	for _, path := range manifests {
-		if text := texts(t, p)[path]; strings.Contains(text, "nodeSelector") {
-			t.Errorf("%s selects nodes of one kind:\n%s", path, text)
-		}
-	}
 	for system, want := range map[string][2]string{
 		"b200_sxm": {"nvidia.com/gpu.product: NVIDIA-B200\n", ""},
 		"rtx_4090": {"", "# Add a nodeSelector to the prefill pods: no label of nodes with rtx_4090 is known.\n"},

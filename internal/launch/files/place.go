@@ -194,13 +194,6 @@ const sideChannelHost = "VLLM_NIXL_SIDE_CHANNEL_HOST"
 // exchanges reports whether a worker of vLLM sends or receives KV blocks.
 func (s *slot) exchanges() bool { return s.Engine == launch.VLLM && s.Role != deployment.Both }
 
-// onNodes keeps the pods of a pool on nodes with its devices, unless all pools have the same
-// devices, or their label is not known.
-func (w *writer) onNodes(pod *mapping, v *launch.Values) *mapping {
-	key, value := productLabel(v.Device)
-	return pod.setIf(w.mixed() && value != "", "nodeSelector", fields(key, value))
-}
-
 // mixed reports whether the pools run on different devices.
 func (w *writer) mixed() bool { return w.pools[0].Device.Name != w.pools[len(w.pools)-1].Device.Name }
 
@@ -209,7 +202,7 @@ func (w *writer) selectorHint() string {
 	var out strings.Builder
 	for i := range w.pools {
 		v := &w.pools[i]
-		if _, value := productLabel(v.Device); w.mixed() && value == "" {
+		if _, value := productLabel(v.Device); value == "" {
 			out.WriteString(comment("Add a nodeSelector to the %s pods: no label of nodes with %s is known.", roleName(v.Role), v.Device.Name))
 		}
 	}
