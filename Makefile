@@ -1,4 +1,4 @@
-# Targets: build test kills check every-model api-check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test kills check every-model api-check lint fmt bench cover mutate fuzz data data-check web site release release-check vuln cluster clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -202,6 +202,12 @@ playground: ## the engine of the page without a server, bin/playground, for "pli
 .PHONY: playground-check
 playground-check: build playground ## the page without a server answers in Chromium with the digits of the program, and is small
 	go -C tools test -count 1 -tags playground -run TestPlayground ./browser
+
+# PLANS is a regular expression; CLUSTER has other flags, such as -source lws=FOLDER.
+PLANS ?= .
+.PHONY: cluster
+cluster: build ## the files of a matrix of plans in a real control plane with real controllers: PLANS=vllm tries some; builds them once
+	go -C tools run ./cluster -plimsoll ../bin/plimsoll -plans '$(PLANS)' $(CLUSTER)
 
 .PHONY: clean
 clean:

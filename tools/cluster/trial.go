@@ -1,0 +1,413 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// lab runs trials in a control plane.
+type lab struct {
+	*plane
+	kubelet *kubelet
+	program string // plimsoll
+	say     func(format string, args ...any)
+}
+
+// result is what came of one target of a plan.
+type result struct {
+	target, plan string
+	objects      int
+	accepted     bool
+	started      time.Duration // until all pods were ready; 0 if that was not tried
+	tried        []string      // what else was tried
+	problems     []string
+}
+
+func (r *result) problem(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(r.problems, text) {
+		r.problems = append(r.problems, text)
+	}
+}
+
+// patience is how long a state may need that controllers reach by themselves; most need three seconds.
+const patience = 45 * time.Second
+
+// until waits until a condition holds. It says what was missing at the end.
+func until(ctx context.Context, limit time.Duration, holds func() (missing string, err error)) (string, error) {
+	end := time.Now().Add(limit)
+	for {
+		missing, err := holds()
+		if err != nil || missing == "" || time.Now().After(end) {
+			return missing, err
+		}
+		select {
+		case <-ctx.Done():
+			return missing, ctx.Err()
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+}
+
+// inNamespace runs f in a namespace of its own on nodes of its own, and removes both.
+func (l *lab) inNamespace(ctx context.Context, ns string, nodes []node, f func() error) (err error) {
+	space := object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": ns}}
+	if _, err := l.apply(ctx, "", space); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.clean(ctx, space)) }()
+	if err := l.kubelet.add(ctx, nodes); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return fmt.Errorf("%s: %w", ns, err)
+	}
+	return nil
+}
+
+// clean removes a namespace, then all nodes and volumes.
+func (l *lab) clean(ctx context.Context, space object) error {
+	if err := l.remove(ctx, space); err != nil {
+		return err
+	}
+	missing, err := until(ctx, 2*patience, func() (string, error) {
+		_, err := l.get(ctx, "v1", "Namespace", "", name(space))
+		if r := (*refusal)(nil); errors.As(err, &r) && r.status == http.StatusNotFound {
+			return "", nil
+		}
+		return "namespace " + name(space) + " does not go", err
+	})
+	if err == nil && missing != "" {
+		err = errors.New(missing)
+	}
+	for _, kind := range []string{"Node", "PersistentVolume"} {
+		all, e := l.list(ctx, "v1", kind, "", "")
+		err = errors.Join(err, e)
+		for _, o := range all {
+			err = errors.Join(err, l.remove(ctx, o))
+		}
+	}
+	return err
+}
+
+// applyAll applies objects as one file.
+func (l *lab) applyAll(ctx context.Context, r *result, ns string, objects []object) {
+	r.accepted = true
+	for _, o := range objects {
+		r.objects++
+		warnings, err := l.apply(ctx, ns, o)
+		if err != nil {
+			r.accepted = false
+			r.problem("%s %s refused: %v", text(o, "kind"), name(o), err)
+		}
+		for _, w := range warnings {
+			r.problem("%s %s: %s", text(o, "kind"), name(o), w)
+		}
+	}
+}
+
+// kubernetes tries the plain objects of a plan.
+func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, error) {
+	deploy := filepath.Join(dir, "deploy")
+	objects, err := readObjects(filepath.Join(deploy, "kubernetes", "deploy.yaml"))
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	r := &result{target: "kubernetes", plan: p.name}
+	results := []*result{r}
+	nodes := nodesFor(p.system, devices(objects, kinds[p.system].resource))
+	err = l.inNamespace(ctx, p.name, nodes, func() error {
+		begun := time.Now()
+		l.applyAll(ctx, r, p.name, objects)
+		missing, err := until(ctx, patience, func() (string, error) { return l.unready(ctx, p.name) })
+		if err != nil {
+			return err
+		}
+		if missing == "" {
+			r.started = time.Since(begun)
+		} else {
+			r.problem("not started: %s", missing)
+		}
+		if err := errors.Join(l.checkEvents(ctx, r, p.name), l.checkPlaces(ctx, r, p)); err != nil {
+			return err
+		}
+		for _, also := range []string{"kubernetes/hpa.yaml", "keda/scaledobject.yaml", "k8s_bench.yaml", "planner/configmap.yaml"} {
+			more, err := l.also(ctx, p, deploy, also)
+			if err != nil {
+				return err
+			}
+			results = append(results, more...)
+		}
+		if r.started == 0 {
+			return nil // nothing to serve, scale or roll out
+		}
+		return errors.Join(l.checkServices(ctx, r, p.name), l.scale(ctx, r, p.name), l.rollout(ctx, r, p.name))
+	})
+	if err != nil {
+		return results, err
+	}
+	return results, l.quota(ctx, r, p, objects, nodes)
+}
+
+// also applies a file that belongs to the objects that run.
+func (l *lab) also(ctx context.Context, p *plan, deploy, file string) ([]*result, error) {
+	objects, err := readObjects(filepath.Join(deploy, filepath.FromSlash(file)))
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	r := &result{target: file, plan: p.name}
+	for _, o := range objects {
+		if _, err := l.path(ctx, text(o, "apiVersion"), text(o, "kind"), "", ""); err != nil {
+			return nil, nil //nolint:nilerr // its controller is not part of this run
+		}
+	}
+	l.applyAll(ctx, r, p.name, objects)
+	return []*result{r}, nil
+}
+
+// workloads are the objects of a namespace that give pods and are not made by another.
+func (l *lab) workloads(ctx context.Context, ns string) ([]object, error) {
+	out, err := l.list(ctx, "apps/v1", "Deployment", ns, "")
+	if err != nil {
+		return nil, err
+	}
+	if sets, err := l.list(ctx, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", ns, ""); err == nil {
+		out = append(out, sets...)
+	}
+	return slices.DeleteFunc(out, func(o object) bool { return at(o, "metadata", "ownerReferences") != nil }), nil
+}
+
+// unready says which workloads of a namespace have not all replicas updated and ready, and what their pods wait for.
+func (l *lab) unready(ctx context.Context, ns string) (string, error) {
+	workloads, err := l.workloads(ctx, ns)
+	if err != nil {
+		return "", err
+	}
+	if len(workloads) == 0 {
+		return "no workload", nil
+	}
+	var missing []string
+	for _, o := range workloads {
+		want := number(o, "spec", "replicas")
+		ready, updated, all := number(o, "status", "readyReplicas"), number(o, "status", "updatedReplicas"), number(o, "status", "replicas")
+		seen := text(o, "kind") == "LeaderWorkerSet" || number(o, "status", "observedGeneration") == number(o, "metadata", "generation")
+		if !seen || ready != want || updated != want || all != want {
+			missing = append(missing, fmt.Sprintf("%s has %d of %d", name(o), min(ready, updated), want))
+		}
+	}
+	if len(missing) == 0 {
+		return "", nil
+	}
+	reasons, err := l.reasons(ctx, ns)
+	return strings.Join(append(shorten(missing), reasons...), "; "), err
+}
+
+// reasons are why pods of a namespace are not ready, each once.
+func (l *lab) reasons(ctx context.Context, ns string) ([]string, error) {
+	pods, err := l.list(ctx, "v1", "Pod", ns, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	add := func(why string) {
+		if why != "" && !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	for _, pod := range pods {
+		for _, c := range list(pod, "status", "conditions") {
+			if text(c, "type") == "PodScheduled" && text(c, "status") == "False" {
+				add(text(c, "message"))
+			}
+		}
+	}
+	for _, why := range l.kubelet.why(ns) {
+		add(why)
+	}
+	slices.Sort(out)
+	return shorten(out), nil
+}
+
+// shorten keeps the first few of a list.
+func shorten(all []string) []string {
+	const most = 3
+	if len(all) <= most {
+		return all
+	}
+	return append(slices.Clone(all[:most]), fmt.Sprintf("and %d more", len(all)-most))
+}
+
+// checkEvents reports warnings of controllers. That pods wait for nodes or volumes passes, and the end result shows whether it did; the metrics of
+// pods are served by an adapter that is not part of this.
+func (l *lab) checkEvents(ctx context.Context, r *result, ns string) error {
+	events, err := l.list(ctx, "v1", "Event", ns, "")
+	if err != nil {
+		return err
+	}
+	passing := []string{"FailedScheduling", "FailedBinding", "ProvisioningFailed", "FailedGetPodsMetric", "FailedComputeMetricsReplicas"}
+	for _, e := range events {
+		if reason := text(e, "reason"); text(e, "type") == "Warning" && !slices.Contains(passing, reason) {
+			r.problem("event %s of %s: %s", reason, text(e, "involvedObject", "kind"), text(e, "message"))
+		}
+	}
+	return nil
+}
+
+// checkPlaces reports pods with devices that landed on another product.
+func (l *lab) checkPlaces(ctx context.Context, r *result, p *plan) error {
+	nodes, err := l.list(ctx, "v1", "Node", "", "")
+	if err != nil {
+		return err
+	}
+	product := map[string]string{}
+	for _, n := range nodes {
+		product[name(n)] = text(n, "metadata", "labels", "product")
+	}
+	pods, err := l.list(ctx, "v1", "Pod", p.name, "")
+	if err != nil {
+		return err
+	}
+	wrong, all := 0, 0
+	for _, pod := range pods {
+		for _, c := range list(pod, "spec", "containers") {
+			if on := product[text(pod, "spec", "nodeName")]; at(c, "resources", "limits", kinds[p.system].resource) != nil && on != "" {
+				all++
+				if on != p.system {
+					wrong++
+				}
+			}
+		}
+	}
+	if wrong > 0 {
+		r.problem("%d of %d engine pods are on another device", wrong, all)
+	}
+	return nil
+}
+
+// checkServices reports Services without endpoints.
+func (l *lab) checkServices(ctx context.Context, r *result, ns string) error {
+	services, err := l.list(ctx, "v1", "Service", ns, "")
+	if err != nil {
+		return err
+	}
+	for _, s := range services {
+		missing, err := until(ctx, 5*time.Second, func() (string, error) {
+			ends, err := l.kubelet.endpoints(ctx, ns, name(s))
+			if len(ends) == 0 {
+				return "Service " + name(s) + " has no endpoint", err
+			}
+			return "", err
+		})
+		if err != nil {
+			return err
+		}
+		if missing != "" {
+			r.problem("%s", missing)
+		}
+	}
+	return nil
+}
+
+// scale takes every workload of several replicas to one and back.
+func (l *lab) scale(ctx context.Context, r *result, ns string) error {
+	workloads, err := l.workloads(ctx, ns)
+	if err != nil {
+		return err
+	}
+	scaled := false
+	for _, o := range workloads {
+		want := number(o, "spec", "replicas")
+		if want < 2 {
+			continue
+		}
+		scaled = true
+		for _, replicas := range []int{1, want} {
+			if err := l.merge(ctx, o, "/scale", object{"spec": object{"replicas": replicas}}); err != nil {
+				return err
+			}
+			missing, err := until(ctx, patience, func() (string, error) { return l.unready(ctx, ns) })
+			if err != nil {
+				return err
+			}
+			if missing != "" {
+				r.problem("scaled to %d: %s", replicas, missing)
+				return nil
+			}
+		}
+	}
+	if scaled {
+		r.tried = append(r.tried, "scaled")
+	}
+	return nil
+}
+
+// rollout changes the pods of every workload, as kubectl rollout restart does, where no device is free.
+func (l *lab) rollout(ctx context.Context, r *result, ns string) error {
+	workloads, err := l.workloads(ctx, ns)
+	if err != nil {
+		return err
+	}
+	for _, o := range workloads {
+		change := object{"metadata": object{"annotations": object{"kubectl.kubernetes.io/restartedAt": time.Now().UTC().Format(time.RFC3339)}}}
+		spec := object{"template": change}
+		if text(o, "kind") == "LeaderWorkerSet" {
+			templates := object{"workerTemplate": change}
+			if at(o, "spec", "leaderWorkerTemplate", "leaderTemplate") != nil {
+				templates["leaderTemplate"] = change
+			}
+			spec = object{"leaderWorkerTemplate": templates}
+		}
+		if err := l.merge(ctx, o, "", object{"spec": spec}); err != nil {
+			return err
+		}
+	}
+	time.Sleep(time.Second) // until controllers have seen it; a LeaderWorkerSet has no observed generation
+	missing, err := until(ctx, 2*patience, func() (string, error) { return l.unready(ctx, ns) })
+	if err != nil {
+		return err
+	}
+	if missing != "" {
+		r.problem("rollout does not end: %s", missing)
+	} else {
+		r.tried = append(r.tried, "rolled out")
+	}
+	return nil
+}
+
+// quota applies the objects where a quota counts CPU and memory: pods without requests are refused.
+func (l *lab) quota(ctx context.Context, r *result, p *plan, objects []object, nodes []node) error {
+	ns := p.name + "-quota"
+	return l.inNamespace(ctx, ns, nodes, func() error {
+		if _, err := l.apply(ctx, ns, object{
+			"apiVersion": "v1", "kind": "ResourceQuota", "metadata": object{"name": "quota"},
+			"spec": object{"hard": object{"requests.cpu": "100k", "requests.memory": "1000Ti"}},
+		}); err != nil {
+			return err
+		}
+		time.Sleep(time.Second) // until the quota is counted
+		for _, o := range objects {
+			if _, err := l.apply(ctx, ns, o); err != nil {
+				return nil //nolint:nilerr // reported by the first trial
+			}
+		}
+		time.Sleep(3 * time.Second) // until every workload had its pods refused or made
+		q := &result{}
+		if err := l.checkEvents(ctx, q, ns); err != nil {
+			return err
+		}
+		refused := slices.DeleteFunc(q.problems, func(s string) bool { return !strings.Contains(s, "failed quota") })
+		if len(refused) > 0 {
+			_, why, _ := strings.Cut(refused[0], "failed quota: ")
+			r.problem("a quota refuses pods: %s", why)
+		} else {
+			r.tried = append(r.tried, "quota")
+		}
+		return nil
+	})
+}
