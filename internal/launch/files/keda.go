@@ -13,9 +13,12 @@ import (
 // tolerance is the excess over a target that the autoscaler of Kubernetes ignores by default.
 const tolerance = 0.1
 
-// keda is a ScaledObject for the workers of kubernetes/deploy.yaml. Its thresholds are the requests
-// in flight and the use of the KV cache at which the plan's limits are reached, less what the
-// autoscaler tolerates.
+// leastCache is the share of the KV cache in use from which on a worker is scaled by it. Where the limits are reached with less, the
+// cache is not what limits a worker, and one long request would start another.
+const leastCache = 0.2
+
+// keda is a ScaledObject for the workers of kubernetes/deploy.yaml, and what collects the metrics that it asks for. Its thresholds are
+// the requests in flight and the use of the KV cache at which the plan's limits are reached, less what the autoscaler tolerates.
 func (w *writer) keda() ([]launch.File, error) {
 	v := &w.pools[0]
 	metrics, ok := loadMetrics(v)
@@ -29,26 +32,59 @@ func (w *writer) keda() ([]launch.File, error) {
 	case w.carried() == 0:
 		return nil, aside(KEDA, "a worker carries one request at a time within the limits")
 	}
-	label := fmt.Sprintf("{model_name=%q}", w.Site.ServedName)
+	heading := w.heading("Autoscaling by KEDA") +
+		comment("A worker reaches the limits with %d requests in flight.", w.Capacity.Concurrency/v.Workers) +
+		comment("Apply it instead of kubernetes/hpa.yaml, with the address of your Prometheus. %s", monitorHint)
+	if w.Site.Namespace == "" {
+		heading += comment("The queries are for the namespace %q: files --namespace changes them.", w.namespace())
+	}
+	label := fmt.Sprintf("{namespace=%q,model_name=%q}", w.namespace(), w.Site.ServedName)
 	triggers := []*mapping{trigger("in-flight", "sum("+metrics.running+label+") + sum("+metrics.waiting+label+")", strconv.Itoa(w.carried()))}
-	if share := math.Floor(w.Capacity.KV/(1+tolerance)*100) / 100; share > 0 {
+	if share := math.Floor(w.Capacity.KV/(1+tolerance)*100) / 100; share >= leastCache {
 		query := "sum(" + metrics.cache + label + ")"
 		if v.Layout.DP > 1 { // a series for each rank
 			query += " / " + strconv.Itoa(v.Layout.DP)
 		}
 		triggers = append(triggers, trigger("kv-cache", query, strconv.FormatFloat(share, 'f', 2, 64)))
+	} else {
+		heading += comment("The KV cache has no trigger: %.0f %% of it are in use at the limits, and requests in flight reach them first.", w.Capacity.KV*100)
 	}
-	target := fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.partName(poolPart(v, 0)))
-	if v.Nodes > 1 {
-		target = fields("apiVersion", "leaderworkerset.x-k8s.io/v1", "kind", "LeaderWorkerSet", "name", w.partName(poolPart(v, 0)))
-	}
-	object := w.object("keda.sh/v1alpha1", "ScaledObject", w.name).set("spec", fields("scaleTargetRef", target,
-		"minReplicaCount", 1, "maxReplicaCount", v.Workers, "triggers", triggers))
-	heading := w.heading("Autoscaling by KEDA") +
-		fmt.Sprintf("# A worker reaches the limits with %d requests in flight.\n", w.Capacity.Concurrency/v.Workers) +
-		"# Apply it instead of kubernetes/hpa.yaml, with the address of your Prometheus.\n"
-	data, err := encode(heading, object)
+	data, err := encode(heading, w.monitor(), w.object("keda.sh/v1alpha1", "ScaledObject", w.name).set("spec", fields(
+		"scaleTargetRef", w.scaled(), "minReplicaCount", 1, "maxReplicaCount", v.Workers,
+		"advanced", fields("horizontalPodAutoscalerConfig", fields("behavior", scaleBehavior())),
+		// Without metrics there are as many workers as planned, not as few as an empty answer seems to need.
+		"fallback", fields("failureThreshold", 3, "replicas", v.Workers, "behavior", "static"), "triggers", triggers)))
 	return []launch.File{{Path: "keda/scaledobject.yaml", Mode: plainFile, Data: data}}, err
+}
+
+// namespace is where the objects are: kubectl's default unless it was named.
+func (w *writer) namespace() string { return cmp.Or(w.Site.Namespace, "default") }
+
+// scaled is what an autoscaler changes the replicas of.
+func (w *writer) scaled() *mapping {
+	name := w.partName(poolPart(&w.pools[0], 0))
+	if w.pools[0].Nodes > 1 {
+		return fields("apiVersion", "leaderworkerset.x-k8s.io/v1", "kind", "LeaderWorkerSet", "name", name)
+	}
+	return fields("apiVersion", "apps/v1", "kind", "Deployment", "name", name)
+}
+
+// monitor has Prometheus read the metrics of the pods that answer requests, as often as an autoscaler asks for them (15 s:
+// kube-controller-manager, --horizontal-pod-autoscaler-sync-period). Prometheus's operator adds the namespace and the pod to them.
+func (w *writer) monitor() *mapping {
+	of := poolPart(&w.pools[0], 0)
+	return w.objectOf(of, "monitoring.coreos.com/v1", "PodMonitor").set("spec", fields("selector", fields("matchLabels", w.serving(of)),
+		"podMetricsEndpoints", []*mapping{fields("port", "http", "path", "/metrics", "interval", "15s")}))
+}
+
+// monitorHint is about Prometheus's operator, which may read marked monitors only (podMonitorSelector; kube-prometheus-stack: a label
+// with the release's name).
+const monitorHint = "Prometheus has to select the PodMonitor (kube-prometheus-stack: by a label release)."
+
+// scaleBehavior lets workers go slowly, since another takes minutes to load: one at a time, and only if it was not needed for a quarter
+// of an hour. Adding has no such limit.
+func scaleBehavior() *mapping {
+	return fields("scaleDown", fields("stabilizationWindowSeconds", 900, "policies", []*mapping{fields("type", "Pods", "value", 1, "periodSeconds", 300)}))
 }
 
 // carried is how many requests in flight on a worker an autoscaler should aim at: those at the
@@ -58,10 +94,11 @@ func (w *writer) carried() int {
 	return int(float64(n) / float64(w.pools[0].Workers) / (1 + tolerance))
 }
 
-// trigger is a query whose sum over the workers, divided by a threshold, is how many are needed.
+// trigger is a query whose sum over the workers, divided by a threshold, is how many are needed. An empty answer is no zero: metrics
+// are missing.
 func trigger(name, query, threshold string) *mapping {
 	return fields("type", "prometheus", "name", name, "metricType", "AverageValue", "metadata",
-		fields("serverAddress", "http://prometheus-operated.monitoring.svc:9090", "query", query, "threshold", threshold))
+		fields("serverAddress", "http://prometheus-operated.monitoring.svc:9090", "query", query, "threshold", threshold, "ignoreNullValues", "false"))
 }
 
 // engineMetrics are the names of an engine's gauges.

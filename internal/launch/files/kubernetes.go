@@ -49,8 +49,9 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 	files := []launch.File{{Path: "kubernetes/deploy.yaml", Mode: plainFile, Data: data}}
 	if scaler := w.autoscaler(); scaler != nil {
 		heading := w.heading("Optional autoscaling") +
-			"# The target is the predicted number of requests in flight on a worker, less the tenth that the autoscaler\n# tolerates; the metric comes from the engine through a metrics adapter, which may use another name.\n"
-		data, err := encode(heading, scaler)
+			"# The target is the predicted number of requests in flight on a worker, less the tenth that the autoscaler\n# tolerates; the metric comes from the engine through a metrics adapter, which may use another name.\n" +
+			comment(monitorHint)
+		data, err := encode(heading, w.monitor(), scaler)
 		if err != nil {
 			return nil, err
 		}
@@ -279,14 +280,13 @@ func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 // can be scaled independently.
 func (w *writer) autoscaler() *mapping {
 	v := &w.pools[0]
-	metric := map[string]string{launch.VLLM: "vllm:num_requests_running", launch.SGLang: "sglang:num_running_reqs"}[v.Engine]
-	if w.disaggregated() || v.Nodes > 1 || metric == "" || w.Concurrency == 0 {
+	metrics, ok := loadMetrics(v)
+	if !ok || w.disaggregated() || v.Nodes > 1 || w.Concurrency == 0 {
 		return nil
 	}
 	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.name).set("spec", fields(
-		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.partName(poolPart(v, 0))),
-		"minReplicas", 1, "maxReplicas", v.Workers,
-		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
+		"scaleTargetRef", w.scaled(), "minReplicas", 1, "maxReplicas", v.Workers, "behavior", scaleBehavior(),
+		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metrics.running),
 			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(max(1, w.carried())))))},
 	))
 }

@@ -3,6 +3,7 @@ package files_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"io"
@@ -44,7 +45,7 @@ func TestScaled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec := documents(t, all[0])[0]["spec"].(map[string]any)
+		spec := ofKind(t, all[0], "ScaledObject")["spec"].(map[string]any)
 		if got := spec["scaleTargetRef"].(map[string]any)["kind"]; got != c.kind || spec["maxReplicaCount"] != 2 {
 			t.Errorf("%s: scales %v up to %v", name, got, spec["maxReplicaCount"])
 		}
@@ -56,9 +57,135 @@ func TestScaled(t *testing.T) {
 				t.Errorf("%s: threshold %v for a capacity of %g", name, metadata["threshold"], capacity[i])
 			}
 		}
-		for _, want := range append(c.names, `model_name="`+c.p.Deployment.Model) {
+		for _, want := range append(c.names, `namespace="default",model_name="`+c.p.Deployment.Model) {
 			if !strings.Contains(strings.ReplaceAll(string(all[0].Data), `\"`, `"`), want) {
 				t.Errorf("%s: no %q in\n%s", name, want, all[0].Data)
+			}
+		}
+	}
+}
+
+// ofKind is the one document of a file with a kind.
+func ofKind(t *testing.T, f launch.File, kind string) map[string]any {
+	t.Helper()
+	var out map[string]any
+	for _, doc := range documents(t, f) {
+		if doc["kind"] == kind {
+			if out != nil {
+				t.Fatalf("%s: more than one %s", f.Path, kind)
+			}
+			out = doc
+		}
+	}
+	if out == nil {
+		t.Fatalf("%s: no %s", f.Path, kind)
+	}
+	return out
+}
+
+// inside is a value in mappings and lists inside one another.
+func inside(n any, path ...any) any {
+	for _, key := range path {
+		switch v := n.(type) {
+		case map[string]any:
+			name, ok := key.(string)
+			if !ok {
+				return nil
+			}
+			n = v[name]
+		case []any:
+			i, ok := key.(int)
+			if !ok || i >= len(v) {
+				return nil
+			}
+			n = v[i]
+		default:
+			return nil
+		}
+	}
+	return n
+}
+
+// TestScraped: where an autoscaler reads metrics, Prometheus is told to collect them from the pods of what is scaled, the engine has
+// them, and the autoscaler is slow to take workers away.
+func TestScraped(t *testing.T) {
+	checked := 0
+	for name, p := range cases(t) {
+		p.Site.Namespace = "serving"
+		all, _, err := files.Write(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byPath := map[string]launch.File{}
+		for _, f := range all {
+			byPath[f.Path] = f
+		}
+		for path, kind := range map[string]string{"kubernetes/hpa.yaml": "HorizontalPodAutoscaler", "keda/scaledobject.yaml": "ScaledObject"} {
+			f, ok := byPath[path]
+			if !ok {
+				continue
+			}
+			checked++
+			scaler := inside(ofKind(t, f, kind), "spec")
+			behavior := cmp.Or(inside(scaler, "behavior"), inside(scaler, "advanced", "horizontalPodAutoscalerConfig", "behavior"))
+			if window, ok := inside(behavior, "scaleDown", "stabilizationWindowSeconds").(int); !ok || window < 600 {
+				t.Errorf("%s, %s: a worker goes after %d s", name, path, window)
+			}
+			monitor := ofKind(t, f, "PodMonitor")
+			if inside(monitor, "metadata", "namespace") != "serving" {
+				t.Errorf("%s, %s: the monitor is not where the pods are", name, path)
+			}
+			deploy := byPath["kubernetes/deploy.yaml"]
+			var target map[string]any
+			for _, doc := range documents(t, deploy) {
+				if doc["kind"] == inside(scaler, "scaleTargetRef", "kind") && inside(doc, "metadata", "name") == inside(scaler, "scaleTargetRef", "name") {
+					target = doc
+				}
+			}
+			pod := cmp.Or(inside(target, "spec", "template"), inside(target, "spec", "leaderWorkerTemplate", "leaderTemplate"))
+			for key, value := range inside(monitor, "spec", "selector", "matchLabels").(map[string]any) {
+				if got := inside(pod, "metadata", "labels", key); got != value {
+					t.Errorf("%s, %s: the pods of %v have %s=%v, not %v", name, path, inside(scaler, "scaleTargetRef", "name"), key, got, value)
+				}
+			}
+			if port := inside(pod, "spec", "containers", 0, "ports", 0, "name"); port == nil || port != inside(monitor, "spec", "podMetricsEndpoints", 0, "port") {
+				t.Errorf("%s, %s: the monitor reads %v", name, path, inside(monitor, "spec", "podMetricsEndpoints"))
+			}
+			if p.Deployment.Engine.Name == launch.SGLang && !strings.Contains(string(deploy.Data), "--enable-metrics") {
+				t.Errorf("%s, %s: SGLang has no metrics", name, path)
+			}
+		}
+	}
+	if checked < 8 {
+		t.Errorf("only %d autoscalers", checked)
+	}
+}
+
+// TestScaledBlindly: without metrics KEDA keeps the planned workers. Queries see one namespace only, and a cache that is nearly empty at
+// the limits is no reason to scale.
+func TestScaledBlindly(t *testing.T) {
+	for kv, triggers := range map[float64]int{0.62: 2, 0.03: 1, 0.19: 1} {
+		p := planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{64}, both(3, tp(4)))
+		p.Site.Namespace, p.Capacity.KV = "serving", kv
+		all, _, err := files.Write(p, files.KEDA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := inside(ofKind(t, all[0], "ScaledObject"), "spec")
+		if inside(spec, "fallback", "replicas") != 3 || inside(spec, "maxReplicaCount") != 3 {
+			t.Errorf("without metrics: %v", inside(spec, "fallback"))
+		}
+		list := inside(spec, "triggers").([]any)
+		if len(list) != triggers || strings.Contains(string(all[0].Data), "# The KV cache has no trigger") != (triggers == 1) {
+			t.Errorf("%g of the cache in use: %d triggers in\n%s", kv, len(list), all[0].Data)
+		}
+		for _, x := range list {
+			query := inside(x, "metadata", "query").(string)
+			if inside(x, "metadata", "ignoreNullValues") != "false" {
+				t.Errorf("silence is a zero: %v", x)
+			}
+			if series := strings.Count(query, "{"); series == 0 || strings.Count(query, `{namespace="serving",`) != series {
+				t.Errorf("other namespaces count too: %s", query)
 			}
 		}
 	}
