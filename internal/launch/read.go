@@ -74,6 +74,7 @@ type reader struct {
 	starts   map[string]Place // where the text of a config file is
 	budget   *budget
 	profiles map[string]*engine.Profile // by engine
+	invoked  []invocation               // of programs of which the ports are known
 }
 
 // newReader is an empty reader.
@@ -228,6 +229,7 @@ func (r *reader) command(file string, c call, a around) error {
 		return r.budget.nested(line, func() error { return r.script(file, text, line, a) })
 	}
 	c = serving(c, &a)
+	r.invoke(file, c, a)
 	name, by, rest := starts(c)
 	if name == "" {
 		return nil

@@ -106,14 +106,15 @@ func (s *script) config() *expand.Config {
 	return &expand.Config{Env: environment{s}, CmdSubst: s.printed, ProcSubst: func(*syntax.ProcSubst) (string, error) { return "$(file)", nil }}
 }
 
-// opens finds the unset variables of a node that have no default, and reports whether arithmetic depends on one: to a
-// shell it is 0 there.
-func (s *script) opens(n syntax.Node) (arithmetic bool) {
+// opens finds the unset variables of a node that have no default, and reports whether the node has to stay as it is written: where
+// arithmetic depends on one, which to a shell is 0 there, and where it names an element of an array that is not set.
+func (s *script) opens(n syntax.Node) (stays bool) {
 	s.open = nil
 	seen := uint(0) // the end of what was looked at
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.ParamExp:
+			stays = stays || s.unsetElement(n)
 			if n.Param != nil && n.Exp == nil && n.Index == nil && !n.Length && !n.Excl && !strings.ContainsAny(n.Param.Value, "@*#?$!-") {
 				if s.open == nil {
 					s.open = map[string]bool{}
@@ -121,12 +122,22 @@ func (s *script) opens(n syntax.Node) (arithmetic bool) {
 				s.open[n.Param.Value] = true
 			}
 		case *syntax.ArithmExp:
-			arithmetic = arithmetic || n.Pos().Offset() >= seen && s.unset(n.X)
+			stays = stays || n.Pos().Offset() >= seen && s.unset(n.X)
 			seen = max(seen, n.End().Offset())
 		}
 		return true
 	})
-	return arithmetic
+	return stays
+}
+
+// unsetElement reports a numbered element of an array that is not set.
+func (s *script) unsetElement(p *syntax.ParamExp) bool {
+	w, ok := p.Index.(*syntax.Word)
+	if !ok || p.Param == nil || p.Exp != nil || (environment{s}).Get(p.Param.Value).IsSet() {
+		return false
+	}
+	_, isNumber := number(w.Lit())
+	return isNumber
 }
 
 // unset reports whether an expression has a variable without a value.
@@ -231,7 +242,7 @@ func (s *script) words(all ...*syntax.Word) call {
 			continue
 		}
 		if s.opens(w) {
-			out.add(line, strings.Join(strings.Fields(wordText(w)), ""))
+			out.add(line, strings.ReplaceAll(strings.Join(strings.Fields(wordText(w)), ""), `"`, ""))
 			continue
 		}
 		if p := onlyParameter(w); p == "@" || p == "*" {

@@ -71,7 +71,7 @@ func (p *Plan) FilledSite() (Site, error) {
 	s.ModelPath = cmp.Or(s.ModelPath, p.Deployment.Model)
 	err := errors.Join(s.Check(), checkText("model", p.Deployment.Model))
 	s.ServedName = cmp.Or(s.ServedName, p.Deployment.Model)
-	s.Port = cmp.Or(s.Port, 8000)
+	s.Port = cmp.Or(s.Port, DefaultPort(VLLM, Requests))
 	return s, err
 }
 

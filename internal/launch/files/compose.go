@@ -18,8 +18,12 @@ const configHome = "/configs/"
 // compose is a Compose file for each node. The containers share the host's
 // network, so that commands are those of the plain scripts.
 func (w *writer) compose() ([]launch.File, error) {
-	w = w.scripted()
+	one := *w.scripted()
+	w = &one
 	nodes := w.placed()
+	if w.host = requiredIP; len(nodes) == 1 {
+		w.host = func(int) string { return "127.0.0.1" }
+	}
 	files, err := w.configFiles("compose/", nodes)
 	if err != nil {
 		return nil, err
@@ -42,19 +46,18 @@ func (w *writer) compose() ([]launch.File, error) {
 	return byPath(files), nil
 }
 
+// requiredIP is the variable with a node's address: Compose starts nothing without it.
+func requiredIP(node int) string { return fmt.Sprintf("${NODE_%d_IP:?address of node %d}", node, node) }
+
 // composeServices are the workers and routers of a node.
 func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
-	host := nodeIP // as Compose replaces it; a single node is this one
-	if len(nodes) == 1 {
-		host = func(int) string { return "127.0.0.1" }
-	}
 	services := &mapping{}
 	for j := range nodes[i] {
 		at := &nodes[i][j]
 		if at.Engine == launch.MindIE || at.Engine == launch.TRTLLM && (at.Nodes > 1 || w.disaggregated() && len(nodes) > 1) {
 			return nil, cannot(Compose, "%s on several nodes is started by scripts", at.Engine)
 		}
-		service, err := w.composeWorker(at, host(at.home+at.rank))
+		service, err := w.composeWorker(at)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +65,7 @@ func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
 	}
 	for unit := range w.units() {
 		if all := leaders(nodes, unit); all[0].home == i && !w.alone() && (w.hasRouter() || w.disaggregated()) {
-			services.set(fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit, host))
+			services.set(fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit))
 		}
 	}
 	return services, nil
@@ -90,7 +93,7 @@ func serviceName(s *slot, units int) string {
 }
 
 // composeWorker is a service.
-func (w *writer) composeWorker(at *slot, host string) (*mapping, error) {
+func (w *writer) composeWorker(at *slot) (*mapping, error) {
 	command, err := w.command(at, launch.OwnServer, configHome)
 	if err != nil {
 		return nil, err
@@ -106,11 +109,11 @@ func (w *writer) composeWorker(at *slot, host string) (*mapping, error) {
 	for _, e := range w.environment(at) {
 		environment.set(e[0], e[1])
 	}
-	environment.setIf(at.exchanges(), sideChannelHost, host)
+	environment.setIf(at.exchanges(), sideChannelHost, w.nodeAddress(at.home+at.rank))
 	service := composeService(w.image(at.Values), command.InManifest().Strings(), true).set("environment", environment).set("volumes", volumes)
 	composeDevices(service, environment, at)
 	service.setIf(at.leads(), "healthcheck", fields("test", []string{"CMD", "python3", "-c", probeScript(w.workerPort(at))},
-		"interval", "10s", "timeout", "5s", "retries", 3, "start_period", "60m"))
+		"interval", "10s", "timeout", "5s", "retries", 3, "start_period", fmt.Sprintf("%ds", loading)))
 	return service, nil
 }
 
@@ -159,11 +162,11 @@ func ascendDriver() []string {
 }
 
 // composeRouter is the service in front.
-func (w *writer) composeRouter(workers []slot, unit int, host func(int) string) *mapping {
+func (w *writer) composeRouter(workers []slot, unit int) *mapping {
 	if !w.hasRouter() {
 		file := w.routingFile(unit)
 		words := []string{"trtllm-serve", "disaggregated", "-c", configHome + file}
 		return composeService(w.image(&w.pools[0]), words, false).set("volumes", []string{configVolume(file)})
 	}
-	return composeService(routerImage, w.routerShell(w.routerCommand(workers, unit, host)), false)
+	return composeService(routerImage, w.routerShell(w.routerCommand(workers, unit)), false)
 }

@@ -182,13 +182,12 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 		"env", w.podEnvironment(at), "resources", fields("limits", fields(resource(at.Values), at.PerNode)), "volumeMounts", mounts)
 	if at.leads() {
 		container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
-		// Loading and compiling take up to an hour for the largest models.
-		container.set("startupProbe", probe(10, 360)).set("readinessProbe", probe(10, 3)).set("livenessProbe", probe(20, 6))
+		container.set("startupProbe", probe(10, loading/10)).set("readinessProbe", probe(10, 3)).set("livenessProbe", probe(20, 6))
 	}
 	of := poolPart(at.Values, unit)
 	meta := fields("labels", w.labels(of).setIf(at.leads(), servesLabel, w.partName(of)))
 	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
-	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
+	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap(0))))
 	spec := fields("containers", []*mapping{container}, "volumes", volumes)
 	return fields("metadata", meta, "spec", w.onNodes(spec, at.Values)), nil
 }
@@ -248,7 +247,7 @@ func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 	spec := fields()
 	if w.hasRouter() {
 		command := append(w.routerStart(), w.discovery(unit)...)
-		shell := w.routerShell(command.Add(listen(w.Site.Port)...))
+		shell := w.routerShell(command.Add(w.routerFlags(w.Site.Port, 0)...))
 		container.set("image", routerImage).set("command", shell[:1]).set("args", shell[1:]).
 			set("env", []*mapping{podField(namespaceVariable, "metadata.namespace")})
 		spec.set("serviceAccountName", w.partName(of)).set("containers", []*mapping{container})

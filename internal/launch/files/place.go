@@ -150,7 +150,7 @@ func resource(v *launch.Values) string {
 
 // environment are variables of an engine's process: those that make AMD's kernels
 // the engine's (both projects' AMD guides), those of Ascend's guides, and the port at which vLLM's workers
-// exchange KV blocks, one for each data-parallel rank.
+// exchange KV blocks, of which older releases take one for each rank.
 func (w *writer) environment(s *slot) [][2]string {
 	var out [][2]string
 	if s.Device.Vendor == device.AMD {
@@ -171,22 +171,19 @@ func (w *writer) environment(s *slot) [][2]string {
 		out = append(out, [2]string{"TRTLLM_USE_UCX_KVCACHE", "1"})
 	}
 	if s.exchanges() {
-		out = append(out, [2]string{"VLLM_NIXL_SIDE_CHANNEL_PORT", strconv.Itoa(sideChannel + s.serial*w.mostRanks())})
+		out = append(out, [2]string{"VLLM_NIXL_SIDE_CHANNEL_PORT", strconv.Itoa(launch.DefaultPort(launch.VLLM, launch.KVExchange) + s.serial*w.mostDevices())})
 	}
 	return out
 }
 
-// mostRanks is the largest number of data-parallel ranks of a worker.
-func (w *writer) mostRanks() int {
+// mostDevices is the largest number of devices of a worker.
+func (w *writer) mostDevices() int {
 	most := 1
 	for i := range w.pools {
-		most = max(most, w.pools[i].Layout.DP)
+		most = max(most, w.pools[i].Devices)
 	}
 	return most
 }
-
-// sideChannel is the first port of KV exchange; vLLM's own default is 5600.
-const sideChannel = 5600
 
 // sideChannelHost is the variable with the address of this exchange.
 const sideChannelHost = "VLLM_NIXL_SIDE_CHANNEL_HOST"

@@ -17,7 +17,7 @@ func (w *writer) hasRouter() bool { return w.engine() == launch.VLLM || w.engine
 func (w *writer) router(s *script, unit int, workers []slot) {
 	if w.routed(s) {
 		s.add("# Requests go to port %d.", w.Site.Port+unit)
-		s.add("%s &", w.routerCommand(workers, unit, nodeIP).Lines("  "))
+		s.add("%s &", w.routerCommand(workers, unit).Lines("  "))
 	}
 }
 
@@ -52,9 +52,8 @@ func (w *writer) routerStart() launch.Command {
 	return start.Add("--worker-urls")
 }
 
-// routerCommand is the command of a router with a list of workers; host is the address of a
-// node.
-func (w *writer) routerCommand(workers []slot, unit int, host func(node int) string) launch.Command {
+// routerCommand is the command of a router with a list of workers.
+func (w *writer) routerCommand(workers []slot, unit int) launch.Command {
 	if !w.hasRouter() {
 		return launch.Literals("trtllm-serve", "disaggregated", "-c", w.routingFile(unit))
 	}
@@ -64,12 +63,28 @@ func (w *writer) routerCommand(workers []slot, unit int, host func(node int) str
 		if w.disaggregated() {
 			out = out.Add("--" + string(at.Role))
 		}
-		out = append(out, launch.Expansion(fmt.Sprintf("http://%s:%d", host(at.home), w.workerPort(at))))
+		out = append(out, launch.Expansion(fmt.Sprintf("http://%s:%d", w.nodeAddress(at.home), w.workerPort(at))))
 		if at.Engine == launch.SGLang && at.Role == deployment.Prefill {
-			out = out.Add(strconv.Itoa(bootstrap + at.serial))
+			out = out.Add(strconv.Itoa(bootstrap(at.serial)))
 		}
 	}
-	return out.Add(listen(w.Site.Port + unit)...)
+	return out.Add(w.routerFlags(w.Site.Port+unit, unit)...)
+}
+
+// loading is how long an engine may take until it serves: the largest models load and compile for up to an hour. Probes and
+// routers wait so long, in seconds.
+const loading = 3600
+
+// routerFlags are the flags of the routers of vLLM and SGLang for where they listen, and how long they wait for workers. Routers on the same
+// host have ports for Prometheus of their own. By itself vllm-router gives up after 600 s and tells its metrics to its own host alone.
+func (w *writer) routerFlags(port, offset int) []string {
+	program := launch.VLLMRouter
+	if w.engine() == launch.SGLang {
+		program = launch.SGLangRouter
+	}
+	return append(listen(port),
+		"--prometheus-host", "0.0.0.0", "--prometheus-port", strconv.Itoa(launch.DefaultPort(program, launch.Metrics)+offset),
+		"--worker-startup-timeout-secs", strconv.Itoa(loading), "--worker-startup-check-interval", "10")
 }
 
 // routerImage is the image that routers run in: they come from PyPI, since not all of

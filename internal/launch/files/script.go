@@ -47,6 +47,14 @@ func addresses(nodes int, rest string) string {
 // nodeIP is the variable with a node's address.
 func nodeIP(node int) string { return fmt.Sprintf("${NODE_%d_IP}", node) }
 
+// nodeAddress is a node's address in commands.
+func (w *writer) nodeAddress(node int) string {
+	if w.host != nil {
+		return w.host(node)
+	}
+	return nodeIP(node)
+}
+
 // file makes a file of a script.
 func (s *script) file(path string) launch.File {
 	return launch.File{Path: path, Mode: scriptFile, Data: []byte(s.String())}

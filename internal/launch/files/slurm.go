@@ -115,7 +115,7 @@ func (w *writer) slurmRouter(s *script, unit int, nodes [][]slot) {
 	if !w.routed(s) {
 		return
 	}
-	command := w.routerCommand(leaders(nodes, unit), unit, nodeIP)
+	command := w.routerCommand(leaders(nodes, unit), unit)
 	if !w.hasRouter() && len(nodes) > 1 {
 		var replace []string
 		for i := range nodes {

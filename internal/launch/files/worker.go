@@ -10,9 +10,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// bootstrap is the first port at which SGLang's prefill workers meet the others; its
-// own default.
-const bootstrap = 8998
+// bootstrap is the port at which a prefill worker of SGLang meets the others.
+func bootstrap(serial int) int { return launch.DefaultPort(launch.SGLang, launch.Bootstrap) + serial }
 
 // workerPort is where a worker's server listens: workers have ports of their own,
 // above those of the routers.
@@ -32,7 +31,7 @@ func (s *slot) bootstrapFlag(offset int) []string {
 	if s.Engine != launch.SGLang || s.Role != deployment.Prefill {
 		return nil
 	}
-	return []string{"--disaggregation-bootstrap-port", strconv.Itoa(bootstrap + offset)}
+	return []string{"--disaggregation-bootstrap-port", strconv.Itoa(bootstrap(offset))}
 }
 
 // command is the command line of a worker's process on a node. Before it stands a
@@ -42,12 +41,13 @@ func (w *writer) command(at *slot, by launch.Program, configs string) (launch.Co
 	out := launch.Literals(at.Command(by, w.Site.ServedName, configs+configFile(at.Role))...)
 	switch {
 	case at.Nodes == 1:
+		out = append(out, w.apart(at)...)
 	case at.Engine == launch.TRTLLM && !at.leads():
 		return nil, nil
 	case at.Engine == launch.TRTLLM:
 		out = append(at.mpirun(), out...)
 	default:
-		flags, err := at.spanning(at.rank, nodeIP(at.home))
+		flags, err := at.spanning(at.rank, w.nodeAddress(at.home))
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +62,23 @@ func (w *writer) command(at *slot, by launch.Program, configs string) (launch.Co
 		out = out.Add(at.bootstrapFlag(at.serial)...)
 	}
 	return out, nil
+}
+
+// rendezvous is the port where the nodes of a worker of SGLang meet.
+const rendezvous = 20000
+
+// apart gives a worker of SGLang whose ranks meet over TCP ports of its own: those it takes by itself, from its port of requests on, overlap
+// with those of the worker at the next one.
+func (w *writer) apart(at *slot) launch.Command {
+	if w.alone() || at.RendezvousPorts() == 0 {
+		return nil
+	}
+	most := 0
+	for i := range w.pools {
+		most = max(most, w.pools[i].RendezvousPorts())
+	}
+	first := rendezvous + most*(1+at.serial) // above those of a worker on several nodes
+	return append(launch.Literals(at.Option("nodes.address")), launch.Expansion(fmt.Sprintf("%s:%d", w.nodeAddress(at.home), first)))
 }
 
 // mpirun starts TensorRT-LLM on all nodes of a worker from the first.
@@ -96,7 +113,7 @@ func (w *writer) process(s *script, at *slot, by launch.Program) error {
 		s.add("%s=%s \\", e[0], e[1])
 	}
 	if at.exchanges() {
-		s.add(`%s="%s" \`, sideChannelHost, nodeIP(at.home+at.rank))
+		s.add(`%s="%s" \`, sideChannelHost, w.nodeAddress(at.home+at.rank))
 	}
 	s.add("%s &", command.Lines("  "))
 	return nil
@@ -124,7 +141,7 @@ func (s *slot) spanning(rank int, address string) (launch.Command, error) {
 	nodes = append(nodes, times(rank, 1)).Add(s.Option("nodes.address"))
 	switch {
 	case s.Engine == launch.SGLang:
-		return append(nodes, launch.Expansion(address+":20000")), nil
+		return append(nodes, launch.Expansion(fmt.Sprintf("%s:%d", address, rendezvous))), nil
 	case s.Engine == launch.VLLM && l.TP*l.PP <= s.PerNode && l.DP > 1 && s.Option("nodes.dp_local") != "":
 		local := l.DP / s.Nodes
 		out := launch.Literals(s.Option("nodes.dp_local"), strconv.Itoa(local), s.Option("nodes.dp_start"))

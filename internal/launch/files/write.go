@@ -137,6 +137,8 @@ type writer struct {
 	name    string   // of objects: "qwen3-32b"
 	targets []Target // that are written
 	alike   int      // units that the files of this one are for too
+	// host is a node's address in commands that are not in a script, nil in scripts, which set variables.
+	host func(node int) string
 }
 
 // newWriter derives the values, and refuses engines that do not run on the devices.

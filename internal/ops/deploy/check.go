@@ -5,11 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -121,9 +117,7 @@ type unsound struct {
 func check(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, made []launch.File) (found []unsound, sound bool, err error) {
 	for _, set := range files.Together(made) {
 		var all []lint.Finding
-		for i := range set.Files {
-			all = append(all, ports(&set.Files[i])...)
-		}
+		all = append(all, ports(&set)...)
 		more, err := read(ctx, w, s, p, set.Files)
 		if err != nil {
 			return nil, false, err
@@ -214,29 +208,47 @@ func tells(p *launch.Plan) bool {
 	return p.Site.ModelPath == "" && p.Loads == nil && d.AsFamily == ""
 }
 
-// listens are the ways to set the ports of a process on a host.
-var listens = regexp.MustCompile(`(--port|--http-port|--disaggregation-bootstrap-port|DYN_SYSTEM_PORT|VLLM_NIXL_SIDE_CHANNEL_PORT)["':,\s=-]+(\d+)`)
-
-// ports are those that two processes of a host would listen on, or that no host has.
-func ports(f *launch.File) []lint.Finding {
-	host := strings.HasSuffix(f.Path, ".sh") || strings.HasSuffix(f.Path, "compose.yaml")
-	if !host || strings.HasPrefix(path.Base(f.Path), "bench") {
+// ports are those that two processes of a host would listen on, with the defaults of the programs, or that no host has. Containers of
+// Kubernetes have hosts of their own.
+func ports(set *files.Set) []lint.Finding {
+	const most = 65535
+	started, err := launch.Processes(set.Files...)
+	if err != nil { // what cannot be read is a finding of lint
 		return nil
 	}
-	const most = 65535
-	taken := map[int]int{}
-	for _, m := range listens.FindAllSubmatch(f.Data, -1) {
-		n, _ := strconv.Atoi(string(m[2]))
-		taken[n]++
+	type place struct {
+		file, host string
+		port       int
 	}
 	var out []lint.Finding
-	for _, n := range slices.Sorted(maps.Keys(taken)) {
-		switch {
-		case n < 1 || n > most:
-			out = append(out, lint.Finding{Severity: lint.SevereError, File: f.Path, Where: "port", What: fmt.Sprintf("%d is not from 1 to %d", n, most)})
-		case taken[n] > 1:
-			out = append(out, lint.Finding{Severity: lint.SevereError, File: f.Path, Where: "port", What: fmt.Sprintf("%d is given to %d processes", n, taken[n])})
+	takers := map[place][]string{}
+	var taken []place // in order
+	for i := range started {
+		p := &started[i]
+		if shared := strings.HasSuffix(p.File, ".sh") || strings.HasSuffix(p.File, ".sbatch") || strings.HasSuffix(p.File, "compose.yaml"); !shared {
+			continue
 		}
+		for _, o := range p.Ports {
+			for n := o.First; n < o.First+o.Count; n++ {
+				at := place{p.File, p.Host, n}
+				if takers[at] == nil {
+					taken = append(taken, at)
+				}
+				takers[at] = append(takers[at], fmt.Sprintf("%s for %s", p.Program, o.Purpose))
+			}
+		}
+	}
+	for _, at := range taken {
+		where := lint.Finding{Severity: lint.SevereError, File: at.file, Where: "port"}
+		switch by := takers[at]; {
+		case at.port < 1 || at.port > most:
+			where.What = fmt.Sprintf("%d is not from 1 to %d", at.port, most)
+		case len(by) > 1:
+			where.What = fmt.Sprintf("%d is given to %d processes: %s", at.port, len(by), strings.Join(by, ", "))
+		default:
+			continue
+		}
+		out = append(out, where)
 	}
 	return out
 }

@@ -32,6 +32,7 @@ python3 -m dynamo.sglang \
   --cuda-graph-bs-decode 1 \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend nixl \
+  --dist-init-addr "${NODE_0_IP}:20023" \
   --disaggregation-bootstrap-port 8998 &
 
 wait -n

@@ -109,6 +109,10 @@ python3 -m sglang_router.launch_router \
   --prefill "http://${NODE_0_IP}:8103" 9001 \
   --decode "http://${NODE_0_IP}:8104" \
   --host 0.0.0.0 \
-  --port 8000 &
+  --port 8000 \
+  --prometheus-host 0.0.0.0 \
+  --prometheus-port 29000 \
+  --worker-startup-timeout-secs 3600 \
+  --worker-startup-check-interval 10 &
 
 wait -n

@@ -26,6 +26,7 @@ python3 -m sglang.launch_server \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend nixl \
   --enable-metrics \
+  --dist-init-addr "${NODE_0_IP}:20023" \
   --host 0.0.0.0 \
   --port 8100 \
   --disaggregation-bootstrap-port 8998 &
@@ -36,6 +37,10 @@ python3 -m sglang_router.launch_router \
   --prefill "http://${NODE_0_IP}:8100" 8998 \
   --decode "http://${NODE_1_IP}:8101" \
   --host 0.0.0.0 \
-  --port 8000 &
+  --port 8000 \
+  --prometheus-host 0.0.0.0 \
+  --prometheus-port 29000 \
+  --worker-startup-timeout-secs 3600 \
+  --worker-startup-check-interval 10 &
 
 wait -n

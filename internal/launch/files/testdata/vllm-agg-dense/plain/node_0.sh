@@ -40,6 +40,10 @@ vllm serve Qwen/Qwen3-32B-FP8 \
 vllm-router \
   --worker-urls "http://${NODE_0_IP}:8100" "http://${NODE_0_IP}:8101" \
   --host 0.0.0.0 \
-  --port 8000 &
+  --port 8000 \
+  --prometheus-host 0.0.0.0 \
+  --prometheus-port 29000 \
+  --worker-startup-timeout-secs 3600 \
+  --worker-startup-check-interval 10 &
 
 wait -n

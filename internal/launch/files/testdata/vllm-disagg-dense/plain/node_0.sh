@@ -26,7 +26,7 @@ vllm serve Qwen/Qwen3-32B-FP8 \
 
 # prefill 1: 1 device
 CUDA_VISIBLE_DEVICES=1 \
-VLLM_NIXL_SIDE_CHANNEL_PORT=5601 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5604 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
@@ -44,7 +44,7 @@ vllm serve Qwen/Qwen3-32B-FP8 \
 
 # prefill 2: 1 device
 CUDA_VISIBLE_DEVICES=2 \
-VLLM_NIXL_SIDE_CHANNEL_PORT=5602 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5608 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
@@ -62,7 +62,7 @@ vllm serve Qwen/Qwen3-32B-FP8 \
 
 # prefill 3: 1 device
 CUDA_VISIBLE_DEVICES=3 \
-VLLM_NIXL_SIDE_CHANNEL_PORT=5603 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5612 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
@@ -80,7 +80,7 @@ vllm serve Qwen/Qwen3-32B-FP8 \
 
 # decode 0: 4 devices
 CUDA_VISIBLE_DEVICES=4,5,6,7 \
-VLLM_NIXL_SIDE_CHANNEL_PORT=5604 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5616 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
@@ -105,6 +105,10 @@ vllm-router \
   --prefill "http://${NODE_0_IP}:8103" \
   --decode "http://${NODE_0_IP}:8104" \
   --host 0.0.0.0 \
-  --port 8000 &
+  --port 8000 \
+  --prometheus-host 0.0.0.0 \
+  --prometheus-port 29000 \
+  --worker-startup-timeout-secs 3600 \
+  --worker-startup-check-interval 10 &
 
 wait -n
