@@ -13,40 +13,12 @@ import (
 	"mvdan.cc/sh/v3/expand"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
-// child is the value of a key in a mapping, nil if there is none.
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return resolved(n.Content[i+1])
-		}
-	}
-	return nil
-}
-
-// scalar is a child's text.
-func scalar(n *yaml.Node, key string) string {
-	if c := child(n, key); c != nil && c.Kind == yaml.ScalarNode {
-		return c.Value
-	}
-	return ""
-}
-
 // isJSON reports a text that is JSON.
 func isJSON(text string) bool { return json.Valid([]byte(text)) }
-
-// textLine is the line on which the text of a node begins.
-func textLine(n *yaml.Node) int {
-	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		return n.Line + 1
-	}
-	return n.Line
-}
 
 // list are the texts of a list, or the words of a text as a shell splits it; a text that is
 // no shell command is split at its blanks.
@@ -56,10 +28,10 @@ func list(n *yaml.Node, b *budget) call {
 	case n == nil:
 	case n.Kind == yaml.SequenceNode:
 		for _, c := range n.Content {
-			out.add(textLine(resolved(c)), resolved(c).Value)
+			out.add(strictyaml.TextLine(strictyaml.Resolved(c)), strictyaml.Resolved(c).Value)
 		}
 	case n.Kind == yaml.ScalarNode:
-		words, err := split(n.Value, textLine(n), b)
+		words, err := split(n.Value, strictyaml.TextLine(n), b)
 		if err != nil {
 			out.add(n.Line, strings.Fields(n.Value)...)
 			return out
@@ -67,14 +39,6 @@ func list(n *yaml.Node, b *budget) call {
 		out = words
 	}
 	return out
-}
-
-// resolved follows an alias.
-func resolved(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode && n.Alias != nil {
-		return n.Alias
-	}
-	return n
 }
 
 // arguments are the words of a command in a manifest, in which "$$" is a "$" and "$(NAME)" a
@@ -125,44 +89,38 @@ type around struct {
 	asked   Place  // where the devices are
 	system  string // the device that the pod selects
 	env     map[string]expand.Variable
+	// container is what runs the command, nil on a host.
+	container *yaml.Node
 }
 
 // at is the settings inside a mapping.
 func (a around) at(n *yaml.Node) around {
-	if k, ok := number(scalar(n, "replicas")); ok {
+	if k, ok := number(strictyaml.Scalar(n, "replicas")); ok {
 		a.count = k
 	}
-	for _, nodes := range []string{scalar(child(n, "multinode"), "nodeCount"), scalar(n, "size")} {
+	for _, nodes := range []string{strictyaml.Scalar(n, "multinode", "nodeCount"), strictyaml.Scalar(n, "size")} {
 		if k, ok := number(nodes); ok { // of Dynamo, and of a LeaderWorkerSet
 			a.nodes = k
 		}
 	}
-	if release, dynamo := imageReleases(scalar(n, "image")); release != "" {
+	if release, dynamo := imageReleases(strictyaml.Scalar(n, "image")); release != "" {
 		a.version, a.dynamo = release, dynamo
 	}
 	a.system = cmp.Or(selected(n), a.system)
-	limits := child(child(n, "resources"), "limits")
+	limits := strictyaml.Child(n, "resources", "limits")
 	for _, resource := range []string{"gpu", "nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend910"} {
-		if k, ok := number(scalar(limits, resource)); ok {
-			a.devices, a.asked = k, Place{Line: child(limits, resource).Line, Flag: resource, Words: []string{strconv.Itoa(k)}}
+		if k, ok := number(strictyaml.Scalar(limits, resource)); ok {
+			a.devices, a.asked = k, Place{Line: strictyaml.Child(limits, resource).Line, Flag: resource, Words: []string{strconv.Itoa(k)}}
 		}
 	}
-	reserved := child(child(child(child(n, "deploy"), "resources"), "reservations"), "devices")
+	reserved := strictyaml.Child(n, "deploy", "resources", "reservations", "devices")
 	if reserved != nil && len(reserved.Content) > 0 {
-		a.devices = items(child(reserved.Content[0], "device_ids"))
-		if k, ok := number(scalar(reserved.Content[0], "count")); ok {
-			a.devices, a.asked = k, Place{Line: child(reserved.Content[0], "count").Line, Flag: "count", Words: []string{strconv.Itoa(k)}}
+		a.devices = len(strictyaml.Items(reserved.Content[0], "device_ids"))
+		if k, ok := number(strictyaml.Scalar(reserved.Content[0], "count")); ok {
+			a.devices, a.asked = k, Place{Line: strictyaml.Child(reserved.Content[0], "count").Line, Flag: "count", Words: []string{strconv.Itoa(k)}}
 		}
 	}
 	return a
-}
-
-// items is the number of elements of a list.
-func items(n *yaml.Node) int {
-	if n == nil || n.Kind != yaml.SequenceNode {
-		return 0
-	}
-	return len(n.Content)
 }
 
 // walk looks for commands in a document.
@@ -181,10 +139,11 @@ func (r *reader) walk(file string, n *yaml.Node, a around) error {
 		return nil
 	}
 	a = r.environment(n, a.at(n))
+	a.container = n
 	if err := r.command(file, r.container(n, a), a); err != nil {
 		return err
 	}
-	if leader := child(n, "leaderTemplate"); leader != nil {
+	if leader := strictyaml.Child(n, "leaderTemplate"); leader != nil {
 		return r.walk(file, leader, a) // the other pods belong to the same worker
 	}
 	for i := 1; i < len(n.Content); i += 2 {
@@ -198,19 +157,19 @@ func (r *reader) walk(file string, n *yaml.Node, a around) error {
 // selected is the device that a pod asks for by its product or accelerator, "" if it does not.
 func selected(n *yaml.Node) string {
 	product := ""
-	spec := child(n, "nodeSelector")
+	spec := strictyaml.Child(n, "nodeSelector")
 	for _, label := range []string{"nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "amd.com/gpu.product-name"} {
-		product = cmp.Or(product, scalar(spec, label))
-		if scalar(n, "key") == label {
-			if values := child(n, "values"); values != nil && len(values.Content) == 1 {
+		product = cmp.Or(product, strictyaml.Scalar(spec, label))
+		if strictyaml.Scalar(n, "key") == label {
+			if values := strictyaml.Child(n, "values"); values != nil && len(values.Content) == 1 {
 				product = cmp.Or(product, values.Content[0].Value)
 			}
 		}
 	}
-	if terms := child(n, "affinity"); terms != nil && product == "" {
+	if terms := strictyaml.Child(n, "affinity"); terms != nil && product == "" {
 		var search func(*yaml.Node)
 		search = func(n *yaml.Node) {
-			if n.Kind == yaml.MappingNode && child(n, "key") != nil && product == "" {
+			if n.Kind == yaml.MappingNode && strictyaml.Child(n, "key") != nil && product == "" {
 				product = selected(n)
 				return
 			}
@@ -233,12 +192,12 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 			own[name] = holding(value)
 		}
 	}
-	if size := scalar(n, "size"); size != "" && child(n, "workerTemplate") != nil { // a LeaderWorkerSet tells its pods
+	if size := strictyaml.Scalar(n, "size"); size != "" && strictyaml.Child(n, "workerTemplate") != nil { // a LeaderWorkerSet tells its pods
 		set("LWS_GROUP_SIZE", size)
 		set("LWS_WORKER_INDEX", "0")
 	}
 	for _, from := range []string{"env", "envs", "environment"} {
-		e := child(n, from)
+		e := strictyaml.Child(n, from)
 		switch {
 		case e == nil:
 		case e.Kind == yaml.MappingNode:
@@ -247,7 +206,7 @@ func (r *reader) environment(n *yaml.Node, a around) around {
 			}
 		case e.Kind == yaml.SequenceNode:
 			for _, item := range e.Content {
-				r.variable(resolved(item), set)
+				r.variable(strictyaml.Resolved(item), set)
 			}
 		}
 	}
@@ -278,17 +237,17 @@ func holding(s string) expand.Variable {
 
 // variable sets one of a list: "NAME=value", a name and a value, or a name and a key of a ConfigMap.
 func (r *reader) variable(item *yaml.Node, set func(name, value string)) {
-	ref := child(child(item, "valueFrom"), "configMapKeyRef")
+	ref := strictyaml.Child(item, "valueFrom", "configMapKeyRef")
 	switch {
 	case item.Kind == yaml.ScalarNode:
 		if name, value, ok := strings.Cut(item.Value, "="); ok {
 			set(name, value)
 		}
-	case child(item, "value") != nil:
-		set(scalar(item, "name"), scalar(item, "value"))
+	case strictyaml.Child(item, "value") != nil:
+		set(strictyaml.Scalar(item, "name"), strictyaml.Scalar(item, "value"))
 	case ref != nil:
-		if text, ok := r.configs[scalar(ref, "key")]; ok {
-			set(scalar(item, "name"), text)
+		if text, ok := r.configs[strictyaml.Scalar(ref, "key")]; ok {
+			set(strictyaml.Scalar(item, "name"), text)
 		}
 	}
 }
@@ -296,12 +255,12 @@ func (r *reader) variable(item *yaml.Node, set func(name, value string)) {
 // container is the command of a container: its own, or that of vLLM's image with its
 // arguments.
 func (r *reader) container(n *yaml.Node, a around) call {
-	start, rest := r.arguments(child(n, "command"), a), r.arguments(child(n, "args"), a)
-	own := strings.Contains(scalar(n, "image"), VLLMImage)
-	out := r.arguments(child(n, "entrypoint"), a)
+	start, rest := r.arguments(strictyaml.Child(n, "command"), a), r.arguments(strictyaml.Child(n, "args"), a)
+	own := strings.Contains(strictyaml.Scalar(n, "image"), VLLMImage)
+	out := r.arguments(strictyaml.Child(n, "entrypoint"), a)
 	bare := len(out.words)+len(start.words) == 0
 	// Compose calls arguments a command.
-	composed := child(n, "entrypoint") == nil && child(n, "services") == nil && len(rest.words) == 0 && len(start.words) > 0 && !isProgram(start.words[0])
+	composed := strictyaml.Child(n, "entrypoint") == nil && strictyaml.Child(n, "services") == nil && len(rest.words) == 0 && len(start.words) > 0 && !isProgram(start.words[0])
 	if own && (bare || composed) {
 		out.add(n.Line, VLLM, "serve")
 	}
@@ -324,7 +283,7 @@ func isShell(word string) bool {
 // isLLMD reports whether a document is values of llm-d's chart.
 func isLLMD(root *yaml.Node) bool {
 	for _, side := range []string{"prefill", "decode"} {
-		if c := child(child(root, side), "containers"); c != nil && len(c.Content) > 0 && scalar(c.Content[0], "modelCommand") == "vllmServe" {
+		if c := strictyaml.Child(root, side, "containers"); c != nil && len(c.Content) > 0 && strictyaml.Scalar(c.Content[0], "modelCommand") == "vllmServe" {
 			return true
 		}
 	}
@@ -333,26 +292,27 @@ func isLLMD(root *yaml.Node) bool {
 
 // llmd reads the values of llm-d's chart, which starts vLLM itself.
 func (r *reader) llmd(file string, root *yaml.Node) error {
-	model := strings.TrimPrefix(scalar(child(root, "modelArtifacts"), "uri"), "hf://")
+	model := strings.TrimPrefix(strictyaml.Scalar(root, "modelArtifacts", "uri"), "hf://")
 	for _, side := range []string{"prefill", "decode"} {
-		pool := child(root, side)
-		containers := child(pool, "containers")
+		pool := strictyaml.Child(root, side)
+		containers := strictyaml.Child(pool, "containers")
 		if containers == nil || len(containers.Content) == 0 {
 			continue
 		}
-		if scalar(containers.Content[0], "modelCommand") != "vllmServe" { // a command of its own
+		if strictyaml.Scalar(containers.Content[0], "modelCommand") != "vllmServe" { // a command of its own
 			if err := r.walk(file, pool, around{count: 1}); err != nil {
 				return err
 			}
 			continue
 		}
-		count, _ := number(cmp.Or(scalar(pool, "replicas"), "1"))
+		count, _ := number(cmp.Or(strictyaml.Scalar(pool, "replicas"), "1"))
 		of := containers.Content[0]
 		around := r.environment(of, around{count: count}.at(of))
 		var words call
 		words.add(of.Line, VLLM, "serve", model)
-		words.join(r.arguments(child(of, "args"), around))
-		words.divided(child(pool, "parallelism"), [2]string{"tensor", "--tensor-parallel-size"}, [2]string{"data", "--data-parallel-size"})
+		words.join(r.arguments(strictyaml.Child(of, "args"), around))
+		words.divided(strictyaml.Child(pool, "parallelism"), [2]string{"tensor", "--tensor-parallel-size"}, [2]string{"data", "--data-parallel-size"})
+		around.container = of
 		if err := r.command(file, words, around); err != nil {
 			return err
 		}
@@ -388,34 +348,35 @@ func deviceOf(product string) string {
 // kserve reads the workers of an LLMInferenceService. KServe's templates start vLLM with the model
 // and its layout; other flags are in a variable that a shell splits.
 func (r *reader) kserve(file string, spec *yaml.Node) error {
-	model := strings.TrimPrefix(scalar(child(spec, "model"), "uri"), "hf://")
-	for _, pool := range []*yaml.Node{child(spec, "prefill"), spec} {
-		containers := child(child(pool, "template"), "containers")
+	model := strings.TrimPrefix(strictyaml.Scalar(spec, "model", "uri"), "hf://")
+	for _, pool := range []*yaml.Node{strictyaml.Child(spec, "prefill"), spec} {
+		containers := strictyaml.Child(pool, "template", "containers")
 		if containers == nil || len(containers.Content) == 0 {
 			continue
 		}
 		main := containers.Content[0]
-		count, _ := number(cmp.Or(scalar(pool, "replicas"), "1"))
+		count, _ := number(cmp.Or(strictyaml.Scalar(pool, "replicas"), "1"))
 		a := around{count: count}
-		layout := child(pool, "parallelism")
-		data, _ := number(scalar(layout, "data"))
-		if local, ok := number(scalar(layout, "dataLocal")); ok && local > 0 {
+		layout := strictyaml.Child(pool, "parallelism")
+		data, _ := number(strictyaml.Scalar(layout, "data"))
+		if local, ok := number(strictyaml.Scalar(layout, "dataLocal")); ok && local > 0 {
 			a.nodes = max(1, data/local)
 		}
 		a = a.at(main)
+		a.container = main
 		var words call
 		words.add(main.Line, VLLM, "serve", model)
-		words.join(r.arguments(child(main, "args"), a))
-		if env := child(main, "env"); env != nil {
+		words.join(r.arguments(strictyaml.Child(main, "args"), a))
+		if env := strictyaml.Child(main, "env"); env != nil {
 			for _, e := range env.Content {
-				if scalar(e, "name") == "VLLM_ADDITIONAL_ARGS" {
-					words.join(r.arguments(child(e, "value"), a))
+				if strictyaml.Scalar(e, "name") == "VLLM_ADDITIONAL_ARGS" {
+					words.join(r.arguments(strictyaml.Child(e, "value"), a))
 				}
 			}
 		}
 		words.divided(layout, [2]string{"tensor", "--tensor-parallel-size"}, [2]string{"pipeline", "--pipeline-parallel-size"},
 			[2]string{"data", "--data-parallel-size"}, [2]string{"dataLocal", "--data-parallel-size-local"})
-		if n := child(layout, "expert"); n != nil && n.Value == "true" {
+		if n := strictyaml.Child(layout, "expert"); n != nil && n.Value == "true" {
 			words.add(n.Line, "--enable-expert-parallel")
 		}
 		if err := r.command(file, words, a); err != nil {
@@ -428,7 +389,7 @@ func (r *reader) kserve(file string, spec *yaml.Node) error {
 // divided adds the flags of sizes that charts and controllers have keys for.
 func (c *call) divided(layout *yaml.Node, flags ...[2]string) {
 	for _, f := range flags {
-		if n := child(layout, f[0]); n != nil && n.Kind == yaml.ScalarNode && n.Value != "" {
+		if n := strictyaml.Child(layout, f[0]); n != nil && n.Kind == yaml.ScalarNode && n.Value != "" {
 			c.add(n.Line, f[1], n.Value)
 		}
 	}
@@ -436,9 +397,9 @@ func (c *call) divided(layout *yaml.Node, flags ...[2]string) {
 
 // skypilot reads the commands of a service or task of SkyPilot, which every replica runs.
 func (r *reader) skypilot(file string, root *yaml.Node) error {
-	service, run := child(root, "service"), child(root, "run")
-	count, _ := number(cmp.Or(scalar(service, "replicas"), scalar(child(service, "replica_policy"), "min_replicas")))
+	service, run := strictyaml.Child(root, "service"), strictyaml.Child(root, "run")
+	count, _ := number(cmp.Or(strictyaml.Scalar(service, "replicas"), strictyaml.Scalar(service, "replica_policy", "min_replicas")))
 	a := around{count: max(1, count)}
-	a.version, a.dynamo = imageReleases(strings.TrimPrefix(scalar(child(root, "resources"), "image_id"), "docker:"))
-	return r.script(file, run.Value, textLine(run), r.environment(root, a))
+	a.version, a.dynamo = imageReleases(strings.TrimPrefix(strictyaml.Scalar(root, "resources", "image_id"), "docker:"))
+	return r.script(file, run.Value, strictyaml.TextLine(run), r.environment(root, a))
 }

@@ -261,8 +261,8 @@ func (c *invocation) key(name string) string {
 	if err != nil || len(all) == 0 {
 		return ""
 	}
-	for _, n := range []*yaml.Node{all[0], child(all[0], "ServerConfig")} {
-		if text := scalar(n, name); text != "" {
+	for _, n := range []*yaml.Node{all[0], strictyaml.Child(all[0], "ServerConfig")} {
+		if text := strictyaml.Scalar(n, name); text != "" {
 			return text
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/launch/objects"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -28,8 +29,20 @@ type Found struct {
 	Input, Output, Prefix, Copies, Batch int
 	Launches                             []Launch
 	Problems                             []Problem
+	// Runs are all commands, also of other programs than engines, and Objects what manifests describe.
+	Runs    []Run
+	Objects []objects.Object
 	// Missing are referenced config files that are missing.
 	Missing []string
+}
+
+// Run is a command that files run, whichever program it starts.
+type Run struct {
+	File  string
+	Line  int
+	Words []string
+	// In is the container of a manifest that runs it, nil on a host.
+	In *yaml.Node
 }
 
 // ErrNoLaunch is part of errors about files that start no engine.
@@ -70,6 +83,8 @@ type reader struct {
 	launches []Launch
 	configs  map[string]string // config files by name
 	problems []Problem
+	runs     []Run
+	objects  []objects.Object
 	missing  []string
 	starts   map[string]Place // where the text of a config file is
 	budget   *budget
@@ -115,14 +130,15 @@ func (r *reader) file(f File) error {
 // documents reads the documents of a file: ConfigMaps first, as others name their keys.
 func (r *reader) documents(f File, all []*yaml.Node) error {
 	for _, root := range all {
-		if data := child(root, "data"); data != nil && scalar(root, "kind") == "ConfigMap" {
+		if data := strictyaml.Child(root, "data"); data != nil && strictyaml.Scalar(root, "kind") == "ConfigMap" {
 			for i := 0; i+1 < len(data.Content); i += 2 {
 				r.configs[data.Content[i].Value] = data.Content[i+1].Value
-				r.starts[data.Content[i].Value] = Place{File: f.Path, Line: textLine(data.Content[i+1])}
+				r.starts[data.Content[i].Value] = Place{File: f.Path, Line: strictyaml.TextLine(data.Content[i+1])}
 			}
 		}
 	}
 	for _, root := range all {
+		r.objects = append(r.objects, objects.Read(f.Path, root)...)
 		if err := r.document(f, root); err != nil {
 			return err
 		}
@@ -138,13 +154,13 @@ func (r *reader) document(f File, root *yaml.Node) error {
 		name := path.Base(f.Path)
 		r.configs[name], r.starts[name] = string(f.Data), Place{File: f.Path, Line: 1}
 		return nil
-	case scalar(root, "kind") == "ConfigMap":
+	case strictyaml.Scalar(root, "kind") == "ConfigMap":
 		return nil
 	case isLLMD(root):
 		return r.llmd(f.Path, root)
-	case scalar(root, "kind") == "LLMInferenceService":
-		return r.kserve(f.Path, child(root, "spec"))
-	case child(root, "resources") != nil && child(root, "run") != nil:
+	case strictyaml.Scalar(root, "kind") == "LLMInferenceService":
+		return r.kserve(f.Path, strictyaml.Child(root, "spec"))
+	case strictyaml.Child(root, "resources") != nil && strictyaml.Child(root, "run") != nil:
 		return r.skypilot(f.Path, root)
 	}
 	return r.walk(f.Path, root, around{count: 1})
@@ -153,7 +169,7 @@ func (r *reader) document(f File, root *yaml.Node) error {
 // isSettings reports the settings of TensorRT-LLM, or flags of another engine.
 func isSettings(root *yaml.Node) bool {
 	return slices.ContainsFunc([]string{"tensor_parallel_size", "max_num_tokens", "kv_cache_config", "tensor-parallel-size", "model-path"}, func(key string) bool {
-		return child(root, key) != nil
+		return strictyaml.Child(root, key) != nil
 	})
 }
 
@@ -193,7 +209,7 @@ func (r *reader) hereDocument(file string, d document, a around) {
 		if d.file != "" {
 			r.configs[path.Base(d.file)], r.starts[path.Base(d.file)] = d.text, Place{File: file, Line: d.line}
 		}
-		if child(all[0], "kind") != nil || child(all[0], "services") != nil {
+		if strictyaml.Child(all[0], "kind") != nil || strictyaml.Child(all[0], "services") != nil {
 			_ = r.budget.nested(d.line, func() error { return r.documents(File{Path: file, Data: []byte(d.text)}, all) })
 		}
 	default:
@@ -227,6 +243,9 @@ func (r *reader) command(file string, c call, a around) error {
 	a = dockerRun(c, a)
 	if text, line, ok := inner(c); ok {
 		return r.budget.nested(line, func() error { return r.script(file, text, line, a) })
+	}
+	if len(c.words) > 0 {
+		r.runs = append(r.runs, Run{File: file, Line: c.lines[0], Words: c.words, In: a.container})
 	}
 	c = serving(c, &a)
 	r.invoke(file, c, a)
@@ -332,7 +351,7 @@ func (r *reader) found() (*Found, error) {
 	if len(r.launches) == 0 {
 		return nil, ErrNoLaunch
 	}
-	out := &Found{Launches: r.launches, Problems: r.problems, Missing: r.missing}
+	out := &Found{Launches: r.launches, Problems: r.problems, Missing: r.missing, Runs: r.runs, Objects: r.objects}
 	d := &out.Deployment
 	n := r.note
 	if n == nil {

@@ -28,7 +28,7 @@ func (l *Launch) readConfig(text string, at Place, b *budget) ([]Problem, error)
 // readFlags reads a mapping of flags.
 func (l *Launch) readFlags(n *yaml.Node, at Place, b *budget) (problems []Problem) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		flag, value := "--"+n.Content[i].Value, resolved(n.Content[i+1])
+		flag, value := "--"+n.Content[i].Value, strictyaml.Resolved(n.Content[i+1])
 		if key := keyOf(l.profile, flag); key != "" && l.given[key] {
 			continue
 		}
@@ -60,7 +60,7 @@ func (l *Launch) readFlags(n *yaml.Node, at Place, b *budget) (problems []Proble
 // readMapping reads a mapping and those inside it.
 func (l *Launch) readMapping(prefix string, n *yaml.Node, at Place, b *budget) (problems []Problem) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, value := prefix+n.Content[i].Value, resolved(n.Content[i+1])
+		name, value := prefix+n.Content[i].Value, strictyaml.Resolved(n.Content[i+1])
 		l.keys = append(l.keys, name)
 		l.places[name] = Place{File: at.File, Line: at.Line + n.Content[i].Line - 1, Flag: name}
 		if value.Kind == yaml.ScalarNode {

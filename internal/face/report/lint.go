@@ -155,5 +155,8 @@ func Rules(w io.Writer, all []lint.Rule) {
 			fixed = ", corrected by --fix"
 		}
 		fmt.Fprintf(w, "%s %s (%s%s)\n  %s\n  %s\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
+		if r.Source != "" {
+			fmt.Fprintf(w, "  Source: %s.\n", r.Source)
+		}
 	}
 }

@@ -36,6 +36,10 @@ func rulesPage(w io.Writer) {
 		if r.Fixed {
 			fixed = "yes"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s %s |\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend)
+		source := ""
+		if r.Source != "" {
+			source = " Source: " + r.Source + "."
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s %s%s |\n", r.Code, r.Title, r.Severity, fixed, r.Why, r.Mend, source)
 	}
 }

@@ -153,6 +153,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	x.flags()
+	x.cluster()
 	if x.stage == nil || !x.resolve() {
 		x.sort()
 		return session.Finish(ctx, x.out, nil)
@@ -161,6 +162,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err := x.predict(ctx); err != nil {
 		return nil, err
 	}
+	x.ended()
 	if err := x.improve(ctx); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type Rule struct {
 	// Why says what happens, and Mend what to do.
 	Why  string `json:"why"`
 	Mend string `json:"mend"`
+	// Source is where it is written, for what is not a matter of the engine's flags.
+	Source string `json:"source,omitempty"`
 }
 
 //go:embed rules.yaml

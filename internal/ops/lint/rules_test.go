@@ -28,6 +28,34 @@ func cases() map[string]broken {
 	note := func(formats string) string {
 		return "#!/bin/sh\n# plimsoll: {\"system\":\"h200_sxm\",\"engine\":\"vllm\",\"formats\":" + formats + ",\"input\":100,\"output\":10,\"copies\":1}\nvllm serve Qwen/Qwen3-8B\n"
 	}
+	// Manifests with an engine: a Deployment with one device, a group over two nodes, and either beside other objects.
+	engineOf := func(pod, container, more string) string {
+		return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: engine}\nspec: {replicas: 4, template: {spec: {" + pod + "containers: [{name: engine, image: 'vllm/vllm-openai:v0.24.0', " +
+			container + "args: [Qwen/Qwen3-8B], resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n" + more
+	}
+	group := func(meta, pod, container, more string) string {
+		return "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: engine" + meta + "}\nspec: {leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: {" + pod +
+			"containers: [{name: engine, image: 'vllm/vllm-openai:v0.24.0', " + container + "args: [Qwen/Qwen3-8B, -tp, '16'], resources: {limits: {nvidia.com/gpu: 8" + more + "}}}]}}}}\n"
+	}
+	beside := func(object string) string { return engineOf("", "", "---\n"+object) }
+	router := func(flags string) string {
+		return beside("kind: Deployment\nmetadata: {name: router}\nspec: {template: {spec: {serviceAccountName: finder, containers: [{name: router, image: 'router:1', command: [vllm-router, " + flags +
+			"]}]}}}\n---\nkind: RoleBinding\nmetadata: {name: finder}\nsubjects: [{kind: ServiceAccount, name: finder}]\n")
+	}
+	scaled := func(trigger, more string) string {
+		return beside("kind: ScaledObject\nmetadata: {name: engine, namespace: models}\nspec: {triggers: [{type: prometheus, metadata: {" + trigger + "}}]}\n" + more)
+	}
+	client := func(host string) string {
+		return beside("kind: Service\nmetadata: {name: engine-http}\n---\nkind: Job\nmetadata: {name: bench}\nspec: {template: {spec: {containers: [{name: bench, image: 'bench:1', args: [--url, 'http://" +
+			host + ":8000/v1']}]}}}\n")
+	}
+	composed := func(address string) string {
+		return "services: {engine: {image: 'vllm/vllm-openai:v0.24.0', command: [Qwen/Qwen3-8B, --host, '" + address + "']}}\n"
+	}
+	const shared = "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}], "
+	mounted := func(resources string) string {
+		return "kind: Pod\nmetadata: {name: engine}\nspec: {" + shared + "containers: [{name: engine, image: 'vllm/vllm-openai:v0.24.0', args: [Qwen/Qwen3-8B], volumeMounts: [{name: shm}], resources: {" + resources + "}}]}\n"
+	}
 	limited := func(ms float64) lint.Request {
 		return lint.Request{Limits: workload.Limits{TPOT: units.Seconds(ms / 1e3)}}
 	}
@@ -83,6 +111,43 @@ func cases() map[string]broken {
 			broken: `vllm serve Qwen/Qwen3-8B --speculative-config '{"method":"draft_model","num_speculative_tokens":3}'`,
 			mended: `vllm serve Qwen/Qwen3-8B --speculative-config '{"method":"ngram","num_speculative_tokens":3}'`,
 		},
+		"PL050": {
+			file("pod.yaml"), group("", "", "", "") + "---\nkind: Service\nmetadata: {name: engine}\n",
+			group("", "", "", "") + "---\nkind: Service\nmetadata: {name: engine-http}\n",
+		},
+		"PL051": {file("pod.yaml"), router("--service-discovery"), router("--service-discovery, --service-discovery-namespace, models")},
+		"PL053": {
+			file("pod.yaml"), engineOf("", "startupProbe: {periodSeconds: 10, failureThreshold: 360}, ", "---\n") + "kind: Pod\nspec: {containers: [{command: [vllm-router, --worker-urls, 'http://engine:8000']}]}\n",
+			engineOf("", "startupProbe: {periodSeconds: 10, failureThreshold: 360}, ", "---\n") +
+				"kind: Pod\nspec: {containers: [{command: [vllm-router, --worker-urls, 'http://engine:8000', --worker-startup-timeout-secs, '3600']}]}\n",
+		},
+		"PL054": {file("pod.yaml"), client("engine"), client("engine-http")},
+		"PL055": {
+			file("pod.yaml"), beside("kind: ConfigMap\ndata: {c.yaml: \"apiVersion: llm-d.ai/v1\\nkind: EndpointPickerConfig\\n\"}\n"),
+			beside("kind: ConfigMap\ndata: {c.yaml: \"apiVersion: llm-d.ai/v1alpha1\\nkind: EndpointPickerConfig\\n\"}\n"),
+		},
+		"PL056": {file("compose.yaml"), composed("${NODE_0_IP}"), composed("${NODE_0_IP:?}")},
+		"PL060": {file("pod.yaml"), engineOf("", "", ""), engineOf("nodeSelector: {nvidia.com/gpu.product: NVIDIA-H200}, ", "", "")},
+		"PL061": {file("pod.yaml"), mounted("requests: {cpu: 8}"), mounted("requests: {cpu: 8}, limits: {memory: 128Gi}")},
+		"PL062": {file("pod.yaml"), beside("kind: Pod\nspec: {containers: [{image: 'registry:5000/router'}]}\n"), beside("kind: Pod\nspec: {containers: [{image: 'registry:5000/router:v1'}]}\n")},
+		"PL063": {
+			file("pod.yaml"), beside("kind: Pod\nspec: {containers: [{command: [bash, -c, 'pip install -q vllm-router==0.1.16 && exec vllm-router']}]}\n"),
+			beside("kind: Pod\nspec: {containers: [{command: [bash, -c, 'exec vllm-router']}]}\n"),
+		},
+		"PL064": {
+			file("pod.yaml"), group("", "", "", ", rdma/ib: 8"),
+			group("", "", "securityContext: {capabilities: {add: [IPC_LOCK]}}, ", ", rdma/ib: 8"),
+		},
+		"PL065": {file("pod.yaml"), group("", "", "", ""), group(", annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: rack}", "", "", "")},
+		"PL066": {file("pod.yaml"), strings.Replace(engineOf("", "", ""), "replicas: 4", "replicas: 3", 1), engineOf("", "", "")},
+		"PL067": {lint.Request{Files: []string{"pod.yaml"}, Output: 8000}, engineOf("", "", ""), engineOf("terminationGracePeriodSeconds: 3600, ", "", "")},
+		"PL068": {file("pod.yaml"), engineOf("", "securityContext: {privileged: true}, ", ""), engineOf("", "securityContext: {privileged: false}, ", "")},
+		"PL070": {
+			file("pod.yaml"), scaled("query: up", ""),
+			scaled("query: up", "---\nkind: PodMonitor\nmetadata: {name: engine}\n"),
+		},
+		"PL071": {file("pod.yaml"), scaled("query: 'sum(vllm:num_requests_running)'", ""), scaled(`query: 'sum(vllm:num_requests_running{namespace="models"})'`, "")},
+		"PL072": {file("pod.yaml"), scaled("query: up", ""), scaled(`query: up, ignoreNullValues: "false"`, "")},
 		"PL040": {lint.Request{Concurrency: 9}, "vllm serve Qwen/Qwen3-8B --max-num-seqs 8", "vllm serve Qwen/Qwen3-8B --max-num-seqs 9"},
 		"PL041": {limited(10), "vllm serve Qwen/Qwen3-8B --max-num-seqs 256", "vllm serve Qwen/Qwen3-8B --max-num-seqs 4"},
 		"PL042": {limited(0), "vllm serve Qwen/Qwen3-8B --max-num-seqs 16", "vllm serve Qwen/Qwen3-8B --max-num-seqs 1"},
@@ -100,7 +165,7 @@ func (b *broken) answer(t *testing.T, code, text string) *lint.Response {
 	if code != "PL019" && r.System == "" {
 		r.System = "h200_sxm"
 	}
-	r.Static = code != "PL041" && code != "PL042"
+	r.Static = code != "PL041" && code != "PL042" && code != "PL067"
 	if code == "PL042" { // a limit just above what is predicted
 		free := linted(t, lint.Request{Command: b.broken, System: r.System})
 		r.Limits.TPOT = units.Seconds(free.Prediction.Result.TPOT.Mean * 1.001)
@@ -197,6 +262,9 @@ func TestRuleTable(t *testing.T) {
 		if r.Code <= last || len(r.Code) != 5 || r.Name == "" || r.Title == "" || r.Why == "" || r.Mend == "" ||
 			!slices.Contains([]lint.Severity{lint.SevereError, lint.SevereWarning, lint.SevereHint}, r.Severity) {
 			t.Errorf("%+v after %s", r, last)
+		}
+		if r.Code >= "PL050" && r.Source == "" {
+			t.Errorf("%s has no source", r.Code)
 		}
 		last = r.Code
 		if got := lint.RuleOf(r.Code); got == nil || *got != r {
