@@ -87,9 +87,12 @@ const (
 	tokenSecret = "hf-token-secret"
 )
 
-// cacheStorage is the size of this volume: the checkpoints and a quarter more for what lies beside weights (tokenizers, EAGLE-3 heads,
-// parts of a download), in steps of 50 GiB.
-func (w *writer) cacheStorage() string {
+// cacheStorage is the size of this volume.
+func (w *writer) cacheStorage() string { return fmt.Sprintf("%dGi", w.cacheGiB()) }
+
+// cacheGiB are the checkpoints and a quarter more for what lies beside weights (tokenizers, EAGLE-3 heads, parts of a download), in steps
+// of 50 GiB.
+func (w *writer) cacheGiB() int {
 	const room, step = 1.25, 50 * units.GiB
 	var sum units.Bytes
 	seen := map[string]bool{}
@@ -99,7 +102,7 @@ func (w *writer) cacheStorage() string {
 			sum += v.Stored
 		}
 	}
-	return fmt.Sprintf("%dGi", int(math.Ceil(room*float64(sum)/float64(step)))*int(step/units.GiB))
+	return int(math.Ceil(room*float64(sum)/float64(step))) * int(step/units.GiB)
 }
 
 // sharedObjects are the claim of the volume with the weights, shared by all nodes, and a ConfigMap with TensorRT-LLM's config files.

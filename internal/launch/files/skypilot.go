@@ -42,7 +42,8 @@ func (w *writer) skypilot() ([]launch.File, error) {
 		return nil, err
 	}
 	root := fields("service", fields("readiness_probe", fields("path", "/health", "initial_delay_seconds", 3600), "replicas", w.replicas()),
-		"resources", fields("accelerators", fmt.Sprintf("%s:%d", kind, devices[0]), "image_id", "docker:"+w.image(&w.pools[0]), "ports", w.Site.Port))
+		"resources", fields("accelerators", fmt.Sprintf("%s:%d", kind, devices[0]), "image_id", "docker:"+w.image(&w.pools[0]),
+			"disk_size", skypilotSystem+w.cacheGiB()).setIf(len(nodes) > 1, "network_tier", "best").set("ports", w.Site.Port))
 	root.setIf(len(nodes) > 1, "num_nodes", len(nodes)).set("secrets", fields("HF_TOKEN", ""))
 	mounts := fields()
 	for _, f := range files {
@@ -58,6 +59,10 @@ func (w *writer) skypilot() ([]launch.File, error) {
 	data, err := encode(heading, root)
 	return byPath(append(files, launch.File{Path: "skypilot/service.yaml", Mode: plainFile, Data: data})), err
 }
+
+// skypilotSystem are the GiB of a node's disk for all but the weights: as much as SkyPilot gives a node that loads none (docs,
+// resources.disk_size). An engine's image has 10 to 30.
+const skypilotSystem = 256
 
 // skypilotConfigs are the config files of TensorRT-LLM for one replica.
 func (w *writer) skypilotConfigs(one *writer, nodes [][]slot) ([]launch.File, error) {

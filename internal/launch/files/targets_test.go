@@ -376,6 +376,33 @@ func TestPlanner(t *testing.T) {
 	}
 }
 
+// TestSkyPilotNodes: the disk of a node holds the checkpoint beside what SkyPilot gives it otherwise, several nodes have the network that
+// the figures assume, and a replica may load as long as elsewhere.
+func TestSkyPilotNodes(t *testing.T) {
+	for model, least := range map[string]int{"Qwen/Qwen3-32B": 61, "deepseek-ai/DeepSeek-V3": 641} { // GiB of the checkpoints
+		for _, devices := range []int{8, 16} {
+			layout := tp(devices)
+			if model != "Qwen/Qwen3-32B" {
+				layout = wide(devices)
+			}
+			all, _, err := files.Write(planned(t, "vllm", "0.24.0", model, "h200_sxm", []int{64}, both(1, layout)), files.SkyPilot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			service := documents(t, all[0])[0]
+			if disk, ok := inside(service, "resources", "disk_size").(int); !ok || disk < 256+least {
+				t.Errorf("%s: a disk of %v", model, inside(service, "resources", "disk_size"))
+			}
+			if tier := inside(service, "resources", "network_tier"); (tier == "best") != (devices > 8) {
+				t.Errorf("%d devices: network %v", devices, tier)
+			}
+			if wait := inside(service, "service", "readiness_probe", "initial_delay_seconds"); wait != 3600 {
+				t.Errorf("a replica has %v s to load", wait)
+			}
+		}
+	}
+}
+
 // TestOneReplica: a service of SkyPilot repeats units, and its replicas are whole.
 func TestOneReplica(t *testing.T) {
 	p := planned(t, "vllm", "0.24.0", "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{1, 64}, prefill(1, parallel.Layout{Devices: 8, TP: 8}), decode(1, wide(16)))
