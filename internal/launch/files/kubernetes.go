@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// kubernetes are plain objects: a Deployment for each pool, or a LeaderWorkerSet
-// where a worker needs several nodes, a Service for each, and for a disaggregated
-// deployment a router for each unit.
+// kubernetes are plain objects: a Deployment for each pool, or a LeaderWorkerSet where a worker needs several nodes, a router for each
+// unit of several workers, and one Service as the entrance.
 func (w *writer) kubernetes() ([]launch.File, error) {
 	for i := range w.pools {
 		if v := &w.pools[i]; v.Engine == launch.MindIE || v.Engine == launch.TRTLLM && v.Nodes > 1 {
@@ -27,11 +27,11 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 	for unit := range w.units() {
 		for i := range w.pools {
 			v := &w.pools[i]
-			object, err := w.workload(v, unit)
+			objects, err := w.workload(v, unit)
 			if err != nil {
 				return nil, err
 			}
-			documents = append(documents, object)
+			documents = append(documents, objects...)
 		}
 		if w.fronted() {
 			more, err := w.kubernetesRouter(unit)
@@ -144,60 +144,80 @@ func (w *writer) variables(at *slot) []*mapping {
 	return out
 }
 
-// workload is what starts the pods of a pool.
-func (w *writer) workload(v *launch.Values, unit int) (*mapping, error) {
-	at := slot{Values: v, unit: unit}
+// workload is what starts the pods of a pool, and how many of them may be taken away.
+func (w *writer) workload(v *launch.Values, unit int) ([]*mapping, error) {
 	of := poolPart(v, unit)
-	leader, err := w.pod(&at, unit)
+	leader, err := w.pod(&slot{Values: v, unit: unit})
 	if err != nil {
 		return nil, err
 	}
+	// The devices are all taken: a new worker has none before an old one ends.
+	rolling := fields("maxSurge", 0, "maxUnavailable", 1)
 	if v.Nodes == 1 {
-		return w.objectOf(of, "apps/v1", "Deployment").set("spec", fields("replicas", w.workers(v),
-			"selector", fields("matchLabels", w.selector(of)), "template", leader)), nil
+		spec := fields("replicas", w.workers(v), "strategy", fields("type", "RollingUpdate", "rollingUpdate", rolling),
+			"progressDeadlineSeconds", loading+w.grace(), "selector", fields("matchLabels", w.selector(of)), "template", leader)
+		return []*mapping{w.objectOf(of, "apps/v1", "Deployment").set("spec", spec), w.disruption(of)}, nil
 	}
-	at.rank = 1
-	follower, err := w.pod(&at, unit)
+	follower, err := w.pod(&slot{Values: v, unit: unit, rank: 1})
 	if err != nil {
 		return nil, err
 	}
-	return w.objectOf(of, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet").set("spec", fields("replicas", w.workers(v),
+	spec := fields("replicas", w.workers(v), "rolloutStrategy", fields("type", "RollingUpdate", "rollingUpdateConfiguration", rolling),
 		"leaderWorkerTemplate", fields("size", v.Nodes, "restartPolicy", "RecreateGroupOnPodRestart",
-			"leaderTemplate", leader, "workerTemplate", follower))), nil
+			"leaderTemplate", leader, "workerTemplate", follower))
+	return []*mapping{w.objectOf(of, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet").set("spec", spec), w.disruption(of)}, nil
 }
 
 // pod is the template of a worker's pod on its first node or another.
-func (w *writer) pod(at *slot, unit int) (*mapping, error) {
+func (w *writer) pod(at *slot) (*mapping, error) {
+	of := poolPart(at.Values, at.unit)
+	container, err := w.engineContainer(at)
+	if err != nil {
+		return nil, err
+	}
+	volumes := []*mapping{
+		fields("name", "cache", "persistentVolumeClaim", fields("claimName", cacheClaim)),
+		fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", gibibytes(sharedMemory))),
+	}
+	if at.Engine == launch.TRTLLM {
+		volumes = append(volumes, w.configMapVolume())
+	}
+	meta := fields("labels", w.labels(of).setIf(at.leads(), servesLabel, w.partName(of)))
+	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
+	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap(0))))
+	spec := fields("automountServiceAccountToken", false, "terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container}, "volumes", volumes)
+	// Workers of one size are spread over nodes. Those of several are not: small ones on every node would leave no room for a large one.
+	spec.setIf(at.Role == deployment.Both && at.Nodes == 1 && w.workers(at.Values) > 1, "topologySpreadConstraints", w.spread(of))
+	return fields("metadata", meta, "spec", w.onNodes(spec, at.Values)), nil
+}
+
+// engineContainer is the engine on a worker's first node or another.
+func (w *writer) engineContainer(at *slot) (*mapping, error) {
 	command, err := w.podCommand(at)
 	if err != nil {
 		return nil, err
 	}
 	mounts := []*mapping{fields("name", "cache", "mountPath", cacheHome), fields("name", "shm", "mountPath", "/dev/shm")}
-	volumes := []*mapping{
-		fields("name", "cache", "persistentVolumeClaim", fields("claimName", cacheClaim)),
-		fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi")),
-	}
 	if at.Engine == launch.TRTLLM {
 		mounts = append(mounts, configMount())
-		volumes = append(volumes, w.configMapVolume())
 	}
 	container := fields("name", "engine", "image", w.image(at.Values), "command", command[:1], "args", command[1:],
-		"env", w.podEnvironment(at), "resources", fields("limits", fields(resource(at.Values), at.PerNode)), "volumeMounts", mounts)
-	if at.leads() {
-		container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
-		container.set("startupProbe", probe(10, loading/10)).set("readinessProbe", probe(10, 3)).set("livenessProbe", probe(20, 6))
+		"env", w.podEnvironment(at), "resources", w.resources(at), "securityContext", contained(at.Values), "volumeMounts", mounts)
+	if !at.leads() {
+		// A follower has no server. It is well as long as it reaches a leader that is, and stays until the leader has answered its requests.
+		return container.set("startupProbe", whileLoading.of(w.leaderProbe())).set("livenessProbe", whileStuck.of(w.leaderProbe())).
+			set("lifecycle", stopAfter(withdrawal+w.drain())), nil
 	}
-	of := poolPart(at.Values, unit)
-	meta := fields("labels", w.labels(of).setIf(at.leads(), servesLabel, w.partName(of)))
-	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
-	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap(0))))
-	spec := fields("containers", []*mapping{container}, "volumes", volumes)
-	return fields("metadata", meta, "spec", w.onNodes(spec, at.Values)), nil
+	return container.set("ports", w.serverPorts()).
+		set("startupProbe", whileLoading.of(get("/health"))).set("readinessProbe", whileBusy.of(get("/health"))).set("livenessProbe", whileStuck.of(get("/health"))).
+		set("lifecycle", stopAfter(withdrawal)), nil
 }
 
-// probe asks the server for its health.
-func probe(period, failures int) *mapping {
-	return fields("httpGet", fields("path", "/health", "port", "http"), "periodSeconds", period, "timeoutSeconds", 5, "failureThreshold", failures)
+// leaderProbe asks the first pod of a group for its health from another, with what every image has.
+func (w *writer) leaderProbe() *mapping {
+	script := fmt.Sprintf("import os, urllib.request; urllib.request.urlopen('http://%%s:%d/health' %% os.environ['LWS_LEADER_ADDRESS'], timeout=%d)",
+		w.Site.Port, answer-1)
+	return fields("exec", fields("command", []string{"python3", "-c", script}))
 }
 
 // podCommand is a worker's command: in a shell where it needs the variables of a
@@ -221,11 +241,17 @@ func (w *writer) podCommand(at *slot) ([]string, error) {
 	case at.Engine == launch.VLLM:
 		command = command.Add(at.Option("nodes.follows"))
 	}
+	if at.Engine == launch.VLLM && engine.Has(at.Engine, drainFlag, at.Version) {
+		command = command.Add(drainFlag, strconv.Itoa(w.drain()))
+	}
 	if at.Nodes == 1 {
 		return command.InManifest().Strings(), nil
 	}
 	return []string{"/bin/bash", "-c", "exec " + command.InManifest().Lines("  ")}, nil
 }
+
+// drainFlag is how long vLLM answers requests after it was asked to end; SGLang and TensorRT-LLM answer them all.
+const drainFlag = "--shutdown-timeout"
 
 // podEnvironment are the variables of a pod.
 func (w *writer) podEnvironment(at *slot) []*mapping {
@@ -239,43 +265,6 @@ func (w *writer) podEnvironment(at *slot) []*mapping {
 		out = append(out, podField(sideChannelHost, "status.podIP"))
 	}
 	return out
-}
-
-// kubernetesRouter is the router of a unit. The routers of vLLM and SGLang find the pods by their labels and need permission to list
-// them; trtllm-serve has a list of services.
-func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
-	of := part{unit, routerComponent}
-	var out []*mapping
-	container := fields("name", "router")
-	spec := fields()
-	if w.hasRouter() {
-		command := append(w.routerStart(), w.discovery(unit)...)
-		shell := w.routerShell(command.Add(w.routerFlags(w.Site.Port, 0)...))
-		container.set("image", routerImage).set("command", shell[:1]).set("args", shell[1:]).
-			set("env", []*mapping{podField(namespaceVariable, "metadata.namespace")})
-		spec.set("serviceAccountName", w.partName(of)).set("containers", []*mapping{container})
-		out = w.finder(of)
-	} else {
-		urls := map[deployment.Role][]string{}
-		for i := range w.pools { // each worker's Service has the name of its Deployment
-			p := poolPart(&w.pools[i], unit)
-			urls[w.pools[i].Role] = []string{fmt.Sprintf("%s:%d", w.partName(p), w.Site.Port)}
-			out = append(out, w.objectOf(p, "v1", "Service").set("spec", w.address(w.serving(p))))
-		}
-		text, err := encode("", routingYAML(w.Site.Port, urls[deployment.Prefill], urls[deployment.Decode]))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, w.objectOf(of, "v1", "ConfigMap").set("data", fields("disagg_config.yaml", string(text))))
-		container.set("image", w.image(&w.pools[0])).set("command", []string{"trtllm-serve"}).
-			set("args", []string{"disaggregated", "-c", configHome + "disagg_config.yaml"}).
-			set("volumeMounts", []*mapping{fields("name", "config", "mountPath", configHome)})
-		spec.set("containers", []*mapping{container}).
-			set("volumes", []*mapping{fields("name", "config", "configMap", fields("name", w.partName(of)))})
-	}
-	container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
-	return append(out, w.objectOf(of, "apps/v1", "Deployment").set("spec", fields("replicas", 1,
-		"selector", fields("matchLabels", w.selector(of)), "template", fields("metadata", fields("labels", w.labels(of)), "spec", spec)))), nil
 }
 
 // autoscaler scales on the predicted number of requests per worker. Only aggregated workers

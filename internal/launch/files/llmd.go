@@ -113,7 +113,7 @@ func (w *writer) llmdSidecar() *mapping {
 	return fields("name", "routing-proxy", "image", "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0",
 		"args", []string{"--port=" + strconv.Itoa(w.Site.Port), "--vllm-port=" + strconv.Itoa(w.decodePort()), "--kv-connector=nixlv2", "--secure-proxy=false"},
 		"ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)},
-		"readinessProbe", probe(10, 3), "restartPolicy", "Always",
+		"readinessProbe", whileBusy.of(get("/health")), "restartPolicy", "Always",
 		"securityContext", fields("allowPrivilegeEscalation", false, "runAsNonRoot", true))
 }
 

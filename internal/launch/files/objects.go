@@ -1,8 +1,7 @@
 package files
 
 import (
-	"strconv"
-
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -71,41 +70,10 @@ func (w *writer) labelled(version, kind, name string, labels *mapping) *mapping 
 	return fields("apiVersion", version, "kind", kind, "metadata", meta)
 }
 
-// address are the selector and the port of a Service.
-func (w *writer) address(pods *mapping) *mapping {
-	return fields("selector", pods, "ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")})
-}
-
-// entrance is the Service that requests of the whole deployment go to: to its routers, of all units, or to the workers if there are none.
-func (w *writer) entrance() *mapping {
-	pods := fields(wholeLabel, w.name, componentLabel, routerComponent)
-	if !w.fronted() {
-		pods = w.serving(poolPart(&w.pools[0], 0))
-	}
-	return w.object("v1", "Service", w.name).set("spec", w.address(pods))
-}
-
-// finder allows a part's pods to list those of their namespace.
-func (w *writer) finder(p part) []*mapping {
-	name := w.partName(p)
-	subject := fields("kind", "ServiceAccount", "name", name).setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
-	return []*mapping{
-		w.objectOf(p, "v1", "ServiceAccount"),
-		w.objectOf(p, "rbac.authorization.k8s.io/v1", "Role").set("rules", []*mapping{
-			fields("apiGroups", []string{""}, "resources", []string{"pods"}, "verbs", []string{"get", "list", "watch"}),
-		}),
-		w.objectOf(p, "rbac.authorization.k8s.io/v1", "RoleBinding").set("subjects", []*mapping{subject}).
-			set("roleRef", fields("apiGroup", "rbac.authorization.k8s.io", "kind", "Role", "name", name)),
-	}
-}
-
 // podField is a variable with a field of the pod itself.
 func podField(name, path string) *mapping {
 	return fields("name", name, "valueFrom", fields("fieldRef", fields("fieldPath", path)))
 }
-
-// fronted reports whether a router stands before the workers of a unit.
-func (w *writer) fronted() bool { return w.disaggregated() }
 
 // onNodes keeps the pods of a pool on nodes with its devices: another kind would take them and be slower or short of memory. Nodes of
 // devices often have a taint that is named after the resource (kubernetes.io, "Taints and Tolerations", nodes with special hardware).
@@ -115,20 +83,43 @@ func (w *writer) onNodes(pod *mapping, v *launch.Values) *mapping {
 		set("tolerations", []*mapping{fields("key", resource(v), "operator", "Exists", "effect", "NoSchedule")})
 }
 
-// discovery are the flags by which the routers of vLLM and SGLang find the pods of a unit, in the router's own namespace: without a
-// namespace they ask for the pods of all.
-func (w *writer) discovery(unit int) launch.Command {
-	out := launch.Literals("--service-discovery", "--service-discovery-port", strconv.Itoa(w.Site.Port), "--service-discovery-namespace")
-	out = append(out, launch.Expansion("${"+namespaceVariable+"}"))
-	for i := range w.pools {
-		v, flag := &w.pools[i], "--selector"
-		if v.Role != deployment.Both {
-			flag = "--" + string(v.Role) + "-selector"
-		}
-		out = out.Add(flag, servesLabel+"="+w.partName(poolPart(v, unit)))
-	}
-	return out
+// spread keeps the pods of a part on different nodes where it can.
+func (w *writer) spread(p part) []*mapping {
+	return []*mapping{fields("maxSkew", 1, "topologyKey", "kubernetes.io/hostname", "whenUnsatisfiable", "ScheduleAnyway",
+		"labelSelector", fields("matchLabels", w.selector(p)))}
 }
 
-// namespaceVariable is the variable of a pod with its namespace.
-const namespaceVariable = "POD_NAMESPACE"
+// disruption lets one pod of a part be evicted at a time.
+func (w *writer) disruption(p part) *mapping {
+	return w.objectOf(p, "policy/v1", "PodDisruptionBudget").set("spec",
+		fields("maxUnavailable", 1, "selector", fields("matchLabels", w.selector(p))))
+}
+
+// of is a probe with this patience.
+func (p patience) of(ask *mapping) *mapping {
+	return ask.set("periodSeconds", p.period).set("timeoutSeconds", answer).set("failureThreshold", p.failures)
+}
+
+// get is a probe that asks a server for a page.
+func get(path string) *mapping { return fields("httpGet", fields("path", path, "port", "http")) }
+
+// stopAfter keeps a container as it is for some seconds after its pod was asked to end (Kubernetes 1.30 and later).
+func stopAfter(seconds int) *mapping {
+	return fields("preStop", fields("sleep", fields("seconds", seconds)))
+}
+
+// contained is the security context of an engine. Images of engines run as root, and those for AMD's devices need calls that the
+// default filter refuses (ROCm's documentation of containers: seccomp=unconfined).
+func contained(v *launch.Values) *mapping {
+	return fields("allowPrivilegeEscalation", false).setIf(v.Device.Vendor == device.NVIDIA, "seccompProfile", fields("type", "RuntimeDefault"))
+}
+
+// restricted and restrictedPod are the security contexts of a container and its pod that pass the Pod Security Standard "restricted".
+func restricted() *mapping {
+	return fields("allowPrivilegeEscalation", false, "capabilities", fields("drop", []string{"ALL"}))
+}
+
+func restrictedPod() *mapping {
+	const nobody = 65534
+	return fields("runAsNonRoot", true, "runAsUser", nobody, "runAsGroup", nobody, "fsGroup", nobody, "seccompProfile", fields("type", "RuntimeDefault"))
+}

@@ -47,9 +47,9 @@ func (w *writer) routerStart() launch.Command {
 		start, split = launch.Literals("python3", "-m", "sglang_router.launch_router"), "--pd-disaggregation"
 	}
 	if w.disaggregated() {
-		return start.Add(split)
+		start = start.Add(split)
 	}
-	return start.Add("--worker-urls")
+	return start
 }
 
 // routerCommand is the command of a router with a list of workers.
@@ -58,6 +58,9 @@ func (w *writer) routerCommand(workers []slot, unit int) launch.Command {
 		return launch.Literals("trtllm-serve", "disaggregated", "-c", w.routingFile(unit))
 	}
 	out := w.routerStart()
+	if !w.disaggregated() {
+		out = out.Add("--worker-urls")
+	}
 	for i := range workers {
 		at := &workers[i]
 		if w.disaggregated() {
@@ -71,20 +74,20 @@ func (w *writer) routerCommand(workers []slot, unit int) launch.Command {
 	return out.Add(w.routerFlags(w.Site.Port+unit, unit)...)
 }
 
-// loading is how long an engine may take until it serves: the largest models load and compile for up to an hour. Probes and
-// routers wait so long, in seconds.
-const loading = 3600
-
 // routerFlags are the flags of the routers of vLLM and SGLang for where they listen, and how long they wait for workers. Routers on the same
 // host have ports for Prometheus of their own. By itself vllm-router gives up after 600 s and tells its metrics to its own host alone.
 func (w *writer) routerFlags(port, offset int) []string {
+	return append(listen(port), "--prometheus-host", "0.0.0.0", "--prometheus-port", strconv.Itoa(w.routerMetrics()+offset),
+		"--worker-startup-timeout-secs", strconv.Itoa(loading), "--worker-startup-check-interval", "10")
+}
+
+// routerMetrics is the port at which a router tells its metrics unless there are others on the host.
+func (w *writer) routerMetrics() int {
 	program := launch.VLLMRouter
 	if w.engine() == launch.SGLang {
 		program = launch.SGLangRouter
 	}
-	return append(listen(port),
-		"--prometheus-host", "0.0.0.0", "--prometheus-port", strconv.Itoa(launch.DefaultPort(program, launch.Metrics)+offset),
-		"--worker-startup-timeout-secs", strconv.Itoa(loading), "--worker-startup-check-interval", "10")
+	return launch.DefaultPort(program, launch.Metrics)
 }
 
 // routerImage is the image that routers run in: they come from PyPI, since not all of

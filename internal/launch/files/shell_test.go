@@ -76,7 +76,7 @@ func lists(n *yaml.Node) (out [][]string, err error) {
 		var words []string
 		for _, c := range n.Content {
 			text := strings.ReplaceAll(c.Value, "$$", "\x00")
-			for _, own := range []string{"$((${LWS_", "${NODE_", "${LWS_", "${HF_TOKEN:-}", "${POD_NAMESPACE}", `"$concurrency"`, `"$((concurrency * 10))"`} {
+			for _, own := range []string{"$((${LWS_", "${NODE_", "${LWS_", "${HF_TOKEN:-}", "$(POD_NAMESPACE)", `"$concurrency"`, `"$((concurrency * 10))"`} {
 				text = strings.ReplaceAll(text, own, strings.ReplaceAll(own, "$", "\x01"))
 			}
 			if strings.Contains(text, "$") {
