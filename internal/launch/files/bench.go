@@ -2,7 +2,6 @@ package files
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,62 +13,45 @@ import (
 const requestsEach = 10
 
 // bench is a load like the predicted one, by aiperf (its command line of 0.13): as a
-// script, and as a job in the cluster.
+// script, and as a job in the cluster where a target has an address there.
 func (w *writer) bench() ([]launch.File, error) {
 	s := newScript(w.heading("Benchmark"))
 	s.add("# pip install aiperf==0.13.0")
 	s.add(`URL="${1:-http://127.0.0.1:%d}"`, w.Site.Port)
-	s.add("for concurrency in ${CONCURRENCY:-%s}; do", strings.Join(w.loads(), " "))
+	s.add("for concurrency in ${CONCURRENCY:-%s}; do", loads(w.Concurrency/w.units())) // the router of one unit has this port
 	s.add("  %s", w.aiperf("$URL").Lines("    "))
 	s.add("done")
+	files := []launch.File{s.file("bench_run.sh")}
 
-	services := w.services()
-	shell := "pip install -q aiperf==0.13.0\nfor concurrency in " + strings.Join(w.loads(), " ") + "; do\n  " +
-		w.aiperf(services[0]).InManifest().Line() + "\ndone\n"
+	asked := w.entranceTargets()
+	if len(asked) == 0 {
+		return files, nil
+	}
+	shell := "pip install -q aiperf==0.13.0\nfor concurrency in " + loads(w.Concurrency) + "; do\n  " +
+		w.aiperf(w.entranceURL(asked[0])).InManifest().Line() + "\ndone\n"
+	// The tokenizer may be as closed as the model.
 	job := w.object("batch/v1", "Job", w.name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
 		"restartPolicy", "Never", "containers", []*mapping{fields("name", "bench", "image", routerImage,
-			"command", []string{"bash", "-euc"}, "args", []string{shell})}))))
-	heading := w.heading("Benchmark in the cluster")
-	if len(services) > 1 {
-		heading += comment("It asks Dynamo's frontend; the service of kubernetes/deploy.yaml is %s.", services[1])
+			"command", []string{"bash", "-euc"}, "args", []string{shell}, "env", []*mapping{tokenField()})}))))
+	heading := w.heading("Benchmark in the cluster") + comment("It asks the Service of target %s.", asked[0])
+	for _, t := range asked[1:] {
+		heading += comment("That of target %s is %s.", t, w.entranceURL(t))
 	}
 	data, err := encode(heading, job)
 	if err != nil {
 		return nil, err
 	}
-	return []launch.File{s.file("bench_run.sh"), {Path: "k8s_bench.yaml", Mode: plainFile, Data: data}}, nil
+	return append(files, launch.File{Path: "k8s_bench.yaml", Mode: plainFile, Data: data}), nil
 }
 
-// services are the addresses that clients of the first unit talk to in a cluster: that of Dynamo's
-// frontend where Dynamo runs the plan, and that of the plain objects where they are written too, or
-// alone.
-func (w *writer) services() []string {
-	url := func(host string, port int) string { return fmt.Sprintf("http://%s:%d", host, port) }
+// loads are the concurrencies to measure: powers of four below the largest, then it.
+func loads(most int) string {
+	most = max(1, most)
 	var out []string
-	if slices.Contains(w.targets, Dynamo) && w.runsDynamo() == nil {
-		out = append(out, url(frontendService(w.unitName(0)), frontendPort))
-	}
-	if len(out) == 0 || slices.Contains(w.targets, Kubernetes) {
-		out = append(out, url(w.name, w.Site.Port))
-	}
-	return out
-}
-
-// loads are the concurrencies to measure: powers of two below the predicted one of
-// a unit, then it.
-func (w *writer) loads() []string {
-	most := max(1, w.Concurrency/w.units())
-	var out []int
 	for n := 1; n < most; n *= 4 {
-		out = append(out, n)
+		out = append(out, strconv.Itoa(n))
 	}
-	out = append(out, most)
-	slices.Sort(out)
-	var text []string
-	for _, n := range out {
-		text = append(text, strconv.Itoa(n))
-	}
-	return text
+	return strings.Join(append(out, strconv.Itoa(most)), " ")
 }
 
 // aiperf is one measurement, in a loop over $concurrency. Prompts differ, so that none is

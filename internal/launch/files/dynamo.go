@@ -2,8 +2,10 @@ package files
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -87,8 +89,7 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 // examples count from it.
 const systemPort = 8081
 
-// dynamoGraphs are the objects that Dynamo's operator makes pods of; since 1.2 it has this version
-// of them.
+// dynamoGraphs are the objects that Dynamo's operator makes pods of, and a Service for the frontends of several units.
 func (w *writer) dynamoGraphs() (launch.File, error) {
 	documents, err := w.sharedObjects()
 	if err != nil {
@@ -96,6 +97,7 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 	}
 	for unit := range w.units() {
 		front := w.graphPart("Frontend", "frontend", 1, fields("containers", []*mapping{fields("name", "main", "image", w.dynamoImage())}))
+		front.setPath([]string{"podTemplate", "metadata", "labels"}, w.frontends())
 		components := []*mapping{front}
 		for i := range w.pools {
 			components = append(components, w.component(&w.pools[i], unit))
@@ -103,9 +105,30 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 		documents = append(documents, w.object("nvidia.com/v1beta1", "DynamoGraphDeployment", w.unitName(unit)).set("spec",
 			fields("backendFramework", w.pools[0].Engine, "components", components)))
 	}
-	data, err := encode(w.heading("Dynamo on Kubernetes, operator 1.2 or later")+w.selectorHint(), documents...)
+	if w.units() > 1 {
+		documents = append(documents, w.object("v1", "Service", frontendService(w.name)).set("spec", fields("selector", w.frontends(),
+			"ports", []*mapping{fields("name", "http", "port", frontendPort, "targetPort", "http")})))
+	}
+	heading := w.heading("Dynamo on Kubernetes, operator "+w.dynamoOperator()+" or later") + comment("Requests go to %s.", w.entranceURL(Dynamo))
+	if slices.ContainsFunc(w.pools, func(v launch.Values) bool { return v.Nodes > 1 }) {
+		heading += comment("Workers on several nodes need Grove, by which the operator starts their pods together (dynamo-platform: global.grove.install, " +
+			"or global.grove.enabled beside your own).")
+	}
+	data, err := encode(heading+w.selectorHint(), documents...)
 	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
 }
+
+// dynamoOperator is the oldest operator for the graphs: of the release of their images, and of 1.2, which has this version of the objects.
+func (w *writer) dynamoOperator() string {
+	const oldest = "1.2.0"
+	if release := w.dynamoRelease(); version.Compare(release, oldest) > 0 {
+		return release
+	}
+	return oldest
+}
+
+// frontends are the labels of the frontends of all units.
+func (w *writer) frontends() *mapping { return fields(servesLabel, frontendService(w.name)) }
 
 // graphPart is a component of a graph. The operator has to know the release of Dynamo in an image
 // that is not its own.

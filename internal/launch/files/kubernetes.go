@@ -253,13 +253,14 @@ func (w *writer) podCommand(at *slot) ([]string, error) {
 // drainFlag is how long vLLM answers requests after it was asked to end; SGLang and TensorRT-LLM answer them all.
 const drainFlag = "--shutdown-timeout"
 
+// tokenField is the variable with the token for Hugging Face, where the secret is.
+func tokenField() *mapping {
+	return fields("name", "HF_TOKEN", "valueFrom", fields("secretKeyRef", fields("name", tokenSecret, "key", "HF_TOKEN", "optional", true)))
+}
+
 // podEnvironment are the variables of a pod.
 func (w *writer) podEnvironment(at *slot) []*mapping {
-	out := []*mapping{
-		fields("name", "HF_TOKEN", "valueFrom", fields("secretKeyRef",
-			fields("name", tokenSecret, "key", "HF_TOKEN", "optional", true))),
-		fields("name", cacheVariable, "value", cacheHome),
-	}
+	out := []*mapping{tokenField(), fields("name", cacheVariable, "value", cacheHome)}
 	out = append(out, w.variables(at)...)
 	if at.exchanges() { // other pods reach it by its address
 		out = append(out, podField(sideChannelHost, "status.podIP"))

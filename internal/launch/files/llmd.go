@@ -46,13 +46,20 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if !w.disaggregated() {
 		root.set("prefill", fields("create", false))
 	}
-	values, err := encode(w.heading("Values of llm-d's model service")+w.selectorHint(), root)
+	values, err := encode(w.heading("Values of llm-d's model service")+
+		comment("helm install %s-model llm-d-modelservice/llm-d-modelservice -f values.yaml", w.name)+w.selectorHint(), root)
 	if err != nil {
 		return nil, err
 	}
 	router, err := w.llmdRouter()
 	return []launch.File{{Path: "llm-d/router.values.yaml", Mode: plainFile, Data: router}, {Path: "llm-d/values.yaml", Mode: plainFile, Data: values}}, err
 }
+
+// pickerService is the service that the router's chart makes for a release, and pickerPort the port of its proxy (llm-d-router 0.9,
+// config/charts: "llm-d-router.name", extraServicePorts).
+func pickerService(release string) string { return release + "-epp" }
+
+const pickerPort = 8081
 
 // llmdModel is the label of the pods of a model.
 const llmdModel = "llm-d.ai/model"
@@ -178,5 +185,8 @@ func (w *writer) llmdRouter() ([]byte, error) {
 		}
 		router.set("epp", fields("replicas", 1, "pluginsConfigFile", "disagg.yaml", "pluginsCustomConfig", fields("disagg.yaml", string(text))))
 	}
-	return encode(w.heading("Values of llm-d's router"), fields("router", router))
+	heading := w.heading("Values of llm-d's router") +
+		comment("helm install %s oci://ghcr.io/llm-d/charts/llm-d-router-standalone --version v0.9.0 -f router.values.yaml", w.name) +
+		comment("Requests go to %s.", w.entranceURL(LLMD))
+	return encode(heading, fields("router", router))
 }

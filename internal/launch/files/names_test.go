@@ -85,7 +85,7 @@ func TestBenchmarkAsksWhatRuns(t *testing.T) {
 		{"vllm-agg-dense", []files.Target{files.Bench, files.Dynamo}, "http://qwen3-32b-fp8-frontend:8000"},
 		{"vllm-agg-dense", []files.Target{files.Kubernetes, files.Bench}, "http://qwen3-32b-fp8:9000"},
 		{"vllm-agg-dense", []files.Target{files.Bench}, "http://qwen3-32b-fp8:9000"},
-		{"sglang-disagg-moe", nil, "http://deepseek-v3-0-frontend:8000"},
+		{"sglang-disagg-moe", nil, "http://deepseek-v3-frontend:8000"},
 	} {
 		p := plans[c.plan]
 		p.Site.Port = 9000 // of our own servers; Dynamo's service has its own
@@ -151,7 +151,7 @@ func TestReferences(t *testing.T) {
 			all := documents(t, launch.File{Path: path, Data: []byte(text)})
 			for _, doc := range all {
 				there[fmt.Sprint(doc["kind"], " ", doc["metadata"].(map[string]any)["name"])] = true
-				for _, template := range found(doc, "template", "leaderTemplate", "workerTemplate") {
+				for _, template := range found(doc, "template", "leaderTemplate", "workerTemplate", "podTemplate") {
 					if meta, ok := template["metadata"].(map[string]any); ok {
 						pods = append(pods, meta["labels"].(map[string]any))
 					}

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -189,6 +191,83 @@ func TestScaledBlindly(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBenchAsks: the job asks a Service of the files, or one that a controller makes of them: Dynamo's operator for the frontend of a
+// graph, llm-d's chart for a release. It has the token for the tokenizer. Without such an address there is no job.
+func TestBenchAsks(t *testing.T) {
+	plans := cases(t)
+	several := planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{1, 64}, prefill(1, tp(2)), decode(1, tp(2)))
+	several.Copies = 3
+	plans["several units"] = several
+	plans["mindie"] = planned(t, "mindie", "", "Qwen/Qwen3-32B", "ATLAS_800_A3_752T_128G_DIE", []int{64}, both(1, tp(4)))
+	plans["ascend"] = planned(t, "vllm-ascend", "", "Qwen/Qwen3-32B", "ATLAS_800_A3_752T_128G_DIE", []int{64}, both(2, tp(4)))
+	plans["ascend, disaggregated"] = planned(t, "vllm-ascend", "", "Qwen/Qwen3-32B", "ATLAS_800_A3_752T_128G_DIE", []int{1, 64}, prefill(1, tp(4)), decode(1, tp(4)))
+	none := []string{"mindie", "ascend, disaggregated"}
+	url := regexp.MustCompile(`--url http://([-a-z0-9]+):(\d+) `)
+	for name, p := range plans {
+		for _, targets := range [][]files.Target{nil, {files.Kubernetes, files.Bench}, {files.Dynamo, files.Bench}, {files.LLMD, files.Bench}, {files.Bench}} {
+			all, _, err := files.Write(p, targets...)
+			if errors.Is(err, files.ErrCannot) {
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(all, func(f launch.File) bool { return f.Path == "k8s_bench.yaml" })
+			if i < 0 {
+				if !slices.Contains(none, name) {
+					t.Errorf("%s, %v: no job", name, targets)
+				}
+				continue
+			}
+			if slices.Contains(none, name) {
+				t.Errorf("%s, %v: a job, but nothing to ask", name, targets)
+			}
+			job := documents(t, all[i])[0]
+			main := inside(job, "spec", "template", "spec", "containers", 0)
+			if inside(main, "env", 0, "name") != "HF_TOKEN" {
+				t.Errorf("%s: the job has no token", name)
+			}
+			asked := url.FindStringSubmatch(inside(main, "args", 0).(string))
+			if asked == nil {
+				t.Fatalf("%s, %v: no address in\n%s", name, targets, all[i].Data)
+			}
+			if len(targets) == 1 { // the files it asks are not written
+				all, _, err = files.Write(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if found := addresses(t, all); !slices.Contains(found, asked[1]+":"+asked[2]) {
+				t.Errorf("%s, %v: asks %s:%s, there are %v", name, targets, asked[1], asked[2], found)
+			}
+		}
+	}
+}
+
+// addresses are the Services of files, and those that controllers make of them.
+func addresses(t *testing.T, all []launch.File) []string {
+	t.Helper()
+	var out []string
+	for _, f := range all {
+		if f.Path == "llm-d/router.values.yaml" {
+			release := regexp.MustCompile(`helm install (\S+) `).FindStringSubmatch(string(f.Data))
+			out = append(out, release[1]+"-epp:8081")
+		}
+		if f.Path != "k8s_deploy.yaml" && f.Path != "kubernetes/deploy.yaml" {
+			continue
+		}
+		for _, doc := range documents(t, f) {
+			name, _ := inside(doc, "metadata", "name").(string)
+			switch doc["kind"] {
+			case "Service":
+				out = append(out, fmt.Sprintf("%s:%v", name, inside(doc, "spec", "ports", 0, "port")))
+			case "DynamoGraphDeployment":
+				out = append(out, name+"-frontend:8000")
+			}
+		}
+	}
+	return out
 }
 
 // TestLLMD: the picker loads its configuration (llm-d-router 0.9 and 0.10 know no other version) and sends requests to the first pod of
