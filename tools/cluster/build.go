@@ -19,11 +19,21 @@ type component struct {
 	module   string
 	version  string
 	locals   string            // the release of modules that it replaces by folders beside its own
-	programs map[string]string // name of a program: its package
+	programs map[string]string // name of a program: its package; none where only the schema is tried
+	kinds    string            // files of its CustomResourceDefinitions
+	release  string            // what version stands for, where it does not say so
 	needed   bool              // nothing runs without it; else its targets are left out
 }
 
-// components are built in this order. Releases are those that docs/deploy.md writes files for; etcd is the one that Kubernetes 1.36 requires.
+func (p *component) String() string {
+	release := p.release
+	if release == "" {
+		release = strings.TrimPrefix(p.version, "v")
+	}
+	return p.name + " " + release
+}
+
+// components are built in this order. Releases are those that internal/launch/files writes for; etcd is the one that Kubernetes 1.36 requires.
 var components = []component{
 	{name: "etcd", module: "go.etcd.io/etcd/server/v3", version: "v3.6.8", locals: "v3.6.8", programs: map[string]string{"etcd": "."}, needed: true},
 	{name: "kubernetes", module: "k8s.io/kubernetes", version: "v1.36.3", locals: "v0.36.3", programs: map[string]string{
@@ -31,7 +41,13 @@ var components = []component{
 		"kube-controller-manager": "./cmd/kube-controller-manager",
 		"kube-scheduler":          "./cmd/kube-scheduler",
 	}, needed: true},
-	{name: "lws", module: "sigs.k8s.io/lws", version: "v0.10.0", programs: map[string]string{"lws": "./cmd"}},
+	{name: "lws", module: "sigs.k8s.io/lws", version: "v0.10.0", programs: map[string]string{"lws": "./cmd"}, kinds: "config/crd/bases/*.yaml"},
+	{name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.20.2", kinds: "config/crd/bases/keda.sh_*.yaml"},
+	{name: "kserve", module: "github.com/kserve/kserve", version: "v0.20.0", kinds: "config/crd/full/llmisvc/serving.kserve.io_*.yaml"},
+	{
+		name: "dynamo", module: "github.com/ai-dynamo/dynamo/deploy/operator", version: "v0.0.0-20260822035645-2112d6ba74da", release: "1.4.1",
+		kinds: "config/crd/bases/nvidia.com_*.yaml",
+	},
 }
 
 // cache is the folder of sources and programs. A program is built once for each release.

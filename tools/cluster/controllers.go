@@ -10,11 +10,14 @@ import (
 	"time"
 )
 
-// definitions applies the CustomResourceDefinitions of files in a component's source, and waits until they are served.
-func (l *lab) definitions(ctx context.Context, c *cache, component *component, pattern string) error {
-	files, err := filepath.Glob(filepath.Join(c.source(component), filepath.FromSlash(pattern)))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("%s has no %s: %w", component.name, pattern, err)
+// definitions applies the CustomResourceDefinitions of a component, and waits until they are served.
+func (l *lab) definitions(ctx context.Context, c *cache, component *component) error {
+	files, err := filepath.Glob(filepath.Join(c.source(component), filepath.FromSlash(component.kinds)))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%v has no %s", component, component.kinds)
 	}
 	for _, file := range files {
 		objects, err := readObjects(file)
@@ -85,9 +88,6 @@ func (l *lab) webhooks(ctx context.Context, file, port, podLabel string) error {
 // startLWS starts the controller of LeaderWorkerSets and its webhooks.
 func (l *lab) startLWS(ctx context.Context, c *cache) error {
 	lws := find("lws")
-	if err := l.definitions(ctx, c, lws, "config/crd/bases/*.yaml"); err != nil {
-		return err
-	}
 	ports, err := freePorts(2)
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func run(ctx context.Context, o *options, out io.Writer) (err error) {
 		switch err := c.build(p); {
 		case err == nil:
 			have[p.name] = true
-			versions = append(versions, p.name+" "+strings.TrimPrefix(p.version, "v"))
+			versions = append(versions, p.String())
 		case p.needed:
 			return err
 		default:
@@ -128,6 +128,13 @@ func try(ctx context.Context, c *cache, have map[string]bool, o *options, progra
 	}
 	l := &lab{plane: p, kubelet: newKubelet(p.api), program: program, say: say}
 	go l.kubelet.serve(ctx, func(err error) { say("stand-in kubelet: %v", err) })
+	for i := range components {
+		if component := &components[i]; have[component.name] && component.kinds != "" {
+			if err := l.definitions(ctx, c, component); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if have["lws"] {
 		if err := l.startLWS(ctx, c); err != nil {
 			return nil, err
@@ -146,10 +153,12 @@ func try(ctx context.Context, c *cache, have map[string]bool, o *options, progra
 			results = append(results, r)
 			continue
 		}
-		more, err := l.kubernetes(ctx, p, dir)
-		results = append(results, more...)
-		if err != nil {
-			return results, err
+		for _, trial := range []func(context.Context, *plan, string) ([]*result, error){l.kubernetes, l.schemas} {
+			more, err := trial(ctx, p, dir)
+			results = append(results, more...)
+			if err != nil {
+				return results, err
+			}
 		}
 	}
 	return results, nil

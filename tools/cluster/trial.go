@@ -138,7 +138,7 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 			return err
 		}
 		for _, also := range []string{"kubernetes/hpa.yaml", "keda/scaledobject.yaml", "k8s_bench.yaml", "planner/configmap.yaml"} {
-			more, err := l.also(ctx, p, deploy, also)
+			more, err := l.also(ctx, p.name, p, deploy, also)
 			if err != nil {
 				return err
 			}
@@ -155,8 +155,24 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 	return results, l.quota(ctx, r, p, objects, nodes)
 }
 
+// schemas tries whether the API server takes the files of targets whose controllers are not part of this.
+func (l *lab) schemas(ctx context.Context, p *plan, dir string) ([]*result, error) {
+	var results []*result
+	for _, file := range []string{"k8s_deploy.yaml", "kserve/llminferenceservice.yaml"} {
+		err := l.inNamespace(ctx, p.name+"-schema", nil, func() error {
+			more, err := l.also(ctx, p.name+"-schema", p, filepath.Join(dir, "deploy"), file)
+			results = append(results, more...)
+			return err
+		})
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
 // also applies a file that belongs to the objects that run.
-func (l *lab) also(ctx context.Context, p *plan, deploy, file string) ([]*result, error) {
+func (l *lab) also(ctx context.Context, ns string, p *plan, deploy, file string) ([]*result, error) {
 	objects, err := readObjects(filepath.Join(deploy, filepath.FromSlash(file)))
 	if err != nil || len(objects) == 0 {
 		return nil, err
@@ -167,7 +183,7 @@ func (l *lab) also(ctx context.Context, p *plan, deploy, file string) ([]*result
 			return nil, nil //nolint:nilerr // its controller is not part of this run
 		}
 	}
-	l.applyAll(ctx, r, p.name, objects)
+	l.applyAll(ctx, r, ns, objects)
 	return []*result{r}, nil
 }
 
