@@ -178,13 +178,21 @@ func (a *api) path(ctx context.Context, version, kind, ns, name string) (string,
 	return path, nil
 }
 
-// apply is kubectl apply --server-side --validate=strict.
+// apply is kubectl apply --server-side --validate=strict, try the same with --dry-run=server.
 func (a *api) apply(ctx context.Context, ns string, o object) (warnings []string, err error) {
+	return a.send(ctx, ns, o, "")
+}
+
+func (a *api) try(ctx context.Context, ns string, o object) (warnings []string, err error) {
+	return a.send(ctx, ns, o, "&dryRun=All")
+}
+
+func (a *api) send(ctx context.Context, ns string, o object, option string) (warnings []string, err error) {
 	path, err := a.path(ctx, text(o, "apiVersion"), text(o, "kind"), ns, name(o))
 	if err != nil {
 		return nil, err
 	}
-	_, warnings, err = a.do(ctx, http.MethodPatch, path+"?fieldManager=kubectl&fieldValidation=Strict", "application/apply-patch+yaml", o)
+	_, warnings, err = a.do(ctx, http.MethodPatch, path+"?fieldManager=kubectl&fieldValidation=Strict"+option, "application/apply-patch+yaml", o)
 	return warnings, err
 }
 

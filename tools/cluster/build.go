@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/module"
@@ -42,7 +44,10 @@ var components = []component{
 		"kube-scheduler":          "./cmd/kube-scheduler",
 	}, needed: true},
 	{name: "lws", module: "sigs.k8s.io/lws", version: "v0.10.0", programs: map[string]string{"lws": "./cmd"}, kinds: "config/crd/bases/*.yaml"},
-	{name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.20.2", kinds: "config/crd/bases/keda.sh_*.yaml"},
+	{name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.20.2", kinds: "config/crd/bases/keda.sh_*.yaml", programs: map[string]string{
+		"keda-operator": "./cmd/operator",
+		"keda-adapter":  "./cmd/adapter",
+	}},
 	{name: "kserve", module: "github.com/kserve/kserve", version: "v0.20.0", kinds: "config/crd/full/llmisvc/serving.kserve.io_*.yaml"},
 	{
 		name: "dynamo", module: "github.com/ai-dynamo/dynamo/deploy/operator", version: "v0.0.0-20260822035645-2112d6ba74da", release: "1.4.1",
@@ -54,6 +59,8 @@ var components = []component{
 type cache struct {
 	dir     string
 	sources map[string]string // component: a folder with its source, instead of the Go proxy
+	have    map[string]bool   // components whose source is there
+	runs    map[string]bool   // those whose programs are
 	say     func(format string, args ...any)
 }
 
@@ -63,24 +70,27 @@ func (c *cache) program(p *component, name string) string {
 	return filepath.Join(c.dir, "bin", name+"-"+p.version)
 }
 
+// get brings the source of a component, if it is not there yet.
+func (c *cache) get(p *component) error {
+	dir := c.source(p)
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		return nil
+	}
+	if err := c.copySource(p, dir); err != nil {
+		return fmt.Errorf("source of %s %s: %w", p.module, p.version, err)
+	}
+	return nil
+}
+
 // build makes the programs of a component that are not there yet.
 func (c *cache) build(p *component) error {
-	var missing []string
-	for name := range p.programs {
-		if _, err := os.Stat(c.program(p, name)); errors.Is(err, fs.ErrNotExist) {
-			missing = append(missing, name)
+	for _, name := range slices.Sorted(maps.Keys(p.programs)) {
+		if _, err := os.Stat(c.program(p, name)); err == nil {
+			continue
 		}
-	}
-	dir := c.source(p)
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		if err := c.copySource(p, dir); err != nil {
-			return fmt.Errorf("source of %s %s: %w", p.module, p.version, err)
-		}
-	}
-	for _, name := range missing {
 		c.say("building %s %s", name, p.version)
 		// -p 1 and nice leave the machine to others; without debug information it takes five sixths of the time.
-		build := goCommand(dir, "build", "-mod=mod", "-p", "1", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o",
+		build := goCommand(c.source(p), "build", "-mod=mod", "-p", "1", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o",
 			c.program(p, name), p.programs[name])
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build of %s: %w\n%s", name, err, tail(out))

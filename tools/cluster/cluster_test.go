@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/x509"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,5 +126,50 @@ func TestReportCountsResultsWithProblems(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "FailedCreate"); n != 1 || !strings.Contains(out.String(), "4 s") {
 		t.Errorf("report is\n%s", out.String())
+	}
+}
+
+func TestPrometheusAnswersInWorkers(t *testing.T) {
+	p := &prometheus{thresholds: []float64{30, 0.5}}
+	ask := func(path string) string {
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		return w.Body.String()
+	}
+	p.wanted.Store(4)
+	for path, want := range map[string]string{"/0/api/v1/query?query=a": `"108"`, "/1/api/v1/query?query=b": `"1.8"`} {
+		if got := ask(path); !strings.Contains(got, want) {
+			t.Errorf("%s: %s has no %s", path, got, want)
+		}
+	}
+	p.wanted.Store(-1)
+	if got := ask("/0/api/v1/query"); !strings.Contains(got, `"result":[]`) {
+		t.Errorf("on silence it says %s", got)
+	}
+}
+
+func TestCertificatesOfAnAuthority(t *testing.T) {
+	a, err := newAuthority(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := a.issue("server", "server", "group")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(filepath.Join(a.dir, "ca.crt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		t.Fatal("ca.crt is no certificate")
+	}
+	cert, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cert.Verify(x509.VerifyOptions{DNSName: "127.0.0.1", Roots: pool}); err != nil {
+		t.Error(err)
 	}
 }

@@ -110,7 +110,7 @@ health: {healthProbeBindAddress: "127.0.0.1:%s"}
 `, ports[0], certs, ports[1])), 0o600); err != nil {
 		return err
 	}
-	if err := l.run(c.program(lws, "lws"), "--config="+config); err != nil {
+	if err := l.run(nil, c.program(lws, "lws"), "--config="+config); err != nil {
 		return err
 	}
 	if err := l.webhooks(ctx, filepath.Join(c.source(lws), "config", "webhook", "manifests.yaml"), ports[0], lwsName); err != nil {

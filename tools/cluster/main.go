@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -29,6 +30,7 @@ type options struct {
 	plimsoll, cache, work string
 	plans                 *regexp.Regexp
 	sources               map[string]string
+	schemaOnly            []string
 }
 
 func main() {
@@ -49,7 +51,9 @@ func main() {
 		o.sources[component] = dir
 		return nil
 	})
+	only := flag.String("schema-only", "", "components whose programs are not built, separated by commas: their objects are only checked")
 	flag.Parse()
+	o.schemaOnly = strings.Split(*only, ",")
 	o.plans, err = regexp.Compile(*expression)
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -72,19 +76,27 @@ func run(ctx context.Context, o *options, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	c := &cache{dir: o.cache, sources: o.sources, say: say}
+	c := &cache{dir: o.cache, sources: o.sources, have: map[string]bool{}, runs: map[string]bool{}, say: say}
 	var versions []string
-	have := map[string]bool{}
 	for i := range components {
 		p := &components[i]
-		switch err := c.build(p); {
-		case err == nil:
-			have[p.name] = true
+		err := c.get(p)
+		if err == nil {
+			c.have[p.name] = true
 			versions = append(versions, p.String())
-		case p.needed:
+			if !slices.Contains(o.schemaOnly, p.name) {
+				err = c.build(p)
+				c.runs[p.name] = err == nil && len(p.programs) > 0
+			}
+			if !c.runs[p.name] {
+				versions[len(versions)-1] += " (schema)"
+			}
+		}
+		if err != nil && p.needed {
 			return err
-		default:
-			say("without %s: %v", p.name, err)
+		}
+		if err != nil {
+			say("without %v: %v", p, err)
 		}
 	}
 	built := time.Since(begun)
@@ -101,7 +113,7 @@ func run(ctx context.Context, o *options, out io.Writer) (err error) {
 			}
 		}()
 	}
-	results, err := try(ctx, c, have, o, program, work, say)
+	results, err := try(ctx, c, o, program, work, say)
 	if err != nil {
 		return err
 	}
@@ -118,7 +130,7 @@ func run(ctx context.Context, o *options, out io.Writer) (err error) {
 }
 
 // try starts a control plane and tries all plans in it.
-func try(ctx context.Context, c *cache, have map[string]bool, o *options, program, work string, say func(string, ...any)) (results []*result, err error) {
+func try(ctx context.Context, c *cache, o *options, program, work string, say func(string, ...any)) (results []*result, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p, err := start(ctx, c, filepath.Join(work, "plane"))
@@ -129,17 +141,23 @@ func try(ctx context.Context, c *cache, have map[string]bool, o *options, progra
 	l := &lab{plane: p, kubelet: newKubelet(p.api), program: program, say: say}
 	go l.kubelet.serve(ctx, func(err error) { say("stand-in kubelet: %v", err) })
 	for i := range components {
-		if component := &components[i]; have[component.name] && component.kinds != "" {
+		if component := &components[i]; c.have[component.name] && component.kinds != "" {
 			if err := l.definitions(ctx, c, component); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if have["lws"] {
+	if c.runs["lws"] {
 		if err := l.startLWS(ctx, c); err != nil {
 			return nil, err
 		}
 	}
+	if c.runs["keda"] {
+		if err := l.startKEDA(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	written := map[string]string{} // plan: its folder
 	for i := range plans {
 		p := &plans[i]
 		if !o.plans.MatchString(p.name) {
@@ -153,6 +171,7 @@ func try(ctx context.Context, c *cache, have map[string]bool, o *options, progra
 			results = append(results, r)
 			continue
 		}
+		written[p.name] = dir
 		for _, trial := range []func(context.Context, *plan, string) ([]*result, error){l.kubernetes, l.schemas} {
 			more, err := trial(ctx, p, dir)
 			results = append(results, more...)
@@ -161,7 +180,11 @@ func try(ctx context.Context, c *cache, have map[string]bool, o *options, progra
 			}
 		}
 	}
-	return results, nil
+	r, err := l.together(ctx, written)
+	if r != nil {
+		results = append(results, r)
+	}
+	return results, err
 }
 
 // report writes the table, then the problems, and counts the results that have some.

@@ -145,11 +145,11 @@ func start(ctx context.Context, c *cache, dir string) (*plane, error) {
 
 	etcd, kubernetes := &components[0], &components[1]
 	client, peer := "http://127.0.0.1:"+ports[0], "http://127.0.0.1:"+ports[1]
-	if err := p.run(c.program(etcd, "etcd"), "--data-dir="+in("etcd"), "--listen-client-urls="+client, "--advertise-client-urls="+client,
+	if err := p.run(nil, c.program(etcd, "etcd"), "--data-dir="+in("etcd"), "--listen-client-urls="+client, "--advertise-client-urls="+client,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer, "--unsafe-no-fsync"); err != nil {
 		return p, err
 	}
-	if err := p.run(c.program(kubernetes, "kube-apiserver"), "--etcd-servers="+client, "--bind-address=127.0.0.1", "--secure-port="+ports[2],
+	if err := p.run(nil, c.program(kubernetes, "kube-apiserver"), "--etcd-servers="+client, "--bind-address=127.0.0.1", "--secure-port="+ports[2],
 		"--tls-cert-file="+in("server.crt"), "--tls-private-key-file="+in("server.key"), "--client-ca-file="+in("ca.crt"),
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+in("accounts.crt"),
 		"--service-account-signing-key-file="+in("accounts.key"), "--service-cluster-ip-range=10.96.0.0/16", "--endpoint-reconciler-type=none",
@@ -164,13 +164,13 @@ func start(ctx context.Context, c *cache, dir string) (*plane, error) {
 	}
 	// No kubelet renews leases here, so the controller that counts such nodes as dead stays off. An autoscaler that looks every two
 	// seconds, and waits ten before it removes a replica, shows in a minute what takes six.
-	if err := p.run(c.program(kubernetes, "kube-controller-manager"), "--kubeconfig="+in("kubeconfig"), "--leader-elect=false",
+	if err := p.run(nil, c.program(kubernetes, "kube-controller-manager"), "--kubeconfig="+in("kubeconfig"), "--leader-elect=false",
 		"--controllers=*,-node-lifecycle-controller,-taint-eviction-controller", "--use-service-account-credentials=true",
 		"--service-account-private-key-file="+in("accounts.key"), "--root-ca-file="+in("ca.crt"), "--bind-address=127.0.0.1", "--secure-port="+ports[3],
 		"--horizontal-pod-autoscaler-sync-period=2s", "--horizontal-pod-autoscaler-downscale-stabilization=10s"); err != nil {
 		return p, err
 	}
-	if err := p.run(c.program(kubernetes, "kube-scheduler"), "--config="+in("scheduler.yaml"), "--bind-address=127.0.0.1", "--secure-port="+ports[4]); err != nil {
+	if err := p.run(nil, c.program(kubernetes, "kube-scheduler"), "--config="+in("scheduler.yaml"), "--bind-address=127.0.0.1", "--secure-port="+ports[4]); err != nil {
 		return p, err
 	}
 	return p, p.prepare(ctx)
@@ -218,14 +218,14 @@ current-context: c
 }
 
 // run starts a program; what it prints is in NAME.log.
-func (p *plane) run(program string, args ...string) error {
+func (p *plane) run(env []string, program string, args ...string) error {
 	log, err := os.Create(filepath.Join(p.dir, filepath.Base(program)+".log"))
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, p.dir
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(p.dir, "kubeconfig"), "GOGC=200")
+	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+filepath.Join(p.dir, "kubeconfig"), "GOGC=200"), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the terminal reaches us alone, and we end them in order
 	if err := errors.Join(cmd.Start(), log.Close()); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ type lab struct {
 	*plane
 	kubelet *kubelet
 	program string // plimsoll
+	scales  bool   // KEDA runs
 	say     func(format string, args ...any)
 }
 
@@ -96,12 +98,14 @@ func (l *lab) clean(ctx context.Context, space object) error {
 	return err
 }
 
-// applyAll applies objects as one file.
-func (l *lab) applyAll(ctx context.Context, r *result, ns string, objects []object) {
+// applyAll sends objects as one file, by apply or try.
+func (l *lab) applyAll(
+	ctx context.Context, r *result, ns string, objects []object, send func(context.Context, string, object) ([]string, error),
+) {
 	r.accepted = true
 	for _, o := range objects {
 		r.objects++
-		warnings, err := l.apply(ctx, ns, o)
+		warnings, err := send(ctx, ns, o)
 		if err != nil {
 			r.accepted = false
 			r.problem("%s %s refused: %v", text(o, "kind"), name(o), err)
@@ -124,7 +128,7 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 	nodes := nodesFor(p.system, devices(objects, kinds[p.system].resource))
 	err = l.inNamespace(ctx, p.name, nodes, func() error {
 		begun := time.Now()
-		l.applyAll(ctx, r, p.name, objects)
+		l.applyAll(ctx, r, p.name, objects, l.apply)
 		missing, err := until(ctx, patience, func() (string, error) { return l.unready(ctx, p.name) })
 		if err != nil {
 			return err
@@ -147,7 +151,10 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 		if r.started == 0 {
 			return nil // nothing to serve, scale or roll out
 		}
-		return errors.Join(l.checkServices(ctx, r, p.name), l.scale(ctx, r, p.name), l.rollout(ctx, r, p.name))
+		if err := errors.Join(l.checkServices(ctx, r, p.name), l.scale(ctx, r, p.name), l.rollout(ctx, r, p.name)); err != nil {
+			return err
+		}
+		return l.autoscale(ctx, p, results, filepath.Join(deploy, "keda", "scaledobject.yaml"))
 	})
 	if err != nil {
 		return results, err
@@ -171,7 +178,7 @@ func (l *lab) schemas(ctx context.Context, p *plan, dir string) ([]*result, erro
 	return results, nil
 }
 
-// also applies a file that belongs to the objects that run.
+// also tries a file that belongs to the objects that run, without leaving it there: two autoscalers of the same workers stop each other.
 func (l *lab) also(ctx context.Context, ns string, p *plan, deploy, file string) ([]*result, error) {
 	objects, err := readObjects(filepath.Join(deploy, filepath.FromSlash(file)))
 	if err != nil || len(objects) == 0 {
@@ -183,8 +190,52 @@ func (l *lab) also(ctx context.Context, ns string, p *plan, deploy, file string)
 			return nil, nil //nolint:nilerr // its controller is not part of this run
 		}
 	}
-	l.applyAll(ctx, r, ns, objects)
-	return []*result{r}, nil
+	l.applyAll(ctx, r, ns, objects, l.try)
+	return []*result{r}, l.checkJobs(ctx, r, ns, objects)
+}
+
+// called are addresses in the script of a job; Dynamo's operator, which is not part of this, makes the Services of its frontends.
+var called = regexp.MustCompile(`--url https?://([a-z0-9-]+)`)
+
+// checkJobs reports jobs that call a Service which is not there.
+func (l *lab) checkJobs(ctx context.Context, r *result, ns string, objects []object) error {
+	for _, o := range objects {
+		if text(o, "kind") != "Job" {
+			continue
+		}
+		for _, c := range list(o, "spec", "template", "spec", "containers") {
+			for _, found := range called.FindAllStringSubmatch(fmt.Sprint(c["command"], c["args"]), -1) {
+				if strings.HasSuffix(found[1], "-frontend") {
+					continue
+				}
+				_, err := l.get(ctx, "v1", "Service", ns, found[1])
+				if r2 := (*refusal)(nil); errors.As(err, &r2) && r2.status == http.StatusNotFound {
+					r.problem("it calls the Service %s, which does not exist", found[1])
+				} else if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// autoscale tries the ScaledObject of a plan whose workers carry a rate, which is what KEDA's file is for.
+func (l *lab) autoscale(ctx context.Context, p *plan, results []*result, file string) error {
+	i := slices.IndexFunc(results, func(r *result) bool { return r.target == "keda/scaledobject.yaml" })
+	if i < 0 || !l.scales || !strings.Contains(p.args, "--rate") {
+		return nil
+	}
+	objects, err := readObjects(file)
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if text(o, "kind") == "ScaledObject" {
+			err = errors.Join(err, l.keda(ctx, results[i], p.name, o))
+		}
+	}
+	return err
 }
 
 // workloads are the objects of a namespace that give pods and are not made by another.
@@ -262,17 +313,22 @@ func shorten(all []string) []string {
 // checkEvents reports warnings of controllers. That pods wait for nodes or volumes passes, and the end result shows whether it did; the metrics of
 // pods are served by an adapter that is not part of this.
 func (l *lab) checkEvents(ctx context.Context, r *result, ns string) error {
+	return l.events(ctx, r, ns, func(e object) bool {
+		return !slices.Contains([]string{
+			"FailedScheduling", "FailedBinding", "ProvisioningFailed", "FailedGetPodsMetric", "FailedComputeMetricsReplicas",
+		}, text(e, "reason"))
+	})
+}
+
+// events reports the warnings that are wanted.
+func (l *lab) events(ctx context.Context, r *result, ns string, wanted func(object) bool) error {
 	events, err := l.list(ctx, "v1", "Event", ns, "")
-	if err != nil {
-		return err
-	}
-	passing := []string{"FailedScheduling", "FailedBinding", "ProvisioningFailed", "FailedGetPodsMetric", "FailedComputeMetricsReplicas"}
 	for _, e := range events {
-		if reason := text(e, "reason"); text(e, "type") == "Warning" && !slices.Contains(passing, reason) {
-			r.problem("event %s of %s: %s", reason, text(e, "involvedObject", "kind"), text(e, "message"))
+		if text(e, "type") == "Warning" && wanted(e) {
+			r.problem("event %s of %s: %s", text(e, "reason"), text(e, "involvedObject", "kind"), text(e, "message"))
 		}
 	}
-	return nil
+	return err
 }
 
 // checkPlaces reports pods with devices that landed on another product.
@@ -425,5 +481,58 @@ func (l *lab) quota(ctx context.Context, r *result, p *plan, objects []object, n
 			r.tried = append(r.tried, "quota")
 		}
 		return nil
+	})
+}
+
+// neighbours are two plans for the same nodes. The second has the smaller checkpoint.
+var neighbours = []string{"sglang-units", "vllm-agg"}
+
+// together applies two plans in one namespace: the second must neither change nor serve what belongs to the first.
+func (l *lab) together(ctx context.Context, written map[string]string) (*result, error) {
+	var each [][]object
+	var all []object
+	for _, name := range neighbours {
+		if written[name] == "" {
+			return nil, nil
+		}
+		objects, err := readObjects(filepath.Join(written[name], "deploy", "kubernetes", "deploy.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		each, all = append(each, objects), append(all, objects...)
+	}
+	const ns, system = "together", "h200_sxm"
+	r := &result{target: "kubernetes", plan: strings.Join(neighbours, " + ")}
+	l.say("%s", r.plan)
+	return r, l.inNamespace(ctx, ns, nodesFor(system, devices(all, kinds[system].resource)), func() error {
+		begun := time.Now()
+		accepted := true
+		for _, objects := range each {
+			l.applyAll(ctx, r, ns, objects, l.apply)
+			accepted = accepted && r.accepted
+			if _, err := until(ctx, patience, func() (string, error) { return l.unready(ctx, ns) }); err != nil {
+				return err
+			}
+		}
+		r.accepted = accepted
+		missing, err := l.unready(ctx, ns)
+		if err != nil {
+			return err
+		}
+		if missing == "" {
+			r.started = time.Since(begun)
+		} else {
+			r.problem("not started: %s", missing)
+		}
+		for i, objects := range each {
+			for _, o := range objects {
+				for _, other := range each[1-i] {
+					if i == 0 && name(o) == name(other) && text(o, "kind") == text(other, "kind") && text(o, "kind") != "PersistentVolumeClaim" {
+						r.problem("both have %s %s", text(o, "kind"), name(o))
+					}
+				}
+			}
+		}
+		return errors.Join(l.checkEvents(ctx, r, ns), l.checkServices(ctx, r, ns))
 	})
 }
