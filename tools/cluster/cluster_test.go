@@ -173,3 +173,18 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestRouterCommand(t *testing.T) {
+	pod := read(t, `
+metadata: {namespace: here}
+spec:
+  containers:
+    - command: [bash, -c]
+      args: ['pip install -q vllm-router==0.1.16 && exec vllm-router --service-discovery --service-discovery-namespace "${NS}" --port=8000']
+      env: [{name: NS, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]
+`)[0]
+	module, flags := routerCommand(list(pod, "spec", "containers")[0], pod)
+	if module != "vllm_router.launch_router" || !slices.Equal(flags, []string{"--service-discovery", "--service-discovery-namespace", "here", "--port", "8000"}) {
+		t.Errorf("%s %q", module, flags)
+	}
+}

@@ -31,6 +31,9 @@ const (
 	lwsLeader = "LWS_LEADER_ADDRESS"
 )
 
+// podNetwork has the addresses of pods.
+const podNetwork = "10.244.0.0/16"
+
 func newKubelet(a *api) *kubelet {
 	return &kubelet{api: a, waiting: map[string]string{}, ips: map[string]string{}}
 }

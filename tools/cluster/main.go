@@ -27,10 +27,10 @@ import (
 )
 
 type options struct {
-	plimsoll, cache, work string
-	plans                 *regexp.Regexp
-	sources               map[string]string
-	schemaOnly            []string
+	plimsoll, cache, work, routers string
+	plans                          *regexp.Regexp
+	sources                        map[string]string
+	schemaOnly                     []string
 }
 
 func main() {
@@ -51,6 +51,7 @@ func main() {
 		o.sources[component] = dir
 		return nil
 	})
+	flag.StringVar(&o.routers, "routers", "", "folder with the Python packages vllm-router and sglang-router and what they need (pip install --target): they run too; needs root")
 	only := flag.String("schema-only", "", "components whose programs are not built, separated by commas: their objects are only checked")
 	flag.Parse()
 	o.schemaOnly = strings.Split(*only, ",")
@@ -139,6 +140,15 @@ func try(ctx context.Context, c *cache, o *options, program, work string, say fu
 		return nil, err
 	}
 	l := &lab{plane: p, kubelet: newKubelet(p.api), program: program, say: say}
+	if o.routers != "" {
+		if err := podAddresses("replace"); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, podAddresses("del")) }()
+		if l.packages, err = filepath.Abs(o.routers); err != nil {
+			return nil, err
+		}
+	}
 	go l.kubelet.serve(ctx, func(err error) { say("stand-in kubelet: %v", err) })
 	for i := range components {
 		if component := &components[i]; c.have[component.name] && component.kinds != "" {

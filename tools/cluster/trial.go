@@ -15,10 +15,11 @@ import (
 // lab runs trials in a control plane.
 type lab struct {
 	*plane
-	kubelet *kubelet
-	program string // plimsoll
-	scales  bool   // KEDA runs
-	say     func(format string, args ...any)
+	kubelet  *kubelet
+	program  string // plimsoll
+	scales   bool   // KEDA runs
+	packages string // folder with the Python packages of routers, if they are to run
+	say      func(format string, args ...any)
 }
 
 // result is what came of one target of a plan.
@@ -151,7 +152,7 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 		if r.started == 0 {
 			return nil // nothing to serve, scale or roll out
 		}
-		if err := errors.Join(l.checkServices(ctx, r, p.name), l.scale(ctx, r, p.name), l.rollout(ctx, r, p.name)); err != nil {
+		if err := errors.Join(l.checkServices(ctx, r, p.name), l.routers(ctx, r, p.name), l.scale(ctx, r, p.name), l.rollout(ctx, r, p.name)); err != nil {
 			return err
 		}
 		return l.autoscale(ctx, p, results, filepath.Join(deploy, "keda", "scaledobject.yaml"))
@@ -331,7 +332,7 @@ func (l *lab) events(ctx context.Context, r *result, ns string, wanted func(obje
 	return err
 }
 
-// checkPlaces reports pods with devices that landed on another product.
+// checkPlaces reports pods with devices that landed on another product, or that only an admission plugin lets onto nodes with a taint.
 func (l *lab) checkPlaces(ctx context.Context, r *result, p *plan) error {
 	nodes, err := l.list(ctx, "v1", "Node", "", "")
 	if err != nil {
@@ -356,10 +357,18 @@ func (l *lab) checkPlaces(ctx context.Context, r *result, p *plan) error {
 			}
 		}
 	}
+	workloads, err := l.workloads(ctx, p.name)
+	for _, o := range workloads {
+		for _, t := range templates(o) {
+			if devices([]object{o}, kinds[p.system].resource) > 0 && len(list(t.pod, "spec", "tolerations")) == 0 {
+				r.problem("engine pods do not tolerate the taint that nodes with devices often have")
+			}
+		}
+	}
 	if wrong > 0 {
 		r.problem("%d of %d engine pods are on another device", wrong, all)
 	}
-	return nil
+	return err
 }
 
 // checkServices reports Services without endpoints.
