@@ -149,7 +149,7 @@ func start(ctx context.Context, c *cache, dir string) (*plane, error) {
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer, "--unsafe-no-fsync"); err != nil {
 		return p, err
 	}
-	if err := p.run(nil, c.program(kubernetes, "kube-apiserver"), "--etcd-servers="+client, "--bind-address=127.0.0.1", "--secure-port="+ports[2],
+	if err := p.run(nil, c.program(kubernetes, "kube-apiserver"), "--etcd-servers="+client, "--bind-address=127.0.0.1", "--secure-port="+ports[2], "--advertise-address=192.0.2.1",
 		"--tls-cert-file="+in("server.crt"), "--tls-private-key-file="+in("server.key"), "--client-ca-file="+in("ca.crt"),
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+in("accounts.crt"),
 		"--service-account-signing-key-file="+in("accounts.key"), "--service-cluster-ip-range=10.96.0.0/16", "--endpoint-reconciler-type=none",
