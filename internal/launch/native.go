@@ -53,6 +53,9 @@ type native struct {
 	Transfer       string  `key:"transfer"`
 	TransferTokens int     `key:"transfer_tokens"`
 	NoOverlap      bool    `key:"overlap_off"`
+	HostSwitch     bool    `key:"host_cache.switch"`
+	HostCache      string  `key:"host_cache.size"` // in the engine's unit, of its processes
+	HostBackend    string  `key:"host_cache.backend"`
 
 	Speculative string // vLLM: drafts as JSON
 }
@@ -77,6 +80,7 @@ func (v *Values) native() (native, error) {
 			return t, fmt.Errorf("%w: %s %s has no context parallelism in decoding (DCP %d)", ErrLayout, v.Engine, v.Version, t.DCP)
 		}
 	}
+	v.hostCache(&t)
 	switch v.Engine {
 	case VLLM:
 		return t, v.nativeVLLM(&t)

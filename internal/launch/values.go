@@ -50,6 +50,8 @@ type Values struct {
 	// Drafter drafts them; "" is the model's own MTP modules. Head is the EAGLE-3 head that does.
 	Drafter draft.Method
 	Head    string
+	// HostGiB is host memory for KV blocks that the devices of a worker evict.
+	HostGiB float64
 	// Extras are other settings of the plan that the engine has a name for, as "key=value" in
 	// the order of the engine's settings.
 	Extras []string
@@ -106,7 +108,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
 		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP, NarrowReduce: reducesNarrow(s),
-		Workers: s.Replicas * p.Units(), profile: e,
+		Workers: s.Replicas * p.Units(), HostGiB: p.Deployment.Host.GiB, profile: e,
 	}
 	load := p.Load(i)
 	v.Model, v.Checkpoint, v.Slim = load.Model, load.Formats.Checkpoint, slimmed(s)
@@ -215,6 +217,7 @@ func (v *Values) split() {
 		return
 	}
 	v.Workers *= l.DP
+	v.HostGiB /= float64(l.DP)
 	l.Devices /= l.DP
 	l.DP, l.MoEDP = 1, 1
 }

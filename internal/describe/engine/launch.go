@@ -34,6 +34,7 @@ func launchKeys() []string {
 		"mtp.method", "mtp.width", "mtp.draft",
 		"draft.model", "draft.tokens", // of drafts that are not the model's own
 		"role", "transfer", "transfer_tokens", "overlap_off",
+		"host_cache.switch", "host_cache.size", "host_cache.backend", // host memory for blocks that devices evict
 		"nodes.count", "nodes.rank", "nodes.address", "nodes.port",
 		"nodes.dp_local", "nodes.dp_start", "nodes.dp_address", "nodes.dp_port", "nodes.follows",
 	}

@@ -52,7 +52,7 @@ func newFilesCmd(env *Env) *cobra.Command {
 			if err := env.place("out", f.out, made.Files, f.force); err != nil {
 				return err
 			}
-			for _, why := range slices.Concat(made.Skipped, made.Findings) {
+			for _, why := range slices.Concat(made.Skipped, made.Findings, made.Rests) {
 				env.Note(why)
 			}
 			env.Note(fmt.Sprintf("wrote %s to %s", units.Counted(len(made.Files), "file"), f.out))

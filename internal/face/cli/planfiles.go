@@ -65,7 +65,7 @@ func planFiles(ctx context.Context, world *session.Session, r *opsplan.Response,
 		x.Path = path.Join("deploy", x.Path)
 		t.files = append(t.files, x)
 	}
-	notes = slices.Concat(made.Skipped, made.Findings)
+	notes = slices.Concat(made.Skipped, made.Findings, made.Rests)
 	if !best.Meets {
 		notes = append(notes, "no deployment meets the limits; the files run the one nearest to them")
 	}

@@ -188,7 +188,7 @@ func (f *saveFlags) row(ctx context.Context, world *session.Session, s *session.
 		return nil, nil
 	}
 	f.started++
-	for _, text := range slices.Concat(made.Skipped, made.Findings) {
+	for _, text := range slices.Concat(made.Skipped, made.Findings, made.Rests) {
 		f.about(top, text)
 	}
 	for i := range made.Files {

@@ -33,7 +33,9 @@ type Files struct {
 	Skipped []string `json:"skipped"` // targets that cannot run it, with the reason
 	// Findings are errors that lint finds in files that were forced.
 	Findings []string `json:"findings,omitempty"`
-	Caution  string   `json:"caution"`
+	// Rests are what the prediction rests on and files do not bring about: their figures are others.
+	Rests   []string `json:"rests,omitempty"`
+	Caution string   `json:"caution"`
 
 	data []launch.File
 }
@@ -81,7 +83,7 @@ func makeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Files{Files: []File{}, Skipped: append([]string{}, made.Skipped...), Findings: made.Findings, Caution: filesCaution, data: made.Files}
+	out := &Files{Files: []File{}, Skipped: append([]string{}, made.Skipped...), Findings: made.Findings, Rests: made.Rests, Caution: filesCaution, data: made.Files}
 	for _, f := range made.Files {
 		out.Files = append(out.Files, File{f.Path, len(f.Data)})
 	}

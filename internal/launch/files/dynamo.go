@@ -74,6 +74,9 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 			if engine.Has("dynamo.frontend", "--namespace", w.dynamoRelease()) {
 				frontend += " --namespace " + unitNamespace(unit)
 			}
+			for _, e := range w.frontendRouting() {
+				frontend = e[0] + "=" + e[1] + " " + frontend
+			}
 			s.add("%s --http-port %d &", frontend, w.Site.Port+unit)
 		}
 	}
@@ -96,7 +99,11 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 		return launch.File{}, err
 	}
 	for unit := range w.units() {
-		front := w.graphPart("Frontend", "frontend", 1, fields("containers", []*mapping{fields("name", "main", "image", w.dynamoImage())}))
+		main := fields("name", "main", "image", w.dynamoImage())
+		if chosen := w.frontendRouting(); len(chosen) > 0 {
+			main.set("env", named(chosen))
+		}
+		front := w.graphPart("Frontend", "frontend", 1, fields("containers", []*mapping{main}))
 		front.setPath([]string{"podTemplate", "metadata", "labels"}, w.frontends())
 		components := []*mapping{front}
 		for i := range w.pools {

@@ -85,7 +85,7 @@ func (w *writer) listedRouter(unit int) (pod *mapping, objects []*mapping, err e
 		urls[w.pools[i].Role] = []string{fmt.Sprintf("%s:%d", w.partName(p), w.Site.Port)}
 		objects = append(objects, w.objectOf(p, "v1", "Service").set("spec", w.address(w.serving(p))))
 	}
-	text, err := encode("", routingYAML(w.Site.Port, urls[deployment.Prefill], urls[deployment.Decode]))
+	text, err := encode("", w.routingYAML(w.Site.Port, urls[deployment.Prefill], urls[deployment.Decode]))
 	if err != nil {
 		return nil, nil, err
 	}

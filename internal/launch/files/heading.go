@@ -37,6 +37,9 @@ func (w *writer) heading(what string) string {
 	if why := w.unpublished(); why != "" {
 		text += comment("%s", why)
 	}
+	for _, sentence := range w.rests() {
+		text += comment("%s", sentence)
+	}
 	if len(w.Remarks) > 0 {
 		text += comment("%s", strings.Join(w.Remarks, " "))
 	}

@@ -101,5 +101,10 @@ func (w *writer) inDynamo() (*writer, error) {
 	p.Deployment.Engine.Version = has
 	p.Remarks = append(slices.Clone(p.Remarks), fmt.Sprintf("No image of Dynamo has %s %s: these files are for %s %s in that of Dynamo %s.",
 		w.engine(), asked, w.engine(), has, r.Version))
-	return newWriter(&p)
+	made, err := newWriter(&p)
+	if err != nil {
+		return nil, err
+	}
+	made.targets, made.of = w.targets, w.of
+	return made, nil
 }

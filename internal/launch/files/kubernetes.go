@@ -136,9 +136,12 @@ func (w *writer) configMapVolume() *mapping {
 }
 
 // variables are the engine's own environment.
-func (w *writer) variables(at *slot) []*mapping {
+func (w *writer) variables(at *slot) []*mapping { return named(w.environment(at)) }
+
+// named are variables as a container has them.
+func named(variables [][2]string) []*mapping {
 	out := []*mapping{}
-	for _, e := range w.environment(at) {
+	for _, e := range variables {
 		out = append(out, fields("name", e[0], "value", e[1]))
 	}
 	return out

@@ -74,10 +74,12 @@ func (w *writer) routerCommand(workers []slot, unit int) launch.Command {
 	return out.Add(w.routerFlags(w.Site.Port+unit, unit)...)
 }
 
-// routerFlags are the flags of the routers of vLLM and SGLang for where they listen, and how long they wait for workers. Routers on the same
-// host have ports for Prometheus of their own. By itself vllm-router gives up after 600 s and tells its metrics to its own host alone.
+// routerFlags are the flags of the routers of vLLM and SGLang for where they listen, how they choose a worker, and how long they wait for all.
+// Routers on the same host have ports for Prometheus of their own. By itself vllm-router gives up after 600 s and tells its metrics to its own
+// host alone.
 func (w *writer) routerFlags(port, offset int) []string {
-	return append(listen(port), "--prometheus-host", "0.0.0.0", "--prometheus-port", strconv.Itoa(w.routerMetrics()+offset),
+	return append(listen(port), "--policy", w.routerDivision().word,
+		"--prometheus-host", "0.0.0.0", "--prometheus-port", strconv.Itoa(w.routerMetrics()+offset),
 		"--worker-startup-timeout-secs", strconv.Itoa(loading), "--worker-startup-check-interval", "10")
 }
 

@@ -52,6 +52,9 @@ func (w *writer) skypilot() ([]launch.File, error) {
 	}
 	root.setIf(len(files) > 0, "file_mounts", mounts)
 	root.setIf(!one.alone() && w.hasRouter(), "setup", "pip install -q "+routerPackage(w.engine())+"\n").set("run", run)
+	if w.replicas() > 1 && !w.disaggregated() {
+		root.values["service"].(*mapping).set("load_balancing_policy", w.skypilotDivision().word)
+	}
 	heading := w.heading("SkyPilot service")
 	if rate := w.Predicted.Throughput / float64(max(1, w.Output)*w.replicas()); rate > 0 {
 		heading += fmt.Sprintf("# To scale with the load: in place of replicas, a replica_policy with target_qps_per_replica: %.3g (predicted).\n", rate)
@@ -70,7 +73,7 @@ func (w *writer) skypilotConfigs(one *writer, nodes [][]slot) ([]launch.File, er
 	if err != nil || w.hasRouter() || !w.disaggregated() {
 		return files, err
 	}
-	data, err := encode(w.heading("Workers that trtllm-serve divides requests between"), one.routing(nodes, 0))
+	data, err := encode(w.heading("Workers that trtllm-serve divides requests between"), one.workersOf(nodes, 0))
 	return append(files, launch.File{Path: "skypilot/" + one.routingFile(0), Mode: plainFile, Data: data}), err
 }
 

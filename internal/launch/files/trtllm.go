@@ -41,7 +41,7 @@ func (w *writer) configFiles(directory string, nodes [][]slot) ([]launch.File, e
 		if len(nodes) > 1 {
 			heading += "# Replace node-0, node-1 … by the addresses of the nodes.\n"
 		}
-		if err := add(w.routingFile(unit), heading, w.routing(nodes, unit)); err != nil {
+		if err := add(w.routingFile(unit), heading, w.workersOf(nodes, unit)); err != nil {
 			return nil, err
 		}
 	}
@@ -101,9 +101,9 @@ func (w *writer) routingFile(unit int) string {
 	return fmt.Sprintf("disagg_%d_config.yaml", unit)
 }
 
-// routing is the content of this file for workers on nodes, whose addresses only the user
+// workersOf is the content of this file for workers on nodes, whose addresses only the user
 // knows unless everything is on one.
-func (w *writer) routing(nodes [][]slot, unit int) *mapping {
+func (w *writer) workersOf(nodes [][]slot, unit int) *mapping {
 	servers := map[deployment.Role][]string{}
 	for _, at := range leaders(nodes, unit) {
 		host := "127.0.0.1"
@@ -112,12 +112,14 @@ func (w *writer) routing(nodes [][]slot, unit int) *mapping {
 		}
 		servers[at.Role] = append(servers[at.Role], fmt.Sprintf("%s:%d", host, w.workerPort(&at)))
 	}
-	return routingYAML(w.Site.Port+unit, servers[deployment.Prefill], servers[deployment.Decode])
+	return w.routingYAML(w.Site.Port+unit, servers[deployment.Prefill], servers[deployment.Decode])
 }
 
 // routingYAML is trtllm-serve's list of workers.
-func routingYAML(port int, prefill, decode []string) *mapping {
-	return fields("hostname", "0.0.0.0", "port", port, "backend", "pytorch",
-		"context_servers", fields("num_instances", len(prefill), "urls", prefill),
-		"generation_servers", fields("num_instances", len(decode), "urls", decode))
+func (w *writer) routingYAML(port int, prefill, decode []string) *mapping {
+	servers := func(urls []string) *mapping {
+		word := w.trtllmDivision().word
+		return fields("num_instances", len(urls), "urls", urls).setIf(word != "", "router", fields("type", word))
+	}
+	return fields("hostname", "0.0.0.0", "port", port, "backend", "pytorch", "context_servers", servers(prefill), "generation_servers", servers(decode))
 }

@@ -136,6 +136,7 @@ type writer struct {
 	Site    launch.Site
 	name    string   // of objects: "qwen3-32b"
 	targets []Target // that are written
+	of      Target   // the one that is being written
 	alike   int      // units that the files of this one are for too
 	// host is a node's address in commands that are not in a script, nil in scripts, which set variables.
 	host func(node int) string
@@ -174,6 +175,7 @@ func (w *writer) target(t Target) ([]launch.File, error) {
 	}
 	for _, a := range Abouts() {
 		if a.Target == t {
+			w.of = t
 			return a.write(w)
 		}
 	}

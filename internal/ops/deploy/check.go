@@ -83,6 +83,7 @@ func Write(ctx context.Context, w *session.Session, s *session.Sources, p *launc
 		}
 		out.Files, _, err = files.Without(p, left...)
 	}
+	out.Rests = files.Rests(out.Files)
 	return out, err
 }
 

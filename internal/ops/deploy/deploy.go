@@ -53,6 +53,7 @@ type Response struct {
 	Files    []launch.File
 	Skipped  []string // targets that cannot run it, with the reason
 	Findings []string // errors that lint finds in files which are forced
+	Rests    []string // what the prediction rests on and files do not bring about
 }
 
 // Run makes the files.

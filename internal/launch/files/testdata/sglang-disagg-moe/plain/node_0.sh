@@ -38,6 +38,7 @@ python3 -m sglang_router.launch_router \
   --decode "http://${NODE_1_IP}:8101" \
   --host 0.0.0.0 \
   --port 8000 \
+  --policy round_robin \
   --prometheus-host 0.0.0.0 \
   --prometheus-port 29000 \
   --worker-startup-timeout-secs 3600 \

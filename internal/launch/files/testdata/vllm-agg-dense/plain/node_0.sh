@@ -41,6 +41,7 @@ vllm-router \
   --worker-urls "http://${NODE_0_IP}:8100" "http://${NODE_0_IP}:8101" \
   --host 0.0.0.0 \
   --port 8000 \
+  --policy round_robin \
   --prometheus-host 0.0.0.0 \
   --prometheus-port 29000 \
   --worker-startup-timeout-secs 3600 \

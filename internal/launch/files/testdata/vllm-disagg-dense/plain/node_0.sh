@@ -106,6 +106,7 @@ vllm-router \
   --decode "http://${NODE_0_IP}:8104" \
   --host 0.0.0.0 \
   --port 8000 \
+  --policy round_robin \
   --prometheus-host 0.0.0.0 \
   --prometheus-port 29000 \
   --worker-startup-timeout-secs 3600 \
