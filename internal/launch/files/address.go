@@ -23,7 +23,11 @@ func (w *writer) entranceURL(t Target) string {
 
 // entranceTargets are the targets with an address in the cluster that run the plan: those that are written, or else all.
 func (w *writer) entranceTargets() []Target {
-	runs := func(t Target) bool { _, err := w.target(t); return err == nil }
+	runs := func(t Target) bool {
+		other := *w
+		_, err := other.target(t)
+		return err == nil
+	}
 	written := slices.DeleteFunc([]Target{Dynamo, Kubernetes, LLMD}, func(t Target) bool { return !slices.Contains(w.targets, t) || !runs(t) })
 	if len(written) > 0 {
 		return written

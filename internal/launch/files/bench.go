@@ -27,12 +27,17 @@ func (w *writer) bench() ([]launch.File, error) {
 	if len(asked) == 0 {
 		return files, nil
 	}
-	shell := "pip install -q aiperf==0.13.0\nfor concurrency in " + loads(w.Concurrency) + "; do\n  " +
+	shell := "pip install -q --user aiperf==0.13.0\nfor concurrency in " + loads(w.Concurrency) + "; do\n  " +
 		w.aiperf(w.entranceURL(asked[0])).InManifest().Line() + "\ndone\n"
-	// The tokenizer may be as closed as the model.
+	const home = "/tmp" // which any user may write
+	env := []*mapping{
+		tokenField(), // the tokenizer may be as closed as the model
+		fields("name", "HOME", "value", home), fields("name", "PATH", "value", home+"/.local/bin:/usr/local/bin:/usr/bin:/bin"),
+	}
+	container := fields("name", "bench", "image", routerImage, "workingDir", home, "command", []string{"bash", "-euc"}, "args", []string{shell},
+		"env", env, "resources", benchResources(), "securityContext", restricted())
 	job := w.object("batch/v1", "Job", w.name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
-		"restartPolicy", "Never", "containers", []*mapping{fields("name", "bench", "image", routerImage,
-			"command", []string{"bash", "-euc"}, "args", []string{shell}, "env", []*mapping{tokenField()})}))))
+		"restartPolicy", "Never", "automountServiceAccountToken", false, "securityContext", restrictedPod(), "containers", []*mapping{container}))))
 	heading := w.heading("Benchmark in the cluster") + comment("It asks the Service of target %s.", asked[0])
 	for _, t := range asked[1:] {
 		heading += comment("That of target %s is %s.", t, w.entranceURL(t))
@@ -42,6 +47,11 @@ func (w *writer) bench() ([]launch.File, error) {
 		return nil, err
 	}
 	return append(files, launch.File{Path: "k8s_bench.yaml", Mode: plainFile, Data: data}), nil
+}
+
+// benchResources are for a client in Python with the tokenizer.
+func benchResources() *mapping {
+	return fields("requests", fields("cpu", 2, "memory", "4Gi"), "limits", fields("memory", "16Gi"))
 }
 
 // loads are the concurrencies to measure: powers of four below the largest, then it.

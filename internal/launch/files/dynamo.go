@@ -99,11 +99,7 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 		return launch.File{}, err
 	}
 	for unit := range w.units() {
-		main := fields("name", "main", "image", w.dynamoImage())
-		if chosen := w.frontendRouting(); len(chosen) > 0 {
-			main.set("env", named(chosen))
-		}
-		front := w.graphPart("Frontend", "frontend", 1, fields("containers", []*mapping{main}))
+		front := w.graphPart("Frontend", "frontend", w.frontendReplicas(), w.frontendPod())
 		front.setPath([]string{"podTemplate", "metadata", "labels"}, w.frontends())
 		components := []*mapping{front}
 		for i := range w.pools {
@@ -132,6 +128,29 @@ func (w *writer) dynamoOperator() string {
 		return release
 	}
 	return oldest
+}
+
+// frontendPod answers all requests that it has before it ends; without the variable only those of the next 5 s (docs of Dynamo 1.4.1,
+// "Graceful Shutdown"). It loads the tokenizer, for which it may need the token.
+func (w *writer) frontendPod() *mapping {
+	env := append(named(w.frontendRouting()), fields("name", "DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain())))
+	container := fields("name", "main", "image", w.dynamoImage(), "env", env, "envFrom", tokenSource(), "resources", routerResources(),
+		"securityContext", contained(&w.pools[0]))
+	return fields("terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container})
+}
+
+// frontendReplicas are as many as of other routers where requests go around in turn. A frontend that chooses by load or prefix is alone:
+// of two, each would know only what it has sent itself.
+func (w *writer) frontendReplicas() int {
+	if len(w.frontendRouting()) > 0 {
+		return 1
+	}
+	return routerReplicas
+}
+
+// tokenSource gives a container the variables of the secret with the token.
+func tokenSource() []*mapping {
+	return []*mapping{fields("secretRef", fields("name", tokenSecret, "optional", true))}
 }
 
 // frontends are the labels of the frontends of all units.
@@ -178,17 +197,18 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 	if v.Engine == launch.TRTLLM {
 		mounts, volumes = append(mounts, configMount()), append(volumes, w.configMapVolume())
 	}
+	own := []*mapping{fields("name", cacheVariable, "value", cacheHome),
+		fields("name", "DYN_RUNTIME_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain()))} // 900 s by default: more than the pod has
 	container := fields("name", "main", "image", w.dynamoImage(), "command", command[:3], "args", command[3:],
-		"env", append([]*mapping{fields("name", cacheVariable, "value", cacheHome)}, w.variables(at)...),
-		"envFrom", []*mapping{fields("secretRef", fields("name", tokenSecret, "optional", true))},
-		"resources", fields("limits", fields(resource(v), strconv.Itoa(v.PerNode))), "volumeMounts", mounts)
+		"env", append(own, w.variables(at)...), "envFrom", tokenSource(),
+		"resources", w.resources(at), "securityContext", contained(v), "volumeMounts", mounts)
 	kind := "worker"
 	if v.Role != deployment.Both {
 		kind = string(v.Role)
 	}
-	pod := fields("containers", []*mapping{container}, "volumes", volumes)
+	pod := fields("terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container}, "volumes", volumes)
 	return w.graphPart(componentName(v), kind, w.workers(v), w.onNodes(pod, v)).
-		setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes)).set("sharedMemorySize", "64Gi")
+		setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes)).set("sharedMemorySize", gibibytes(sharedMemory))
 }
 
 // generatorConfig is what all files were made of, for people and their tools.

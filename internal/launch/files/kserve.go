@@ -60,10 +60,11 @@ func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mappi
 	env := append(w.podEnvironment(at), fields("name", "VLLM_ADDITIONAL_ARGS", "value", args.InManifest().Line()))
 	pod := func(leads bool) *mapping {
 		container := fields("name", "main", "image", w.image(v), "env", env[2:], // the templates know where the weights are
-			"resources", fields("limits", fields(resource(v), v.PerNode)), "securityContext", fields("runAsNonRoot", false)) // the image's user is root
-		container.setIf(leads, "startupProbe", fields("failureThreshold", 360, "periodSeconds", 10)) // of the template, for longer
+			"resources", w.resources(at), "securityContext", fields("runAsNonRoot", false)) // the image's user is root
+		container.setIf(leads, "startupProbe", fields("periodSeconds", whileLoading.period, "failureThreshold", whileLoading.failures)) // of the template, for longer
 		out := fields("containers", []*mapping{container}, "initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
-			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
+			"terminationGracePeriodSeconds", w.grace(), // from which the templates derive how long vLLM still answers
+			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", gibibytes(sharedMemory)))})
 		return w.onNodes(out, v)
 	}
 	return spec.set("replicas", w.workers(v)).set("parallelism", parallelism).set("template", pod(true)).setIf(v.Nodes > 1, "worker", pod(false))

@@ -154,10 +154,8 @@ func (w *writer) workload(v *launch.Values, unit int) ([]*mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The devices are all taken: a new worker has none before an old one ends.
-	rolling := fields("maxSurge", 0, "maxUnavailable", 1)
 	if v.Nodes == 1 {
-		spec := fields("replicas", w.workers(v), "strategy", fields("type", "RollingUpdate", "rollingUpdate", rolling),
+		spec := fields("replicas", w.workers(v), "strategy", fields("type", "RollingUpdate", "rollingUpdate", onFullDevices()),
 			"progressDeadlineSeconds", loading+w.grace(), "selector", fields("matchLabels", w.selector(of)), "template", leader)
 		return []*mapping{w.objectOf(of, "apps/v1", "Deployment").set("spec", spec), w.disruption(of)}, nil
 	}
@@ -165,11 +163,14 @@ func (w *writer) workload(v *launch.Values, unit int) ([]*mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := fields("replicas", w.workers(v), "rolloutStrategy", fields("type", "RollingUpdate", "rollingUpdateConfiguration", rolling),
+	spec := fields("replicas", w.workers(v), "rolloutStrategy", fields("type", "RollingUpdate", "rollingUpdateConfiguration", onFullDevices()),
 		"leaderWorkerTemplate", fields("size", v.Nodes, "restartPolicy", "RecreateGroupOnPodRestart",
 			"leaderTemplate", leader, "workerTemplate", follower))
 	return []*mapping{w.objectOf(of, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet").set("spec", spec), w.disruption(of)}, nil
 }
+
+// onFullDevices is a rollout where the devices are all taken: a new worker has none before an old one ends.
+func onFullDevices() *mapping { return fields("maxSurge", 0, "maxUnavailable", 1) }
 
 // pod is the template of a worker's pod on its first node or another.
 func (w *writer) pod(at *slot) (*mapping, error) {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -93,24 +94,38 @@ func (w *writer) decodePort() int {
 
 // llmdPool is a side of the chart.
 func (w *writer) llmdPool(v *launch.Values) (*mapping, error) {
-	port := w.decodePort()
-	if v.Role == deployment.Prefill {
-		port = w.Site.Port
+	at := *w // of the pods behind the sidecar, or of those with the service's port
+	if v.Role == deployment.Decode {
+		at.Site.Port = w.decodePort()
 	}
 	container := fields("name", "vllm", "image", w.image(v))
-	if err := w.llmdCommand(container, v, port); err != nil {
+	if err := at.llmdCommand(container, v); err != nil {
 		return nil, err
 	}
 	env := w.podEnvironment(&slot{Values: v})[2:] // the chart sets the token and the directory of the weights
-	container.setIf(len(env) > 0, "env", env).
-		set("ports", []*mapping{fields("name", "metrics", "containerPort", port, "protocol", "TCP")}).
-		set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.PerNode)))).
+	container.setIf(len(env) > 0, "env", env).set("ports", at.serverPorts()).
+		set("resources", w.resources(&slot{Values: v})).
 		set("mountModelVolume", true).set("volumeMounts", []*mapping{fields("name", "shm", "mountPath", "/dev/shm")}).
-		set("extraConfig", fields("startupProbe", llmdProbe(v, port).set("failureThreshold", 360), "readinessProbe", llmdProbe(v, port)))
-	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes)).
+		set("extraConfig", at.llmdLifetime(v).set("securityContext", contained(v)))
+	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes),
+		"strategy", fields("type", "RollingUpdate", "rollingUpdate", onFullDevices()), "terminationGracePeriodSeconds", w.grace()).
 		setIf(v.Role == deployment.Decode, "initContainers", []*mapping{w.llmdSidecar()}).
-		set("containers", []*mapping{container}).set("volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi"))})
+		set("containers", []*mapping{container}).
+		set("monitoring", fields("podmonitor", fields("portName", "http"))). // if the user enables it
+		set("volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", gibibytes(sharedMemory)))})
 	return w.onNodes(out, v), nil
+}
+
+// llmdLifetime are the probes of a pool and what its pods do before they end. On several nodes all have the same: they ask their leader,
+// and those that are not it stay until it has answered its requests.
+func (w *writer) llmdLifetime(v *launch.Values) *mapping {
+	ask, stop := func() *mapping { return get("/health") }, stopAfter(withdrawal)
+	if v.Nodes > 1 {
+		ask = w.leaderProbe
+		stop = fields("preStop", fields("exec", fields("command", []string{"bash", "-c",
+			fmt.Sprintf(`if [ "${LWS_WORKER_INDEX}" = 0 ]; then sleep %d; else sleep %d; fi`, withdrawal, withdrawal+w.drain())})))
+	}
+	return fields("startupProbe", whileLoading.of(ask()), "readinessProbe", whileBusy.of(ask()), "livenessProbe", whileStuck.of(ask()), "lifecycle", stop)
 }
 
 // llmdSidecar takes requests at the service's port in decode pods and has prompts computed elsewhere first. The chart has one too, but
@@ -119,26 +134,14 @@ func (w *writer) llmdPool(v *launch.Values) (*mapping, error) {
 func (w *writer) llmdSidecar() *mapping {
 	return fields("name", "routing-proxy", "image", "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0",
 		"args", []string{"--port=" + strconv.Itoa(w.Site.Port), "--vllm-port=" + strconv.Itoa(w.decodePort()), "--kv-connector=nixlv2", "--secure-proxy=false"},
-		"ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)},
-		"readinessProbe", whileBusy.of(get("/health")), "restartPolicy", "Always",
+		"ports", []*mapping{fields("name", "proxy", "containerPort", w.Site.Port)}, "resources", routerResources(),
+		"readinessProbe", whileBusy.of(fields("httpGet", fields("path", "/health", "port", "proxy"))), "restartPolicy", "Always",
 		"securityContext", fields("allowPrivilegeEscalation", false, "runAsNonRoot", true))
 }
 
-// llmdProbe asks for the health of a pod. On several nodes only the first has a server, and all have
-// the same probes.
-func llmdProbe(v *launch.Values, port int) *mapping {
-	out := fields("periodSeconds", 10, "timeoutSeconds", 5)
-	if v.Nodes == 1 {
-		return out.set("httpGet", fields("path", "/health", "port", "metrics"))
-	}
-	return out.set("exec", fields("command", []string{"bash", "-c", `[ "${LWS_WORKER_INDEX}" != 0 ] || python3 -c "` + probeScript(port) + `"`}))
-}
-
 // llmdCommand is the command of a pool. On several nodes its pods all run one script, in which the first leads.
-func (w *writer) llmdCommand(container *mapping, v *launch.Values, port int) error {
-	at := *w
-	at.Site.Port = port
-	command, err := at.podCommand(&slot{Values: v})
+func (w *writer) llmdCommand(container *mapping, v *launch.Values) error {
+	command, err := w.podCommand(&slot{Values: v})
 	if err != nil {
 		return err
 	}
@@ -147,7 +150,7 @@ func (w *writer) llmdCommand(container *mapping, v *launch.Values, port int) err
 		container.set("command", command[:1]).set("args", command[1:])
 		return nil
 	}
-	follows, err := at.podCommand(&slot{Values: v, rank: 1})
+	follows, err := w.podCommand(&slot{Values: v, rank: 1})
 	if err != nil {
 		return err
 	}

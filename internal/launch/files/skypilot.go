@@ -41,7 +41,8 @@ func (w *writer) skypilot() ([]launch.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := fields("service", fields("readiness_probe", fields("path", "/health", "initial_delay_seconds", 3600), "replicas", w.replicas()),
+	root := fields("service", fields("readiness_probe", fields("path", "/health", "initial_delay_seconds", loading), "replicas", w.replicas(),
+		"load_balancer", fields("stream_timeout_seconds", abandoned)),
 		"resources", fields("accelerators", fmt.Sprintf("%s:%d", kind, devices[0]), "image_id", "docker:"+w.image(&w.pools[0]),
 			"disk_size", skypilotSystem+w.cacheGiB()).setIf(len(nodes) > 1, "network_tier", "best").set("ports", w.Site.Port))
 	root.setIf(len(nodes) > 1, "num_nodes", len(nodes)).set("secrets", fields("HF_TOKEN", ""))

@@ -270,6 +270,54 @@ func addresses(t *testing.T, all []launch.File) []string {
 	return out
 }
 
+// TestPodsOfControllers: what is true of the pods of plain objects holds for those that operators and charts make: every container
+// requests CPU and memory, engines run on nodes with their devices and have time to answer their last requests, and load as long.
+func TestPodsOfControllers(t *testing.T) {
+	const token, longest = 0.2, 512 * 0.2 // seconds of a request as predicted
+	pods := 0
+	for name, p := range cases(t) {
+		p.Predicted.TPOT = token
+		all, _, err := files.Write(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			if !slices.Contains([]string{"k8s_deploy.yaml", "k8s_bench.yaml", "kserve/llminferenceservice.yaml", "llm-d/values.yaml"}, f.Path) {
+				continue
+			}
+			for _, doc := range documents(t, f) {
+				for _, pod := range objectsIn(doc) {
+					containers, ok := pod["containers"].([]any)
+					if !ok {
+						continue
+					}
+					pods++
+					engine := false
+					for _, c := range containers {
+						if inside(c, "resources", "requests", "cpu") == nil || inside(c, "resources", "requests", "memory") == nil {
+							t.Errorf("%s, %s: container %v requests %v", name, f.Path, inside(c, "name"), inside(c, "resources"))
+						}
+						engine = engine || inside(c, "resources", "limits", "nvidia.com/gpu") != nil
+						startup := cmp.Or(inside(c, "startupProbe"), inside(c, "extraConfig", "startupProbe"))
+						if failures, ok := inside(startup, "failureThreshold").(int); ok && failures*inside(startup, "periodSeconds").(int) < 3600 {
+							t.Errorf("%s, %s: %v has %v to load", name, f.Path, inside(c, "name"), startup)
+						}
+					}
+					if grace, ok := pod["terminationGracePeriodSeconds"].(int); f.Path != "k8s_bench.yaml" && (!ok || float64(grace) < longest) {
+						t.Errorf("%s, %s: pods have %d s to end", name, f.Path, grace)
+					}
+					if engine && (inside(pod, "nodeSelector", "nvidia.com/gpu.product") != "NVIDIA-H200" || inside(pod, "tolerations", 0, "key") != "nvidia.com/gpu") {
+						t.Errorf("%s, %s: an engine's pod runs on %v", name, f.Path, pod["nodeSelector"])
+					}
+				}
+			}
+		}
+	}
+	if pods < 40 {
+		t.Errorf("only %d pods", pods)
+	}
+}
+
 // TestLLMD: the picker loads its configuration (llm-d-router 0.9 and 0.10 know no other version) and sends requests to the first pod of
 // a worker only; images are pinned, and no list of variables is empty.
 func TestLLMD(t *testing.T) {
