@@ -45,7 +45,7 @@ type Run struct {
 	In *yaml.Node
 }
 
-// ErrNoLaunch is part of errors about files that start no engine.
+// ErrNoLaunch is part of errors about files that start no engine. What else they hold is found all the same.
 var ErrNoLaunch = errors.New("no command that starts an engine was found")
 
 // Read reads the files of one target: scripts, Compose files, manifests, and the
@@ -348,10 +348,10 @@ func (r *reader) found() (*Found, error) {
 	if err := r.readConfigs(); err != nil {
 		return nil, err
 	}
-	if len(r.launches) == 0 {
-		return nil, ErrNoLaunch
-	}
 	out := &Found{Launches: r.launches, Problems: r.problems, Missing: r.missing, Runs: r.runs, Objects: r.objects}
+	if len(r.launches) == 0 {
+		return out, ErrNoLaunch
+	}
 	d := &out.Deployment
 	n := r.note
 	if n == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/objects"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -195,7 +197,8 @@ func (f *lintFlags) open(env *Env) error {
 }
 
 // ofOneDeployment puts files together that were written for the same deployment, such as the scripts of its nodes: those of a directory
-// with the same comment, scripts and manifests apart, since each start all of it. Files that start no engine are left out.
+// with the same comment, scripts and manifests apart, since each start all of it. Manifests that start no engine go with those of their
+// directory that do, if these are of one deployment. Other files that start no engine are left out.
 func ofOneDeployment(env *Env, files []string) [][]string {
 	var out [][]string
 	type kind struct {
@@ -203,19 +206,34 @@ func ofOneDeployment(env *Env, files []string) [][]string {
 		manifest  int
 	}
 	at := map[kind]int{}
+	engines, beside := map[string][]int{}, map[string][]string{} // by directory
 	for _, name := range files {
 		data, err := env.ReadFile(name, bound.Launch) // one that cannot be read says so when it is checked
-		if _, why := launch.Read(launch.File{Path: name, Data: data}); err == nil && errors.Is(why, launch.ErrNoLaunch) {
+		dir := filepath.Dir(name)
+		if found, why := launch.Read(launch.File{Path: name, Data: data}); err == nil && errors.Is(why, launch.ErrNoLaunch) {
+			if slices.ContainsFunc(found.Objects, func(o objects.Object) bool { return o.Kind != "" }) {
+				beside[dir] = append(beside[dir], name)
+			}
 			continue
 		}
 		note := launch.Noted(data)
-		key := kind{filepath.Dir(name), note, isManifest(name)}
+		key := kind{dir, note, isManifest(name)}
 		if i, known := at[key]; known && err == nil && note != "" {
 			out[i] = append(out[i], name)
 			continue
 		}
+		if isManifest(name) == 1 {
+			engines[dir] = append(engines[dir], len(out))
+		}
 		at[key] = len(out)
 		out = append(out, []string{name})
+	}
+	for _, dir := range slices.Sorted(maps.Keys(beside)) {
+		if of := engines[dir]; len(of) == 1 {
+			out[of[0]] = append(out[of[0]], beside[dir]...)
+		} else {
+			out = append(out, beside[dir])
+		}
 	}
 	return out
 }
@@ -236,6 +254,7 @@ func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Resp
 		case err == nil && r == nil:
 		case err == nil:
 			all = append(all, r)
+		case errors.Is(err, launch.ErrNoLaunch) && f.below[name]:
 		case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
 			return nil, nil, err
 		default:

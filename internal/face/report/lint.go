@@ -19,6 +19,11 @@ func Lint(w io.Writer, r *lint.Response) {
 	if release == "" {
 		release = "(newest release)"
 	}
+	if r.Engine == "" {
+		fmt.Fprintln(w, "No engine is started; objects beside engines were checked.")
+		findings(w, r)
+		return
+	}
 	fmt.Fprintf(w, "%s on %d × %s under %s %s\n", cmp.Or(r.Model, "An unknown model"), r.Devices, cmp.Or(r.Device, "an unknown device"), r.Title, release)
 	for _, p := range r.Pools {
 		what := "Workers"

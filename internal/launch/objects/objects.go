@@ -71,6 +71,9 @@ func object(file string, n *yaml.Node) Object {
 		APIVersion: strictyaml.Scalar(n, "apiVersion"), Kind: strictyaml.Scalar(n, "kind"), File: file, Line: n.Line, Node: n,
 		Name: strictyaml.Scalar(n, "metadata", "name"), Namespace: strictyaml.Scalar(n, "metadata", "namespace"),
 	}
+	if o.Kind == Service && strings.Contains(o.APIVersion, "/") { // of Knative, or of another group
+		o.Kind = o.APIVersion + " " + o.Kind
+	}
 	f := finder{compose: o.Kind == "" && strictyaml.Child(n, "services") != nil}
 	f.search(within{nodes: 1}, n)
 	o.Pods = f.pods

@@ -173,7 +173,7 @@ func read(ctx context.Context, w *session.Session, s *session.Sources, p *launch
 		return nil, ctx.Err()
 	}
 	if err != nil { // what cannot be read is a finding too
-		r = &lint.Response{Devices: p.Deployment.Devices(), Findings: []lint.Finding{{Severity: lint.SevereError, What: err.Error()}}}
+		r = &lint.Response{Findings: []lint.Finding{{Severity: lint.SevereError, What: err.Error()}}}
 	}
 	out := slices.DeleteFunc(r.Findings, func(f lint.Finding) bool { // an engine reads no comments
 		return f.Severity != lint.SevereError || strings.HasPrefix(f.Where, "# plimsoll")
@@ -183,7 +183,7 @@ func read(ctx context.Context, w *session.Session, s *session.Sources, p *launch
 			out[i].File = q.Files[0]
 		}
 	}
-	if unit, all := p.Deployment.Devices(), p.Deployment.Devices()*p.Units(); r.Devices != unit && r.Devices != all {
+	if unit, all := p.Deployment.Devices(), p.Deployment.Devices()*p.Units(); r.Engine != "" && r.Devices != unit && r.Devices != all {
 		out = append(out, lint.Finding{Severity: lint.SevereError, File: q.Files[0], Where: "devices", What: fmt.Sprintf("%d start, but the plan has %d", r.Devices, all)})
 	}
 	return out, nil

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -11,15 +12,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch/objects"
 )
 
-// cluster reports what goes wrong with objects after a cluster took them, and with programs beside engines.
+// cluster reports what goes wrong with objects after a cluster took them, and with programs beside engines. What files lack is reported only
+// where they start an engine: others are a part of something.
 func (x *inspection) cluster() {
 	x.groups()
 	x.routers()
 	x.pickers()
-	x.clients()
-	x.composed()
-	x.pods()
 	x.scalers()
+	if len(x.found.Launches) > 0 {
+		x.clients()
+		x.composed()
+		x.pods()
+	}
 }
 
 // report adds a finding about a line of a file.
@@ -39,14 +43,12 @@ func begins(o *objects.Object, n *yaml.Node) launch.Place {
 // called is an object as people speak of it.
 func called(o *objects.Object) string { return strings.TrimSpace(o.Kind + " " + o.Name) }
 
-// all are the objects of a kind.
+// all are the objects of some kinds.
 func (x *inspection) all(kinds ...string) []*objects.Object {
 	var out []*objects.Object
 	for i := range x.found.Objects {
-		for _, kind := range kinds {
-			if x.found.Objects[i].Kind == kind {
-				out = append(out, &x.found.Objects[i])
-			}
+		if o := &x.found.Objects[i]; slices.Contains(kinds, o.Kind) {
+			out = append(out, o)
 		}
 	}
 	return out

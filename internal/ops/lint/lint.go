@@ -112,8 +112,8 @@ type Response struct {
 	// devices were checked.
 	Model   string `json:"model,omitempty"`
 	Device  string `json:"device,omitempty"`
-	Engine  string `json:"engine"`
-	Title   string `json:"-"` // of the engine
+	Engine  string `json:"engine"` // "" of files that start none and of whose objects there is something to say
+	Title   string `json:"-"`      // of the engine
 	Version string `json:"engine_version,omitempty"`
 	Devices int    `json:"devices"`
 	Pools   []Pool `json:"pools"`
@@ -146,10 +146,15 @@ type inspection struct {
 }
 
 // Run checks launch files or a launch command. Problems in them are findings; an error
-// concerns the request, or files that start no engine.
+// concerns the request, or files that start no engine and in whose objects nothing is found.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
 	x := &inspection{world: w, r: r}
-	if err := x.read(); err != nil {
+	err := x.read()
+	if errors.Is(err, launch.ErrNoLaunch) && x.around() {
+		x.sort()
+		return session.Finish(ctx, x.out, nil)
+	}
+	if err != nil {
 		return nil, err
 	}
 	x.flags()
@@ -168,6 +173,18 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	x.sort()
 	return session.Finish(ctx, x.out, nil)
+}
+
+// around checks objects of files that start no engine, and reports whether something was found.
+func (x *inspection) around() bool {
+	if x.found == nil {
+		return false
+	}
+	x.out = &Response{
+		Request: x.r, Deployment: deployment.Deployment{Pools: []deployment.Pool{}}, Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{},
+	}
+	x.cluster()
+	return len(x.out.Findings) > 0
 }
 
 // read reads the deployment.

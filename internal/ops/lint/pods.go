@@ -64,27 +64,33 @@ func (x *inspection) shared(o *objects.Object, p *objects.Pod) {
 			mounts := slices.ContainsFunc(strictyaml.Items(c.Node, "volumeMounts"), func(m *yaml.Node) bool {
 				return strictyaml.Scalar(m, "name") == strictyaml.Scalar(v, "name")
 			})
-			var lacks []string
-			for _, resource := range []string{"cpu", "memory"} { // a limit is the request where there is none
-				if strictyaml.Scalar(c.Node, "resources", "requests", resource) == "" && strictyaml.Scalar(c.Node, "resources", "limits", resource) == "" {
-					lacks = append(lacks, resource)
-				}
-			}
-			if !mounts || len(lacks) == 0 {
+			if !mounts || asks(c.Node, "memory") || asks(p.Above, "memory") {
 				continue
 			}
+			lacks := "memory"
+			if !asks(c.Node, "cpu") && !asks(p.Above, "cpu") {
+				lacks = "memory and no cpu"
+			}
 			size := cmp.Or(strictyaml.Scalar(v, "emptyDir", "sizeLimit"), "half of the node's memory")
-			what := fmt.Sprintf("container %s requests no %s, and its shared memory may take %s", c.Name, strings.Join(lacks, " and no "), size)
+			what := fmt.Sprintf("%s requests no %s, and its shared memory may take %s", spoken(&c), lacks, size)
 			x.report("PL061", begins(o, c.Node), "resources", what, "requests of cpu and memory")
 		}
 	}
 }
 
+// asks reports whether a mapping with resources has a request, or a limit, which is the request where there is none.
+func asks(n *yaml.Node, resource string) bool {
+	return strictyaml.Scalar(n, "resources", "requests", resource) != "" || strictyaml.Scalar(n, "resources", "limits", resource) != ""
+}
+
+// spoken is a container as people speak of it. Dynamo's main container has no name.
+func spoken(c *objects.Container) string { return "container " + cmp.Or(c.Name, "main") }
+
 // privileged reports engines with all rights on their node.
 func (x *inspection) privileged(o *objects.Object, p *objects.Pod) {
 	for _, c := range p.Containers {
 		if n := strictyaml.Child(c.Node, "securityContext", "privileged"); n != nil && n.Value == "true" && p.Accelerator() != "" {
-			x.report("PL068", begins(o, n), "privileged", fmt.Sprintf("container %s may do everything on its node, and namespaces with the policies baseline or restricted refuse it", c.Name), "capabilities and device resources")
+			x.report("PL068", begins(o, n), "privileged", spoken(&c)+" may do everything on its node, and namespaces with the policies baseline or restricted refuse it", "capabilities and device resources")
 		}
 	}
 }
@@ -149,29 +155,29 @@ func (x *inspection) network(p *objects.Pod) (what, better string) {
 	if strings.HasPrefix(p.Accelerator(), objects.Ascend) { // whose devices have a network of their own
 		return "", ""
 	}
-	devices, lock := false, false
-	for _, n := range []*yaml.Node{strictyaml.Child(p.Spec, "hostNetwork"), strictyaml.Child(p.Spec, "resourceClaims")} {
-		devices = devices || n != nil && n.Value != "false"
+	var named, other, lock bool
+	for _, n := range []*yaml.Node{strictyaml.Child(p.Spec, "hostNetwork"), strictyaml.Child(p.Spec, "resourceClaims")} { // claims: a domain of NVLink
+		other = other || n != nil && n.Value != "false"
 	}
 	// Multus and GKE attach further networks to a pod by annotations.
 	for _, name := range []string{"k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces"} {
-		devices = devices || strictyaml.Scalar(p.Meta, "annotations", name) != ""
+		other = other || strictyaml.Scalar(p.Meta, "annotations", name) != ""
 	}
-	devices = devices || rdma(p.Above)
+	named = rdma(p.Above)
 	for _, c := range p.Containers {
-		devices = devices || rdma(c.Node)
+		named = named || rdma(c.Node)
 		security := strictyaml.Child(c.Node, "securityContext")
 		if strictyaml.Scalar(security, "privileged") == "true" {
-			devices, lock = true, true
+			other, lock = true, true
 		}
 		for _, add := range strictyaml.Items(security, "capabilities", "add") {
 			lock = lock || add.Value == "IPC_LOCK" || add.Value == "ALL"
 		}
 	}
 	switch {
-	case !devices:
+	case !named && !other:
 		return fmt.Sprintf("a worker on %d nodes asks for no RDMA device: its traffic goes through TCP", p.Nodes), "the resource of an RDMA device plugin"
-	case !lock:
+	case named && !lock:
 		return fmt.Sprintf("a worker on %d nodes lacks IPC_LOCK, with which RDMA registers its memory", p.Nodes), "capabilities: {add: [IPC_LOCK]}"
 	}
 	return "", ""
@@ -239,7 +245,7 @@ func (x *inspection) installs() {
 		}
 		for j := 0; j+1 < len(run.Words); j++ {
 			if w := run.Words[j]; (w == "pip" || w == "pip3" || w == "apt-get" || w == "apt") && run.Words[j+1] == "install" {
-				what := fmt.Sprintf("container %s runs %q at each start: without the package index it does not start, and two starts may differ", c.Name, w+" install")
+				what := fmt.Sprintf("%s runs %q at each start: without the package index it does not start, and two starts may differ", spoken(c), w+" install")
 				x.report("PL063", launch.Place{File: run.File, Line: run.Line}, w, what, "an image with the program")
 				break
 			}

@@ -38,6 +38,9 @@ func (x *inspection) scalers() {
 
 // scraped reports an autoscaler in files that let nothing collect the metrics of pods. Dynamo and KServe make their monitors themselves.
 func (x *inspection) scraped(o *objects.Object) {
+	if len(x.found.Launches) == 0 {
+		return
+	}
 	for i := range x.found.Objects {
 		other := &x.found.Objects[i]
 		switch other.Kind {
