@@ -18,12 +18,14 @@ type Site struct {
 	ModelPath  string // what the engine loads; "" is the model
 	Image      string // "" is the engine's own of its version
 	Port       int    // 0 is 8000
+	RDMA       string // resource of the devices for RDMA, and "=" how many a pod takes; "" asks for none
+	Topology   string // label of nodes that share a network; "" is that of a zone or a rack
 }
 
 // WorkerPorts is the distance from the port of the router to that of the first worker.
 const WorkerPorts = 100
 
-// The forms of names. Kubernetes: RFC 1123 labels. Images: the reference grammar of the
+// The forms of names. Kubernetes: RFC 1123 labels, keys of labels and names of resources. Images: the reference grammar of the
 // OCI distribution. Served names are what clients send as
 // "model", a path of the model by default; engines take any text, but one that begins
 // with a hyphen is a flag to their parsers, and spaces separate several names.
@@ -31,6 +33,8 @@ const (
 	labelForm  = `[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?`
 	imageForm  = `[A-Za-z0-9][-A-Za-z0-9._/:@+]*`
 	servedForm = `[A-Za-z0-9_./][-A-Za-z0-9_./:@+=]*`
+	labelKey   = `([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?`
+	resourceOf = `[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?(=[1-9][0-9]?)?`
 	maxName    = 256
 	maxPort    = 65535
 )
@@ -47,6 +51,8 @@ func (s *Site) Check() error {
 	form("namespace", s.Namespace, labelForm, "a Kubernetes name (lower-case letters, digits and hyphens, 63 at most)")
 	form("image", s.Image, imageForm, "the name of a container image")
 	form("served_model_name", s.ServedName, servedForm, "letters, digits and . _ / : @ + = -, 256 at most, and not begin with - : @ + =")
+	form("rdma", s.RDMA, resourceOf, `a resource of Kubernetes such as rdma/ib, with "=" and a number where a pod takes several`)
+	form("topology", s.Topology, labelKey, "the key of a label of nodes")
 	if err := checkText("model_path", s.ModelPath); err != nil {
 		errs = append(errs, err)
 	}

@@ -89,6 +89,8 @@ func siteFlags(fs *pflag.FlagSet, s *launch.Site) {
 	fs.StringVar(&s.ServedName, "served-model-name", "", "served model name (default the model)")
 	fs.StringVar(&s.Image, "k8s-image", "", "container image (default that of the engine version)")
 	fs.IntVar(&s.Port, "port", 0, "port of the server (default 8000)")
+	fs.StringVar(&s.RDMA, "rdma", "", "Kubernetes `RESOURCE` of the devices for RDMA, as rdma/ib or vpc.amazonaws.com/efa=16 (default none)")
+	fs.StringVar(&s.Topology, "topology", "", "`LABEL` of Kubernetes nodes that share a network (default that of a zone or a rack)")
 }
 
 // targetFlag is a list of targets; "all" are those that can run something.

@@ -201,7 +201,7 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 		fields("name", "DYN_RUNTIME_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain()))} // 900 s by default: more than the pod has
 	container := fields("name", "main", "image", w.dynamoImage(), "command", command[:3], "args", command[3:],
 		"env", append(own, w.variables(at)...), "envFrom", tokenSource(),
-		"resources", w.resources(at), "securityContext", contained(v), "volumeMounts", mounts)
+		"resources", w.resources(at), "securityContext", w.engineContext(v), "volumeMounts", mounts)
 	kind := "worker"
 	if v.Role != deployment.Both {
 		kind = string(v.Role)

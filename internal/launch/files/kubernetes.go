@@ -42,7 +42,7 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 		}
 	}
 	documents = append(documents, w.entrance())
-	data, err := encode(w.heading("Kubernetes")+w.selectorHint(), documents...)
+	data, err := encode(w.heading("Kubernetes")+w.selectorHint()+w.fabricHint(), documents...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,11 @@ func (w *writer) workload(v *launch.Values, unit int) ([]*mapping, error) {
 	spec := fields("replicas", w.workers(v), "rolloutStrategy", fields("type", "RollingUpdate", "rollingUpdateConfiguration", onFullDevices()),
 		"leaderWorkerTemplate", fields("size", v.Nodes, "restartPolicy", "RecreateGroupOnPodRestart",
 			"leaderTemplate", leader, "workerTemplate", follower))
-	return []*mapping{w.objectOf(of, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet").set("spec", spec), w.disruption(of)}, nil
+	out := []*mapping{w.objectOf(of, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet").set("spec", spec), w.disruption(of)}
+	if racked(v) {
+		out = append(out, w.computeDomain(of))
+	}
+	return out, nil
 }
 
 // onFullDevices is a rollout where the devices are all taken: a new worker has none before an old one ends.
@@ -192,6 +196,11 @@ func (w *writer) pod(at *slot) (*mapping, error) {
 	spec := fields("automountServiceAccountToken", false, "terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container}, "volumes", volumes)
 	// Workers of one size are spread over nodes. Those of several are not: small ones on every node would leave no room for a large one.
 	spec.setIf(at.Role == deployment.Both && at.Nodes == 1 && w.workers(at.Values) > 1, "topologySpreadConstraints", w.spread(of))
+	spec.setIf(at.Nodes > 1, "affinity", w.together(of, at.Values))
+	if racked(at.Values) {
+		container.values["resources"].(*mapping).set("claims", []*mapping{fields("name", domainClaim)})
+		spec.set("resourceClaims", []*mapping{fields("name", domainClaim, "resourceClaimTemplateName", w.domainTemplate(of))})
+	}
 	return fields("metadata", meta, "spec", w.onNodes(spec, at.Values)), nil
 }
 
@@ -206,7 +215,7 @@ func (w *writer) engineContainer(at *slot) (*mapping, error) {
 		mounts = append(mounts, configMount())
 	}
 	container := fields("name", "engine", "image", w.image(at.Values), "command", command[:1], "args", command[1:],
-		"env", w.podEnvironment(at), "resources", w.resources(at), "securityContext", contained(at.Values), "volumeMounts", mounts)
+		"env", w.podEnvironment(at), "resources", w.resources(at), "securityContext", w.engineContext(at.Values), "volumeMounts", mounts)
 	if !at.leads() {
 		// A follower has no server. It is well as long as it reaches a leader that is, and stays until the leader has answered its requests.
 		return container.set("startupProbe", whileLoading.of(w.leaderProbe())).set("livenessProbe", whileStuck.of(w.leaderProbe())).
@@ -266,6 +275,9 @@ func tokenField() *mapping {
 func (w *writer) podEnvironment(at *slot) []*mapping {
 	out := []*mapping{tokenField(), fields("name", cacheVariable, "value", cacheHome)}
 	out = append(out, w.variables(at)...)
+	for _, e := range w.fabricEnvironment(at.Values) {
+		out = append(out, fields("name", e[0], "value", e[1]))
+	}
 	if at.exchanges() { // other pods reach it by its address
 		out = append(out, podField(sideChannelHost, "status.podIP"))
 	}

@@ -106,7 +106,7 @@ func (w *writer) llmdPool(v *launch.Values) (*mapping, error) {
 	container.setIf(len(env) > 0, "env", env).set("ports", at.serverPorts()).
 		set("resources", w.resources(&slot{Values: v})).
 		set("mountModelVolume", true).set("volumeMounts", []*mapping{fields("name", "shm", "mountPath", "/dev/shm")}).
-		set("extraConfig", at.llmdLifetime(v).set("securityContext", contained(v)))
+		set("extraConfig", at.llmdLifetime(v).set("securityContext", w.engineContext(v)))
 	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes),
 		"strategy", fields("type", "RollingUpdate", "rollingUpdate", onFullDevices()), "terminationGracePeriodSeconds", w.grace()).
 		setIf(v.Role == deployment.Decode, "initContainers", []*mapping{w.llmdSidecar()}).

@@ -108,10 +108,16 @@ func stopAfter(seconds int) *mapping {
 	return fields("preStop", fields("sleep", fields("seconds", seconds)))
 }
 
-// contained is the security context of an engine. Images of engines run as root, and those for AMD's devices need calls that the
-// default filter refuses (ROCm's documentation of containers: seccomp=unconfined).
+// contained is the security context of what runs in an engine's image. Those images run as root, and those for AMD's devices need calls
+// that the default filter refuses (ROCm's documentation of containers: seccomp=unconfined).
 func contained(v *launch.Values) *mapping {
 	return fields("allowPrivilegeEscalation", false).setIf(v.Device.Vendor == device.NVIDIA, "seccompProfile", fields("type", "RuntimeDefault"))
+}
+
+// engineContext is that of an engine: RDMA reads and writes memory that must not be moved.
+func (w *writer) engineContext(v *launch.Values) *mapping {
+	network, _ := w.rdma(v)
+	return contained(v).setIf(network != "", "capabilities", fields("add", []string{"IPC_LOCK"}))
 }
 
 // restricted and restrictedPod are the security contexts of a container and its pod that pass the Pod Security Standard "restricted".

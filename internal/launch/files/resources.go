@@ -35,7 +35,8 @@ func (w *writer) resources(at *slot) *mapping {
 	memory := units.Bytes(at.PerNode)*each + host
 	requests := fields("cpu", at.processes(), "memory", gibibytes(memory))
 	limits := fields().setIf(at.Engine != launch.TRTLLM, "memory", gibibytes(memory+sharedMemory+at.Stored)).set(resource(at.Values), at.PerNode)
-	return fields("requests", requests, "limits", limits)
+	network, count := w.rdma(at.Values)
+	return fields("requests", requests, "limits", limits.setIf(network != "", network, count))
 }
 
 // gibibytes is a quantity of memory as Kubernetes reads it, rounded up.

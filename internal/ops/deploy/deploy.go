@@ -46,6 +46,8 @@ type Site struct {
 	ModelPath  string `json:"model_path,omitempty"` // what the engine loads; "" = the model
 	Image      string `json:"image,omitempty"`
 	Port       int    `json:"port,omitempty" minimum:"0" maximum:"65535"`
+	RDMA       string `json:"rdma,omitempty"`     // resource of the devices for RDMA, and "=" how many a pod takes
+	Topology   string `json:"topology,omitempty"` // label of nodes that share a network
 }
 
 // Response is the files.
