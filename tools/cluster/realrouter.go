@@ -152,8 +152,35 @@ func (l *lab) realRouter(ctx context.Context, pod object, f *finder, pods []obje
 				return "no engine with " + f.selectors[i] + " was asked", nil
 			}
 		}
-		return "", nil
+		return probed(ctx, "http://127.0.0.1:"+ports[0], pod)
 	})
+}
+
+// probed asks the paths of a pod's probes and says which is refused.
+func probed(ctx context.Context, url string, pod object) (string, error) {
+	for _, c := range list(pod, "spec", "containers") {
+		for _, probe := range []string{"startupProbe", "readinessProbe", "livenessProbe"} {
+			path := text(c, probe, "httpGet", "path")
+			if path == "" {
+				continue
+			}
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+path, nil)
+			if err != nil {
+				return "", err
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				return probe + ": " + err.Error(), nil
+			}
+			if err := resp.Body.Close(); err != nil {
+				return "", err
+			}
+			if resp.StatusCode >= http.StatusBadRequest {
+				return fmt.Sprintf("%s: it answers %d for %s", probe, resp.StatusCode, path), nil
+			}
+		}
+	}
+	return "", nil
 }
 
 // ask sends a request and says what is wrong with the answer.

@@ -74,17 +74,17 @@ func (l *lab) inNamespace(ctx context.Context, ns string, nodes []node, f func()
 	return nil
 }
 
-// clean removes a namespace, then all nodes and volumes.
+// clean removes a namespace, then all nodes and volumes. It waits for the pods alone: other objects, which go later, take no devices.
 func (l *lab) clean(ctx context.Context, space object) error {
 	if err := l.remove(ctx, space); err != nil {
 		return err
 	}
 	missing, err := until(ctx, 2*patience, func() (string, error) {
-		_, err := l.get(ctx, "v1", "Namespace", "", name(space))
-		if r := (*refusal)(nil); errors.As(err, &r) && r.status == http.StatusNotFound {
-			return "", nil
+		pods, err := l.list(ctx, "v1", "Pod", name(space), "")
+		if len(pods) > 0 {
+			return "the pods of " + name(space) + " do not go", err
 		}
-		return "namespace " + name(space) + " does not go", err
+		return "", err
 	})
 	if err == nil && missing != "" {
 		err = errors.New(missing)
@@ -167,11 +167,8 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 func (l *lab) schemas(ctx context.Context, p *plan, dir string) ([]*result, error) {
 	var results []*result
 	for _, file := range []string{"k8s_deploy.yaml", "kserve/llminferenceservice.yaml"} {
-		err := l.inNamespace(ctx, p.name+"-schema", nil, func() error {
-			more, err := l.also(ctx, p.name+"-schema", p, filepath.Join(dir, "deploy"), file)
-			results = append(results, more...)
-			return err
-		})
+		more, err := l.also(ctx, "default", p, filepath.Join(dir, "deploy"), file)
+		results = append(results, more...)
 		if err != nil {
 			return results, err
 		}
