@@ -103,7 +103,11 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 		front.setPath([]string{"podTemplate", "metadata", "labels"}, w.frontends())
 		components := []*mapping{front}
 		for i := range w.pools {
-			components = append(components, w.component(&w.pools[i], unit))
+			v := &w.pools[i]
+			components = append(components, w.component(v, unit))
+			if racked(v) {
+				documents = append(documents, w.computeDomain(poolPart(v, unit)))
+			}
 		}
 		documents = append(documents, w.object("nvidia.com/v1beta1", "DynamoGraphDeployment", w.unitName(unit)).set("spec",
 			fields("backendFramework", w.pools[0].Engine, "components", components)))
@@ -113,11 +117,11 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 			"ports", []*mapping{fields("name", "http", "port", frontendPort, "targetPort", "http")})))
 	}
 	heading := w.heading("Dynamo on Kubernetes, operator "+w.dynamoOperator()+" or later") + comment("Requests go to %s.", w.entranceURL(Dynamo))
-	if slices.ContainsFunc(w.pools, func(v launch.Values) bool { return v.Nodes > 1 }) {
+	if w.spans() {
 		heading += comment("Workers on several nodes need Grove, by which the operator starts their pods together (dynamo-platform: global.grove.install, " +
 			"or global.grove.enabled beside your own).")
 	}
-	data, err := encode(heading+w.selectorHint(), documents...)
+	data, err := encode(heading+w.selectorHint()+w.rdmaHint(), documents...)
 	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
 }
 
@@ -135,7 +139,7 @@ func (w *writer) dynamoOperator() string {
 func (w *writer) frontendPod() *mapping {
 	env := append(named(w.frontendRouting()), fields("name", "DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain())))
 	container := fields("name", "main", "image", w.dynamoImage(), "env", env, "envFrom", tokenSource(), "resources", routerResources(),
-		"securityContext", contained(&w.pools[0]))
+		"securityContext", fields("allowPrivilegeEscalation", false))
 	return fields("terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container})
 }
 
@@ -200,13 +204,14 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 	own := []*mapping{fields("name", cacheVariable, "value", cacheHome),
 		fields("name", "DYN_RUNTIME_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain()))} // 900 s by default: more than the pod has
 	container := fields("name", "main", "image", w.dynamoImage(), "command", command[:3], "args", command[3:],
-		"env", append(own, w.variables(at)...), "envFrom", tokenSource(),
+		"env", slices.Concat(own, w.variables(at), named(w.fabricEnvironment(v))), "envFrom", tokenSource(),
 		"resources", w.resources(at), "securityContext", w.engineContext(v), "volumeMounts", mounts)
 	kind := "worker"
 	if v.Role != deployment.Both {
 		kind = string(v.Role)
 	}
 	pod := fields("terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container}, "volumes", volumes)
+	w.inDomain(poolPart(v, unit), v, container, pod)
 	return w.graphPart(componentName(v), kind, w.workers(v), w.onNodes(pod, v)).
 		setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes)).set("sharedMemorySize", gibibytes(sharedMemory))
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,11 +76,31 @@ const (
 	zoneLabel   = "topology.kubernetes.io/zone"
 )
 
+// domainClaims are the claims of a pod of a part in such a domain.
+func (w *writer) domainClaims(p part) []*mapping {
+	return []*mapping{fields("name", domainClaim, "resourceClaimTemplateName", w.domainTemplate(p))}
+}
+
+// inDomain gives a container and its pod the claim of the domain of their rack, if the workers of the part span one.
+func (w *writer) inDomain(p part, v *launch.Values, container, pod *mapping) {
+	if racked(v) {
+		container.setPath([]string{"resources", "claims"}, []*mapping{fields("name", domainClaim)})
+		pod.set("resourceClaims", w.domainClaims(p))
+	}
+}
+
+// The labels that the controller of LeaderWorkerSets gives their pods.
+const (
+	setLabel    = "leaderworkerset.sigs.k8s.io/name"
+	groupLabel  = "leaderworkerset.sigs.k8s.io/group-index"
+	memberLabel = "leaderworkerset.sigs.k8s.io/worker-index"
+)
+
 // together places the pods of a worker on nodes that share a network: with the label that the site names, or of a rack, always, and in a zone
 // where there is room. Groups are told apart by the label that the controller gives their pods; its own annotation for placement would keep
 // all other groups away. matchLabelKeys is in Kubernetes 1.31 and later.
-func (w *writer) together(p part, v *launch.Values) *mapping {
-	term := fields("labelSelector", fields("matchLabels", w.selector(p)), "matchLabelKeys", []string{"leaderworkerset.sigs.k8s.io/group-index"})
+func (w *writer) together(pods *mapping, v *launch.Values) *mapping {
+	term := fields("labelSelector", fields("matchLabels", pods), "matchLabelKeys", []string{groupLabel})
 	key := w.Site.Topology
 	if key == "" && racked(v) {
 		key = cliqueLabel
@@ -92,23 +113,34 @@ func (w *writer) together(p part, v *launch.Values) *mapping {
 }
 
 // fabricHint says what the figures assume about the network and nothing in the objects asks for.
-func (w *writer) fabricHint() string {
-	out, groups := "", false
+func (w *writer) fabricHint() string { return w.rdmaHint() + w.groupHint() }
+
+// rdmaHint is about the devices that carry data between nodes.
+func (w *writer) rdmaHint() string {
 	for i := range w.pools {
-		v := &w.pools[i]
-		groups = groups || v.Nodes > 1
-		if crosses(v) && w.Site.RDMA == "" && out == "" {
-			out = comment("Between nodes the prediction assumes %.0f GB/s for each device. Without RDMA there is far less: files --rdma names the resource of its devices.",
+		if v := &w.pools[i]; crosses(v) && w.Site.RDMA == "" {
+			return comment("Between nodes the prediction assumes %.0f GB/s for each device. Without RDMA there is far less: files --rdma names the resource of its devices.",
 				float64(v.Device.Links[0].Bandwidth)/gigabyte)
 		}
 	}
-	if groups {
-		out += comment("A scheduler of gangs (Volcano, by the controller's gangSchedulingManagement, or Kueue) keeps half a LeaderWorkerSet's group from holding devices.")
-		if w.Site.Topology == "" {
-			out += comment("files --topology names a label of nodes that share a network, on which all pods of a group are then placed.")
-		}
+	return ""
+}
+
+// groupHint is about where the pods of a LeaderWorkerSet's group are.
+func (w *writer) groupHint() string {
+	if !w.spans() {
+		return ""
+	}
+	out := comment("A scheduler of gangs (Volcano, by the controller's gangSchedulingManagement, or Kueue) keeps half a LeaderWorkerSet's group from holding devices.")
+	if w.Site.Topology == "" {
+		out += comment("files --topology names a label of nodes that share a network, on which all pods of a group are then placed.")
 	}
 	return out
+}
+
+// spans reports whether a worker takes several nodes.
+func (w *writer) spans() bool {
+	return slices.ContainsFunc(w.pools, func(v launch.Values) bool { return v.Nodes > 1 })
 }
 
 const gigabyte = 1e9

@@ -34,10 +34,15 @@ func (w *writer) kserve() ([]launch.File, error) {
 			}
 			w.kserveWorkers(spec, v, unit)
 		}
+		for i := range w.pools {
+			if v := &w.pools[i]; racked(v) {
+				objects = append(objects, w.computeDomain(poolPart(v, unit)))
+			}
+		}
 		spec.set("router", fields("route", fields(), "gateway", fields(), "scheduler", fields()))
 		objects = append(objects, w.object("serving.kserve.io/v1alpha2", "LLMInferenceService", w.unitName(unit)).set("spec", spec))
 	}
-	data, err := encode(w.heading("KServe")+w.selectorHint(), objects...)
+	data, err := encode(w.heading("KServe")+w.selectorHint()+w.fabricHint(), objects...)
 	return []launch.File{{Path: "kserve/llminferenceservice.yaml", Mode: plainFile, Data: data}}, err
 }
 
@@ -65,7 +70,17 @@ func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mappi
 		out := fields("containers", []*mapping{container}, "initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
 			"terminationGracePeriodSeconds", w.grace(), // from which the templates derive how long vLLM still answers
 			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", gibibytes(sharedMemory)))})
+		out.setIf(v.Nodes > 1, "affinity", w.together(fields(setLabel, kserveSet(w.unitName(unit), v.Role)), v))
+		w.inDomain(poolPart(v, unit), v, container, out)
 		return w.onNodes(out, v)
 	}
 	return spec.set("replicas", w.workers(v)).set("parallelism", parallelism).set("template", pod(true)).setIf(v.Nodes > 1, "worker", pod(false))
+}
+
+// kserveSet names the LeaderWorkerSet that KServe makes of the workers of a service (0.20, llmisvc/workload_multi_node.go).
+func kserveSet(service string, r deployment.Role) string {
+	if r == deployment.Prefill {
+		return service + "-kserve-mn-prefill"
+	}
+	return service + "-kserve-mn"
 }

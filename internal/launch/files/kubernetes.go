@@ -196,11 +196,8 @@ func (w *writer) pod(at *slot) (*mapping, error) {
 	spec := fields("automountServiceAccountToken", false, "terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container}, "volumes", volumes)
 	// Workers of one size are spread over nodes. Those of several are not: small ones on every node would leave no room for a large one.
 	spec.setIf(at.Role == deployment.Both && at.Nodes == 1 && w.workers(at.Values) > 1, "topologySpreadConstraints", w.spread(of))
-	spec.setIf(at.Nodes > 1, "affinity", w.together(of, at.Values))
-	if racked(at.Values) {
-		container.values["resources"].(*mapping).set("claims", []*mapping{fields("name", domainClaim)})
-		spec.set("resourceClaims", []*mapping{fields("name", domainClaim, "resourceClaimTemplateName", w.domainTemplate(of))})
-	}
+	spec.setIf(at.Nodes > 1, "affinity", w.together(w.selector(of), at.Values))
+	w.inDomain(of, at.Values, container, spec)
 	return fields("metadata", meta, "spec", w.onNodes(spec, at.Values)), nil
 }
 

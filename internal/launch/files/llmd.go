@@ -3,7 +3,6 @@ package files
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -32,6 +31,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+model, "size", w.cacheStorage(),
 		"authSecretName", tokenSecret, "labels", fields(llmdModel, w.name)), "accelerator", fields("type", kind),
 		"routing", fields("servicePort", w.Site.Port, "proxy", fields("enabled", false))) // decode pools have their own
+	var domains []*mapping
 	for i := range w.pools {
 		v := &w.pools[i]
 		side := "decode"
@@ -42,13 +42,19 @@ func (w *writer) llmd() ([]launch.File, error) {
 		if err != nil {
 			return nil, err
 		}
+		pool.setIf(v.Nodes > 1, "extraConfig", fields("affinity", w.together(fields(llmdModel, w.name, "llm-d.ai/role", side), v)))
+		if racked(v) {
+			pool.set("resourceClaims", w.domainClaims(poolPart(v, 0)))
+			domains = append(domains, w.computeDomain(poolPart(v, 0)))
+		}
 		root.set(side, pool).setIf(v.Nodes > 1, "multinode", true) // LeaderWorkerSets on both sides
 	}
 	if !w.disaggregated() {
 		root.set("prefill", fields("create", false))
 	}
+	root.setIf(len(domains) > 0, "extraObjects", domains)
 	values, err := encode(w.heading("Values of llm-d's model service")+
-		comment("helm install %s-model llm-d-modelservice/llm-d-modelservice -f values.yaml", w.name)+w.selectorHint(), root)
+		comment("helm install %s-model llm-d-modelservice/llm-d-modelservice -f values.yaml", w.name)+w.selectorHint()+w.fabricHint(), root)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +74,7 @@ const llmdModel = "llm-d.ai/model"
 // leaderLabels are those of the pods that answer requests. All pods of a LeaderWorkerSet of the chart have the same labels but for
 // this one, which the set's controller gives them.
 func (w *writer) leaderLabels() *mapping {
-	spans := slices.ContainsFunc(w.pools, func(v launch.Values) bool { return v.Nodes > 1 })
-	return fields(llmdModel, w.name).setIf(spans, "leaderworkerset.sigs.k8s.io/worker-index", "0")
+	return fields(llmdModel, w.name).setIf(w.spans(), memberLabel, "0")
 }
 
 // hub is the id of the model on Hugging Face, which templates of charts and controllers put into

@@ -318,6 +318,52 @@ func TestPodsOfControllers(t *testing.T) {
 	}
 }
 
+// TestFabricOfControllers: operators and charts too ask for what the figures assume of the network between nodes: devices for RDMA, the
+// domain of a rack, and groups that are placed together.
+func TestFabricOfControllers(t *testing.T) {
+	paths := map[files.Target]string{files.Dynamo: "k8s_deploy.yaml", files.KServe: "kserve/llminferenceservice.yaml", files.LLMD: "llm-d/values.yaml"}
+	for system, devices := range map[string]int{"h200_sxm": 16, "gb200": 8} {
+		rack := system == "gb200"
+		p := planned(t, "vllm", "0.24.0", "deepseek-ai/DeepSeek-V3", system, []int{64}, both(1, wide(devices)))
+		p.Site.RDMA, p.Site.Topology = "rdma/ib=8", "example.com/leaf"
+		for target, path := range paths {
+			all, _, err := files.Write(p, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			domains, claims, placed, count := 0, 0, 0, any(nil)
+			for _, f := range all {
+				for _, why := range fits(t, f) {
+					t.Error(why)
+				}
+				if f.Path != path {
+					continue
+				}
+				for _, doc := range documents(t, f) {
+					for _, o := range objectsIn(doc) {
+						if o["kind"] == "ComputeDomain" {
+							domains++
+						}
+						if o["resourceClaims"] != nil {
+							claims++
+						}
+						if o["topologyKey"] == "example.com/leaf" {
+							placed++
+						}
+						count = cmp.Or(count, inside(o, "resources", "limits", "rdma/ib"))
+					}
+				}
+			}
+			if rack != (domains > 0 && claims > 0) || rack == (count == 8) {
+				t.Errorf("%s on %s: %d domains, %d pods with claims, %v devices for RDMA", target, system, domains, claims, count)
+			}
+			if target != files.Dynamo && placed == 0 { // there Grove places groups
+				t.Errorf("%s on %s: groups are not placed together", target, system)
+			}
+		}
+	}
+}
+
 // TestLLMD: the picker loads its configuration (llm-d-router 0.9 and 0.10 know no other version) and sends requests to the first pod of
 // a worker only; images are pinned, and no list of variables is empty.
 func TestLLMD(t *testing.T) {
