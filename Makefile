@@ -209,6 +209,11 @@ PLANS ?= .
 cluster: build ## the files of a matrix of plans in a real control plane with real controllers: PLANS=vllm tries some; builds them once
 	go -C tools run ./cluster -plimsoll ../bin/plimsoll -plans '$(PLANS)' $(CLUSTER)
 
+# JOBS are folders of jobs, SLURM has other flags, such as -load 20m.
+.PHONY: slurm
+slurm: ## Slurm jobs of the golden files in a toy cluster with a real slurmctld and the real routers; needs root and Debian's slurmd
+	go -C tools run ./slurm $(SLURM) $(JOBS)
+
 .PHONY: clean
 clean:
 	rm -rf bin .cache dist site
