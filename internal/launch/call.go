@@ -4,6 +4,8 @@ package launch
 type call struct {
 	words []string
 	lines []int
+	// beside says that what follows it starts while it runs, and maybe that it is one of several ways which a script may go.
+	beside, maybe bool
 }
 
 // add appends words of one line.
@@ -19,4 +21,4 @@ func (c *call) join(more call) {
 }
 
 // from is the call without its first words.
-func (c call) from(i int) call { return call{c.words[i:], c.lines[i:]} }
+func (c call) from(i int) call { return call{c.words[i:], c.lines[i:], c.beside, c.maybe} }

@@ -56,8 +56,10 @@ func (s *script) maybe(all []*syntax.Stmt) error {
 	if err := s.budget.toil(1, perVariable*len(s.vars)); err != nil || len(all) == 0 {
 		return err
 	}
-	was := maps.Clone(s.vars)
+	was, branch := maps.Clone(s.vars), s.branch
+	s.branch = true
 	err := s.list(all)
+	s.branch = branch
 	maps.Copy(s.vars, was)
 	return err
 }

@@ -91,6 +91,8 @@ type around struct {
 	env     map[string]expand.Variable
 	// container is what runs the command, nil on a host.
 	container *yaml.Node
+	// beside and maybe are those of the call around it.
+	beside, maybe bool
 }
 
 // at is the settings inside a mapping.
@@ -139,7 +141,7 @@ func (r *reader) walk(file string, n *yaml.Node, a around) error {
 		return nil
 	}
 	a = r.environment(n, a.at(n))
-	a.container = n
+	a.container, a.beside = n, true
 	if err := r.command(file, r.container(n, a), a); err != nil {
 		return err
 	}

@@ -115,6 +115,12 @@ type Process struct {
 	Host    string // the node that a step of Slurm names, else "": that of the file
 	Program string
 	Ports   []Opened
+	// In is the container of a manifest that runs it, nil on a host. Remote says that a command in front of it takes it elsewhere: to another
+	// host, or into a container with ports of its own.
+	In     *yaml.Node
+	Remote bool
+	// Beside says that what follows starts while it runs, and Maybe that it is in one of several branches of a script.
+	Beside, Maybe bool
 }
 
 // Opened are ports that a process listens on: so many from the first on.
@@ -132,15 +138,43 @@ func Processes(files ...File) ([]Process, error) {
 			return nil, err
 		}
 	}
+	return r.processes(files), r.budget.err
+}
+
+// processes are those that were found.
+func (r *reader) processes(files []File) []Process {
 	out := make([]Process, len(r.invoked))
 	for i := range r.invoked {
 		c := &r.invoked[i]
 		if j := slices.IndexFunc(files, func(f File) bool { return strings.HasSuffix(c.configName(), path.Base(f.Path)) }); j >= 0 {
 			c.config = files[j].Data
 		}
-		out[i] = Process{File: c.file, Line: c.line, Host: c.value("--nodelist"), Program: c.program, Ports: c.ports()}
+		out[i] = Process{
+			File: c.file, Line: c.line, Host: c.value("--nodelist"), Program: c.program, Ports: c.ports(),
+			In: c.around.container, Remote: c.remote(), Beside: c.around.beside, Maybe: c.around.maybe,
+		}
 	}
-	return out, r.budget.err
+	return out
+}
+
+// remote reports a command that starts the program on another host, or in a container with ports of its own.
+func (c *invocation) remote() bool {
+	for i, w := range c.words {
+		if strings.Contains(w, "=") && !strings.HasPrefix(w, "-") { // a variable before it
+			continue
+		}
+		switch path.Base(w) {
+		case "srun":
+			return c.value("--nodelist") == ""
+		case "docker", "podman", "nerdctl":
+			own := !slices.Contains([]string{c.value("--network"), c.value("--net")}, "host")
+			return i+1 < len(c.words) && own
+		case "ssh", "pdsh", "clush", "kubectl", "mpirun", "mpiexec", "scontrol":
+			return true
+		}
+		return false
+	}
+	return false
 }
 
 // invocation is a command that starts a program of the table.
@@ -151,6 +185,7 @@ type invocation struct {
 	words   []string
 	env     map[string]string
 	config  []byte
+	around  around
 }
 
 // invoke keeps a command that starts a program of the table.
@@ -168,7 +203,7 @@ func (r *reader) invoke(file string, c call, a around) {
 			env[name] = value
 		}
 	}
-	r.invoked = append(r.invoked, invocation{file: file, line: c.lines[0], program: program, words: c.words, env: env})
+	r.invoked = append(r.invoked, invocation{file: file, line: c.lines[0], program: program, words: c.words, env: env, around: a})
 }
 
 // programOf is the program of the table that a command starts, "" if it starts none.
@@ -248,7 +283,7 @@ func (c *invocation) given(from []string) (int, bool) {
 		case text == "":
 			text = c.key(name)
 		}
-		if n, ok := number(text); ok {
+		if n, ok := number(text); ok || strings.Contains(text, "$") { // 0 where only a run tells it
 			return n, true
 		}
 	}

@@ -32,6 +32,8 @@ type Found struct {
 	// Runs are all commands, also of other programs than engines, and Objects what manifests describe.
 	Runs    []Run
 	Objects []objects.Object
+	// Processes are those with ports.
+	Processes []Process
 	// Missing are referenced config files that are missing.
 	Missing []string
 }
@@ -65,7 +67,7 @@ func Read(files ...File) (*Found, error) {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
-	return r.whole()
+	return r.whole(files...)
 }
 
 // ReadCommand reads one command line, as typed in a shell.
@@ -241,6 +243,7 @@ func inner(c call) (text string, line int, ok bool) {
 // command reads a command that may start an engine.
 func (r *reader) command(file string, c call, a around) error {
 	a = dockerRun(c, a)
+	a.beside, a.maybe = a.beside || c.beside, a.maybe || c.maybe
 	if text, line, ok := inner(c); ok {
 		return r.budget.nested(line, func() error { return r.script(file, text, line, a) })
 	}
@@ -336,11 +339,15 @@ func gpus(value string) int {
 }
 
 // whole is what was found, unless a bound was passed.
-func (r *reader) whole() (*Found, error) {
+func (r *reader) whole(files ...File) (*Found, error) {
 	if r.budget.err != nil {
 		return nil, r.budget.err
 	}
-	return r.found()
+	out, err := r.found()
+	if out != nil {
+		out.Processes = r.processes(files)
+	}
+	return out, err
 }
 
 // found combines all launches into a deployment.

@@ -34,6 +34,8 @@ type script struct {
 	budget    *budget
 	first     int     // the line before the first
 	unquoted  []Place // JSON that a shell takes apart
+	beside    bool    // the next statement does not wait for this one
+	branch    bool    // another one may be taken
 
 	run  func(call, map[string]expand.Variable) error
 	data func(document)
@@ -335,6 +337,10 @@ func (s *script) statement(stmt *syntax.Stmt) error {
 		return err
 	}
 	s.redirects(stmt)
+	if stmt.Background && !s.beside {
+		s.beside = true
+		defer func() { s.beside = false }()
+	}
 	switch c := stmt.Cmd.(type) {
 	case *syntax.CallExpr:
 		return s.call(c)
@@ -431,6 +437,7 @@ func (s *script) call(c *syntax.CallExpr) error {
 	own := maps.Clone(s.vars)
 	inner := script{vars: own, budget: s.budget, first: s.first}
 	inner.assign(c.Assigns)
+	words.beside, words.maybe = s.beside, s.branch
 	return s.run(words, own)
 }
 

@@ -117,13 +117,11 @@ type unsound struct {
 // check finds errors in files as someone does who did not make them, by target; sound says that there is a target without any.
 func check(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, made []launch.File) (found []unsound, sound bool, err error) {
 	for _, set := range files.Together(made) {
-		var all []lint.Finding
-		all = append(all, ports(&set)...)
-		more, err := read(ctx, w, s, p, set.Files)
+		all, err := read(ctx, w, s, p, set.Files)
 		if err != nil {
 			return nil, false, err
 		}
-		if all = append(all, more...); len(all) == 0 {
+		if len(all) == 0 {
 			continue
 		}
 		i := slices.IndexFunc(found, func(u unsound) bool { return u.target == set.Target })
@@ -207,49 +205,4 @@ func tells(p *launch.Plan) bool {
 		}
 	}
 	return p.Site.ModelPath == "" && p.Loads == nil && d.AsFamily == ""
-}
-
-// ports are those that two processes of a host would listen on, with the defaults of the programs, or that no host has. Containers of
-// Kubernetes have hosts of their own.
-func ports(set *files.Set) []lint.Finding {
-	const most = 65535
-	started, err := launch.Processes(set.Files...)
-	if err != nil { // what cannot be read is a finding of lint
-		return nil
-	}
-	type place struct {
-		file, host string
-		port       int
-	}
-	var out []lint.Finding
-	takers := map[place][]string{}
-	var taken []place // in order
-	for i := range started {
-		p := &started[i]
-		if shared := strings.HasSuffix(p.File, ".sh") || strings.HasSuffix(p.File, ".sbatch") || strings.HasSuffix(p.File, "compose.yaml"); !shared {
-			continue
-		}
-		for _, o := range p.Ports {
-			for n := o.First; n < o.First+o.Count; n++ {
-				at := place{p.File, p.Host, n}
-				if takers[at] == nil {
-					taken = append(taken, at)
-				}
-				takers[at] = append(takers[at], fmt.Sprintf("%s for %s", p.Program, o.Purpose))
-			}
-		}
-	}
-	for _, at := range taken {
-		where := lint.Finding{Severity: lint.SevereError, File: at.file, Where: "port"}
-		switch by := takers[at]; {
-		case at.port < 1 || at.port > most:
-			where.What = fmt.Sprintf("%d is not from 1 to %d", at.port, most)
-		case len(by) > 1:
-			where.What = fmt.Sprintf("%d is given to %d processes: %s", at.port, len(by), strings.Join(by, ", "))
-		default:
-			continue
-		}
-		out = append(out, where)
-	}
-	return out
 }

@@ -15,6 +15,7 @@ import (
 // cluster reports what goes wrong with objects after a cluster took them, and with programs beside engines. What files lack is reported only
 // where they start an engine: others are a part of something.
 func (x *inspection) cluster() {
+	x.ports()
 	x.groups()
 	x.routers()
 	x.pickers()

@@ -116,6 +116,10 @@ func cases() map[string]broken {
 			group("", "", "", "") + "---\nkind: Service\nmetadata: {name: engine-http}\n",
 		},
 		"PL051": {file("pod.yaml"), router("--service-discovery"), router("--service-discovery, --service-discovery-namespace, models")},
+		"PL052": {
+			broken: "vllm serve Qwen/Qwen3-8B --port 8001 &\nvllm-router --worker-urls http://a:8001 --port 9000 &\nvllm-router --worker-urls http://a:8001 --port 9001",
+			mended: "vllm serve Qwen/Qwen3-8B --port 8001 &\nvllm-router --worker-urls http://a:8001 --port 9000 &\nvllm-router --worker-urls http://a:8001 --port 9001 --prometheus-port 29001",
+		},
 		"PL053": {
 			file("pod.yaml"), engineOf("", "startupProbe: {periodSeconds: 10, failureThreshold: 360}, ", "---\n") + "kind: Pod\nspec: {containers: [{command: [vllm-router, --worker-urls, 'http://engine:8000']}]}\n",
 			engineOf("", "startupProbe: {periodSeconds: 10, failureThreshold: 360}, ", "---\n") +
@@ -285,5 +289,25 @@ func TestUnreadable(t *testing.T) {
 	}
 	if bad := (*session.InputError)(nil); !errors.As(err, &bad) {
 		t.Errorf("%v is no mistake of the caller's", err)
+	}
+}
+
+// TestPorts: processes collide that run together on a host, and no others.
+func TestPorts(t *testing.T) {
+	const engine = "vllm serve Qwen/Qwen3-8B"
+	for script, want := range map[string]bool{
+		engine + " &\n" + engine:                                                     true,
+		engine + " &\n" + engine + " --port 8001":                                    false,
+		engine + "\n" + engine:                                                       false, // one after the other
+		engine + " --port $A &\n" + engine:                                           false, // only a run tells
+		"if [ -n \"$FIRST\" ]; then " + engine + " & else " + engine + " & fi":       false,
+		"ssh a " + engine + " &\n" + engine:                                          false,
+		"docker run --gpus all vllm/vllm-openai:v0.24.0 " + engine + " &\n" + engine: false,
+		engine + " --port 70000":                                                     true,
+	} {
+		r := linted(t, lint.Request{Command: script, System: "h200_sxm", Static: true})
+		if got := slices.ContainsFunc(r.Findings, func(f lint.Finding) bool { return f.Code == "PL052" }); got != want {
+			t.Errorf("%s: %v, want %v: %+v", script, got, want, r.Findings)
+		}
 	}
 }
