@@ -10,7 +10,7 @@ import (
 
 // cacheHome is the directory of weights in a container; Hugging Face's libraries find it by
 // HF_HOME, whichever user the container runs as.
-const cacheHome, cacheVariable = "/model-cache", "HF_HOME"
+const cacheHome, cacheVariable, cacheVolume = "/model-cache", "HF_HOME", "model-cache"
 
 // configHome is where a container finds its engine's config file.
 const configHome = "/configs/"
@@ -33,7 +33,7 @@ func (w *writer) compose() ([]launch.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := encode(w.composeHeading(i, len(nodes)), fields("services", services, "volumes", fields(cacheClaim, fields())))
+		data, err := encode(w.composeHeading(i, len(nodes)), fields("services", services, "volumes", fields(cacheVolume, fields())))
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (w *writer) composeWorker(at *slot) (*mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	volumes := []string{cacheClaim + ":" + cacheHome}
+	volumes := []string{cacheVolume + ":" + cacheHome}
 	if at.Engine == launch.TRTLLM {
 		volumes = append(volumes, configVolume(configFile(at.Role)))
 	}

@@ -197,7 +197,7 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 	command := launch.Literals(v.Command(launch.DynamoWorker, w.Site.ServedName, configHome+configFile(v.Role))...).
 		Add(at.bootstrapFlag(0)...).InManifest().Strings()
 	mounts := []*mapping{fields("name", "cache", "mountPath", cacheHome)}
-	volumes := []*mapping{fields("name", "cache", "persistentVolumeClaim", fields("claimName", cacheClaim))}
+	volumes := []*mapping{fields("name", "cache", "persistentVolumeClaim", fields("claimName", w.cacheClaim()))}
 	if v.Engine == launch.TRTLLM {
 		mounts, volumes = append(mounts, configMount()), append(volumes, w.configMapVolume())
 	}

@@ -81,11 +81,12 @@ func objectName(model string) string {
 	return strings.TrimRight(name[:min(len(name), longest)], "-")
 }
 
-// The claim of the volume with the weights, and the secret with HF_TOKEN.
-const (
-	cacheClaim  = "model-cache"
-	tokenSecret = "hf-token-secret"
-)
+// tokenSecret is the secret with HF_TOKEN.
+const tokenSecret = "hf-token-secret"
+
+// cacheClaim is the claim of the volume with the weights. Each plan has its own: with one name for all, the API server refuses the second
+// plan of a namespace if it needs less, because a claim cannot shrink.
+func (w *writer) cacheClaim() string { return w.name + "-cache" }
 
 // cacheStorage is the size of this volume.
 func (w *writer) cacheStorage() string { return fmt.Sprintf("%dGi", w.cacheGiB()) }
@@ -107,7 +108,7 @@ func (w *writer) cacheGiB() int {
 
 // sharedObjects are the claim of the volume with the weights, shared by all nodes, and a ConfigMap with TensorRT-LLM's config files.
 func (w *writer) sharedObjects() ([]*mapping, error) {
-	out := []*mapping{w.object("v1", "PersistentVolumeClaim", cacheClaim).set("spec", fields(
+	out := []*mapping{w.object("v1", "PersistentVolumeClaim", w.cacheClaim()).set("spec", fields(
 		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.cacheStorage()))))}
 	if w.engine() != launch.TRTLLM {
 		return out, nil
@@ -184,7 +185,7 @@ func (w *writer) pod(at *slot) (*mapping, error) {
 		return nil, err
 	}
 	volumes := []*mapping{
-		fields("name", "cache", "persistentVolumeClaim", fields("claimName", cacheClaim)),
+		fields("name", "cache", "persistentVolumeClaim", fields("claimName", w.cacheClaim())),
 		fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", gibibytes(sharedMemory))),
 	}
 	if at.Engine == launch.TRTLLM {

@@ -138,6 +138,23 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
+// TestOwnNames: objects have names of the plan's own, so that two plans in a namespace change nothing of each other.
+func TestOwnNames(t *testing.T) {
+	for name, p := range cases(t) {
+		p.Deployment.Model, p.Site.ServedName = "x/their-own", "m"
+		for path, text := range texts(t, p) {
+			if !strings.HasSuffix(path, "deploy.yaml") {
+				continue
+			}
+			for _, doc := range documents(t, launch.File{Path: path, Data: []byte(text)}) {
+				if got := fmt.Sprint(doc["metadata"].(map[string]any)["name"]); !strings.HasPrefix(got, "their-own") {
+					t.Errorf("%s, %s: %v %s", name, path, doc["kind"], got)
+				}
+			}
+		}
+	}
+}
+
 // TestReferences: what an object refers to by name is in the same manifest, and a service finds pods.
 func TestReferences(t *testing.T) {
 	checked := 0
