@@ -112,15 +112,20 @@ func (w *writer) composeWorker(at *slot) (*mapping, error) {
 	environment.setIf(at.exchanges(), sideChannelHost, w.nodeAddress(at.home+at.rank))
 	service := composeService(w.image(at.Values), command.InManifest().Strings(), true).set("environment", environment).set("volumes", volumes)
 	composeDevices(service, environment, at)
-	service.setIf(at.leads(), "healthcheck", fields("test", []string{"CMD", "python3", "-c", probeScript(w.workerPort(at))},
-		"interval", "10s", "timeout", "5s", "retries", 3, "start_period", fmt.Sprintf("%ds", loading)))
+	service.setIf(at.leads(), "healthcheck", healthcheck(w.workerPort(at)))
 	return service, nil
 }
 
-// composeService begins a service with a command.
+// healthcheck asks a server for its health; while it loads, that it has none is no failure.
+func healthcheck(port int) *mapping {
+	return fields("test", []string{"CMD", "python3", "-c", probeScript(port)},
+		"interval", "10s", "timeout", "5s", "retries", 3, "start_period", fmt.Sprintf("%ds", loading))
+}
+
+// composeService begins a service with a command. Its processes get no more rights than they start with.
 func composeService(image string, words []string, ipc bool) *mapping {
 	return fields("image", image, "network_mode", "host").setIf(ipc, "ipc", "host").
-		set("restart", "unless-stopped").set("entrypoint", words[:1]).set("command", words[1:])
+		set("init", true).set("security_opt", []string{"no-new-privileges:true"}).set("restart", "unless-stopped").set("entrypoint", words[:1]).set("command", words[1:])
 }
 
 // configVolume mounts a config file beside the Compose file.
@@ -161,12 +166,17 @@ func ascendDriver() []string {
 	return out
 }
 
-// composeRouter is the service in front.
+// composeRouter is the service in front. The router of SGLang has an image; that of vLLM is installed from PyPI when it starts.
 func (w *writer) composeRouter(workers []slot, unit int) *mapping {
 	if !w.hasRouter() {
 		file := w.routingFile(unit)
 		words := []string{"trtllm-serve", "disaggregated", "-c", configHome + file}
-		return composeService(w.image(&w.pools[0]), words, false).set("volumes", []string{configVolume(file)})
+		return composeService(w.image(&w.pools[0]), words, false).set("volumes", []string{configVolume(file)}).set("healthcheck", healthcheck(w.Site.Port+unit))
 	}
-	return composeService(routerImage, w.routerShell(w.routerCommand(workers, unit)), false)
+	command := w.routerCommand(workers, unit)
+	image, words := routerImage, w.routerShell(command)
+	if w.engine() == launch.SGLang {
+		image, words = sglangRouterImage, command.InManifest().Strings()
+	}
+	return composeService(image, words, false).set("healthcheck", healthcheck(w.Site.Port+unit))
 }

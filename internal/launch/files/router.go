@@ -102,5 +102,5 @@ func routerPackage(name string) string {
 
 // routerShell installs and starts a router in a container.
 func (w *writer) routerShell(command launch.Command) []string {
-	return []string{"bash", "-c", "pip install -q " + routerPackage(w.engine()) + " && exec " + command.InManifest().Line()}
+	return []string{"bash", "-c", "pip install -q --only-binary=:all: " + routerPackage(w.engine()) + " && exec " + command.InManifest().Line()}
 }

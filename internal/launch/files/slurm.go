@@ -42,8 +42,10 @@ func (w *writer) slurm() ([]launch.File, error) {
 		s.add("done")
 	}
 	s.WriteString(addresses(len(nodes), body.String()))
-	s.add("# A process on one node. With pyxis, add --container-image=… here.")
-	s.add(`step=(--overlap --nodes=1 --ntasks=1 --cpus-per-task="${SLURM_CPUS_ON_NODE}" --gpus-per-node=%d)`, most)
+	if strings.Contains(body.String(), "${step[@]}") {
+		s.add("# A process on one node. With pyxis, add --container-image=… here.")
+		s.add(`step=(--overlap --nodes=1 --ntasks=1 --cpus-per-task="${SLURM_CPUS_ON_NODE}" --gpus-per-node=%d)`, most)
+	}
 	s.WriteString(body.String())
 	s.add("\nwait -n")
 	return byPath(append(files, launch.File{Path: "slurm/job.sbatch", Mode: scriptFile, Data: []byte(s.String())})), nil
