@@ -48,6 +48,10 @@ var components = []component{
 		"keda-operator": "./cmd/operator",
 		"keda-adapter":  "./cmd/adapter",
 	}},
+	{
+		name: "prometheus-operator", module: "github.com/prometheus-operator/prometheus-operator", version: "v0.93.0",
+		kinds: "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",
+	},
 	{name: "kserve", module: "github.com/kserve/kserve", version: "v0.20.0", kinds: "config/crd/full/llmisvc/serving.kserve.io_*.yaml"},
 	{
 		name: "dynamo", module: "github.com/ai-dynamo/dynamo/deploy/operator", version: "v0.0.0-20260822035645-2112d6ba74da", release: "1.4.1",

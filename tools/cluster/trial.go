@@ -183,10 +183,12 @@ func (l *lab) also(ctx context.Context, ns string, p *plan, deploy, file string)
 		return nil, err
 	}
 	r := &result{target: file, plan: p.name}
-	for _, o := range objects {
-		if _, err := l.path(ctx, text(o, "apiVersion"), text(o, "kind"), "", ""); err != nil {
-			return nil, nil //nolint:nilerr // its controller is not part of this run
-		}
+	objects = slices.DeleteFunc(objects, func(o object) bool { // those of controllers that are not part of this run
+		_, err := l.path(ctx, text(o, "apiVersion"), text(o, "kind"), "", "")
+		return err != nil
+	})
+	if len(objects) == 0 {
+		return nil, nil
 	}
 	l.applyAll(ctx, r, ns, objects, l.try)
 	return []*result{r}, l.checkJobs(ctx, r, ns, objects)
@@ -308,12 +310,12 @@ func shorten(all []string) []string {
 	return append(slices.Clone(all[:most]), fmt.Sprintf("and %d more", len(all)-most))
 }
 
-// checkEvents reports warnings of controllers. That pods wait for nodes or volumes passes, and the end result shows whether it did; the metrics of
-// pods are served by an adapter that is not part of this.
+// checkEvents reports warnings of controllers. That pods wait for nodes or volumes passes, and the end result shows whether it did; so does an
+// address of a Service that the API server has not counted yet. The metrics of pods are served by an adapter that is not part of this.
 func (l *lab) checkEvents(ctx context.Context, r *result, ns string) error {
 	return l.events(ctx, r, ns, func(e object) bool {
 		return !slices.Contains([]string{
-			"FailedScheduling", "FailedBinding", "ProvisioningFailed", "FailedGetPodsMetric", "FailedComputeMetricsReplicas",
+			"FailedScheduling", "FailedBinding", "ProvisioningFailed", "FailedGetPodsMetric", "FailedComputeMetricsReplicas", "ClusterIPNotAllocated",
 		}, text(e, "reason"))
 	})
 }
