@@ -59,7 +59,8 @@ const derivedSGLang, fixedSGLang = 233, 7
 //   - TensorRT-LLM 1.0 to 1.3: tensorrt_llm/commands/serve.py and llmapi/disagg_utils.py.
 //   - MindIE 2: its developer guide, ServerConfig.
 //   - vllm-router 0.1.16 and sglang-router 0.3.2: --help.
-//   - Dynamo 1.4: its guides to the frontend and to observability; without a variable its workers have no system port.
+//   - Dynamo 1.4: its guides to the frontend and to observability; without a variable its workers have no system port, and those of SGLang
+//     take a free port for bootstrap (dynamo/sglang/args.py).
 func listeners() []listener {
 	return []listener{
 		{VLLM, Requests, 8000, []string{"--port"}, leading},
@@ -85,7 +86,7 @@ func listeners() []listener {
 		{DynamoVLLM, KVExchange, 5600, []string{"VLLM_NIXL_SIDE_CHANNEL_PORT"}, exchanging},
 		{DynamoSGLang, Management, 0, []string{"DYN_SYSTEM_PORT"}, nil},
 		{DynamoSGLang, Rendezvous, 0, []string{"--dist-init-addr"}, meetsSGLang},
-		{DynamoSGLang, Bootstrap, 8998, []string{"--disaggregation-bootstrap-port"}, prefilling},
+		{DynamoSGLang, Bootstrap, 0, []string{"--disaggregation-bootstrap-port"}, prefilling},
 		{DynamoTRTLLM, Management, 0, []string{"DYN_SYSTEM_PORT"}, nil},
 	}
 }
@@ -121,6 +122,8 @@ type Process struct {
 	Remote bool
 	// Beside says that what follows starts while it runs, and Maybe that it is in one of several branches of a script.
 	Beside, Maybe bool
+	// After is how many commands before it end processes, or wait for their end.
+	After int
 }
 
 // Opened are ports that a process listens on: so many from the first on.
@@ -151,7 +154,7 @@ func (r *reader) processes(files []File) []Process {
 		}
 		out[i] = Process{
 			File: c.file, Line: c.line, Host: c.value("--nodelist"), Program: c.program, Ports: c.ports(),
-			In: c.around.container, Remote: c.remote(), Beside: c.around.beside, Maybe: c.around.maybe,
+			In: c.around.container, Remote: c.remote(), Beside: c.around.beside, Maybe: c.around.maybe, After: c.after,
 		}
 	}
 	return out
@@ -186,10 +189,14 @@ type invocation struct {
 	env     map[string]string
 	config  []byte
 	around  around
+	after   int
 }
 
 // invoke keeps a command that starts a program of the table.
 func (r *reader) invoke(file string, c call, a around) {
+	if len(c.words) > 0 && slices.Contains([]string{"kill", "pkill", "killall", "wait", "fuser", "xargs"}, path.Base(c.words[0])) {
+		r.ended++
+	}
 	program := programOf(c)
 	if program == "" {
 		return
@@ -203,7 +210,7 @@ func (r *reader) invoke(file string, c call, a around) {
 			env[name] = value
 		}
 	}
-	r.invoked = append(r.invoked, invocation{file: file, line: c.lines[0], program: program, words: c.words, env: env, around: a})
+	r.invoked = append(r.invoked, invocation{file: file, line: c.lines[0], program: program, words: c.words, env: env, around: a, after: r.ended})
 }
 
 // programOf is the program of the table that a command starts, "" if it starts none.
@@ -253,6 +260,14 @@ func (c *invocation) value(flags ...string) string {
 	return ""
 }
 
+// flagged reports whether a flag is there, whatever its value.
+func (c *invocation) flagged(flag string) bool {
+	return slices.ContainsFunc(c.words, func(w string) bool {
+		name, _, _ := strings.Cut(w, "=")
+		return strings.HasPrefix(name, "--") && strings.ReplaceAll(name, "_", "-") == flag
+	})
+}
+
 // size is the number that a flag gives, or another.
 func (c *invocation) size(or int, flags ...string) int {
 	if n, ok := number(c.value(flags...)); ok {
@@ -283,7 +298,7 @@ func (c *invocation) given(from []string) (int, bool) {
 		case text == "":
 			text = c.key(name)
 		}
-		if n, ok := number(text); ok || strings.Contains(text, "$") { // 0 where only a run tells it
+		if n, ok := number(text); ok || text != "" || c.flagged(name) { // 0 where only a run tells it
 			return n, true
 		}
 	}
@@ -322,7 +337,7 @@ func (c *invocation) ports() []Opened {
 		if l.count != nil {
 			n = l.count(c)
 		}
-		if n > 0 && first != 0 {
+		if n > 0 && first > 0 { // -1 is none of Dynamo's
 			out = append(out, Opened{l.purpose, first, n})
 		}
 	}

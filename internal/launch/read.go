@@ -88,6 +88,7 @@ type reader struct {
 	runs     []Run
 	objects  []objects.Object
 	missing  []string
+	ended    int              // commands so far that end processes, or wait for their end
 	starts   map[string]Place // where the text of a config file is
 	budget   *budget
 	profiles map[string]*engine.Profile // by engine

@@ -12,7 +12,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/launch/objects"
 )
 
@@ -246,7 +245,11 @@ func (x *inspection) installs() {
 		for j := 0; j+1 < len(run.Words); j++ {
 			if w := run.Words[j]; (w == "pip" || w == "pip3" || w == "apt-get" || w == "apt") && run.Words[j+1] == "install" {
 				what := fmt.Sprintf("%s runs %q at each start: without the package index it does not start, and two starts may differ", spoken(c), w+" install")
-				x.report("PL063", launch.Place{File: run.File, Line: run.Line}, w, what, "an image with the program")
+				f := Finding{Code: "PL063", Severity: RuleOf("PL063").Severity, File: run.File, Line: run.Line, Where: w, What: what, Better: "an image with the program"}
+				if o.Kind == "" {
+					f.Severity = SevereHint
+				}
+				x.once(f)
 				break
 			}
 		}

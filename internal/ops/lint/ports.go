@@ -12,8 +12,8 @@ import (
 func (x *inspection) ports() {
 	const most = 65535
 	type place struct {
-		file, host string
-		port       int
+		file, host  string
+		after, port int
 	}
 	takers := map[place][]*launch.Process{}
 	var taken []place // in order
@@ -24,7 +24,7 @@ func (x *inspection) ports() {
 		}
 		for _, o := range p.Ports {
 			for n := o.First; n < o.First+o.Count; n++ {
-				at := place{p.File, p.Host, n}
+				at := place{p.File, p.Host, p.After, n}
 				if takers[at] == nil {
 					taken = append(taken, at)
 				}

@@ -301,6 +301,8 @@ func TestPorts(t *testing.T) {
 		engine + "\n" + engine:                                                       false, // one after the other
 		engine + " --port $A &\n" + engine:                                           false, // only a run tells
 		"if [ -n \"$FIRST\" ]; then " + engine + " & else " + engine + " & fi":       false,
+		engine + " &\npkill vllm\n" + engine:                                         false,
+		engine + " --port \"${A[0]}\" &\n" + engine:                                  false,
 		"ssh a " + engine + " &\n" + engine:                                          false,
 		"docker run --gpus all vllm/vllm-openai:v0.24.0 " + engine + " &\n" + engine: false,
 		engine + " --port 70000":                                                     true,
