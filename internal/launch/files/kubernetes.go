@@ -42,7 +42,7 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 		}
 	}
 	documents = append(documents, w.entrance())
-	data, err := encode(w.heading("Kubernetes")+w.selectorHint()+w.fabricHint(), documents...)
+	data, err := encode(w.heading("Kubernetes")+w.selectorHint()+w.fabricHint()+w.volumeHint(), documents...)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,11 @@ const tokenSecret = "hf-token-secret"
 // cacheClaim is the claim of the volume with the weights. Each plan has its own: with one name for all, the API server refuses the second
 // plan of a namespace if it needs less, because a claim cannot shrink.
 func (w *writer) cacheClaim() string { return w.name + "-cache" }
+
+// volumeHint is about how the volume is filled.
+func (w *writer) volumeHint() string {
+	return comment("All pods load from the volume %s, which must be one that many nodes write (ReadWriteMany). Fill it before: pods that start together download at the same time.", w.cacheClaim())
+}
 
 // cacheStorage is the size of this volume.
 func (w *writer) cacheStorage() string { return fmt.Sprintf("%dGi", w.cacheGiB()) }

@@ -178,6 +178,11 @@ func namedServices(r *rendered) {
 		}
 		seen[id] = true
 	}
+	for _, c := range r.of("PersistentVolumeClaim") {
+		if name := under(c, "metadata", "name").(string); !strings.HasPrefix(name, entrance+"-") {
+			r.errorf("another plan in the namespace has the claim %s too", name)
+		}
+	}
 }
 
 // selectors: every Service, workload and budget selects pods of these files, a workload its own only, and the entrance those of all units.
