@@ -188,3 +188,22 @@ spec:
 		t.Errorf("%s %q", module, flags)
 	}
 }
+
+func TestWithoutDomains(t *testing.T) {
+	objects, left := withoutDomains(read(t, `
+kind: ComputeDomain
+---
+kind: Deployment
+spec: {template: {spec: {resourceClaims: [{name: domain}], containers: [{resources: {claims: [{name: domain}], limits: {nvidia.com/gpu: 4}}}]}}}
+`))
+	if left != 1 || len(objects) != 1 {
+		t.Fatalf("%d left out of %d", left, len(objects))
+	}
+	pod := at(objects[0], "spec", "template")
+	if at(pod, "spec", "resourceClaims") != nil || at(list(pod, "spec", "containers")[0], "resources", "claims") != nil {
+		t.Errorf("claims stay: %v", pod)
+	}
+	if devices(objects, "nvidia.com/gpu") != 4 {
+		t.Error("devices do not stay")
+	}
+}

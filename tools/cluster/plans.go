@@ -141,6 +141,33 @@ func templates(o object) map[string]template {
 	return nil
 }
 
+// withoutDomains leaves out ComputeDomains and the claims on them: NVIDIA's DRA driver, which makes both true, is not part of this.
+func withoutDomains(objects []object) (rest []object, left int) {
+	for _, o := range objects {
+		if text(o, "kind") == "ComputeDomain" {
+			left++
+		} else {
+			rest = append(rest, o)
+		}
+	}
+	if left == 0 {
+		return rest, 0
+	}
+	for _, o := range rest {
+		for _, t := range templates(o) {
+			if spec, ok := at(t.pod, "spec").(object); ok {
+				delete(spec, "resourceClaims")
+			}
+			for _, c := range list(t.pod, "spec", "containers") {
+				if resources, ok := at(c, "resources").(object); ok {
+					delete(resources, "claims")
+				}
+			}
+		}
+	}
+	return rest, left
+}
+
 type template struct {
 	pod   any
 	count int

@@ -126,6 +126,10 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 	}
 	r := &result{target: "kubernetes", plan: p.name}
 	results := []*result{r}
+	objects, left := withoutDomains(objects)
+	if left > 0 {
+		r.tried = append(r.tried, "without its compute domains")
+	}
 	nodes := nodesFor(p.system, devices(objects, kinds[p.system].resource))
 	err = l.inNamespace(ctx, p.name, nodes, func() error {
 		begun := time.Now()
