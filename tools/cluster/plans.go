@@ -65,8 +65,12 @@ func nodesFor(system string, devices int) []node {
 	k := kinds[system]
 	out := []node{{name: "cpu-0"}}
 	for i := 0; devices > 0; i++ {
+		// Feature discovery labels the nodes of a rack's NVLink domain with its clique.
 		out = append(out,
-			node{fmt.Sprintf("device-%d", i), map[string]string{k.key: k.product, "product": system}, k.resource, min(devices, k.devices)},
+			node{
+				fmt.Sprintf("device-%d", i), map[string]string{k.key: k.product, "product": system, "nvidia.com/gpu.clique": "rack"}, k.resource,
+				min(devices, k.devices),
+			},
 			node{fmt.Sprintf("other-%d", i), map[string]string{k.key: "other", "product": "other"}, k.resource, k.devices})
 		devices -= k.devices
 	}
