@@ -761,6 +761,7 @@ class LintResponse(TypedDict):
     # model and device are empty if the files do not say them; then, and if the model is not known, only flags and devices were checked.
     device: NotRequired[str]
     devices: int
+    # "" of files that start none and of whose objects there is something to say
     engine: str
     engine_version: NotRequired[str]
     # findings that are errors

@@ -12,7 +12,7 @@ import (
 const sharedMemory = 64 * units.GiB
 
 // processes are those of a worker on a node that each keep a CPU busy: one for each device and, for each data-parallel rank, the engine's
-// own loop; where requests arrive also a server for each rank, and what balances the ranks (vLLM, docs/configuration/optimization.md,
+// own loop; where requests arrive also a server for each rank, and what balances the ranks (vLLM's documentation,
 // "CPU Resources for GPU Deployments"). SGLang and TensorRT-LLM have as many.
 func (s *slot) processes() int {
 	ranks := max(1, s.Layout.DP/s.Nodes)
@@ -30,7 +30,7 @@ func (s *slot) processes() int {
 // leaves room for all shared memory and for a whole checkpoint on its way to the devices; TensorRT-LLM has none, since each of its
 // processes reads the checkpoint into memory.
 func (w *writer) resources(at *slot) *mapping {
-	const each = 6 * units.GiB // memory of a device's process (vLLM, docs/deployment/k8s.md)
+	const each = 6 * units.GiB // memory of a device's process (vLLM's documentation, "Using Kubernetes")
 	host := units.Bytes(w.Deployment.Host.GiB) / units.Bytes(at.Nodes) * units.GiB
 	memory := units.Bytes(at.PerNode)*each + host
 	requests := fields("cpu", at.processes(), "memory", gibibytes(memory))

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
@@ -39,7 +40,7 @@ func (x *inspection) ports() {
 		case at.port < 1 || at.port > most:
 			x.report("PL052", where, "port", fmt.Sprintf("%d is not from 1 to %d", at.port, most), "")
 		case collide(by):
-			x.report("PL052", where, "port", fmt.Sprintf("%d is given to %d processes: %s", at.port, len(by), openers(by, at.port)), "")
+			x.report("PL052", where, "port", fmt.Sprintf("%d is opened %d times: %s", at.port, len(by), openers(by, at.port)), "")
 		}
 	}
 }
@@ -68,7 +69,7 @@ func collide(by []*launch.Process) bool {
 // openers says what opens a port.
 func openers(by []*launch.Process, port int) string {
 	var out []string
-	for _, p := range by {
+	for _, p := range slices.Compact(slices.Clone(by)) {
 		for _, o := range p.Ports {
 			if o.First <= port && port < o.First+o.Count {
 				out = append(out, fmt.Sprintf("%s for %s", p.Program, o.Purpose))
