@@ -227,20 +227,27 @@ func programOf(c call) string {
 		if i+1 < len(c.words) {
 			next = c.words[i+1]
 		}
-		switch base := path.Base(w); {
-		case base == VLLMRouter || base == SGLangRouter:
-			return base
-		case w == "-m" && next == "sglang_router.launch_router":
-			return SGLangRouter
-		case w == "-m" && next == "vllm_router.launch_router":
-			return VLLMRouter
-		case w == "-m" && next == DynamoFrontend:
-			return DynamoFrontend
-		case base == "trtllm-serve" && next == "disaggregated":
-			return TRTLLMRouter
-		case base == "mindieservice_daemon":
-			return MindIE
+		if program := besideEngines(w, next); program != "" {
+			return program
 		}
+	}
+	return ""
+}
+
+// besideEngines is the program of the table that a word and the next start, "" if they start none: one that balances engines, or MindIE's daemon.
+func besideEngines(word, next string) string {
+	if word == "-m" {
+		return map[string]string{
+			"sglang_router.launch_router": SGLangRouter, "vllm_router.launch_router": VLLMRouter, DynamoFrontend: DynamoFrontend,
+		}[next]
+	}
+	switch base := path.Base(word); {
+	case base == VLLMRouter || base == SGLangRouter:
+		return base
+	case base == "trtllm-serve" && next == "disaggregated":
+		return TRTLLMRouter
+	case base == "mindieservice_daemon":
+		return MindIE
 	}
 	return ""
 }

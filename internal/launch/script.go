@@ -341,7 +341,12 @@ func (s *script) statement(stmt *syntax.Stmt) error {
 		s.beside = true
 		defer func() { s.beside = false }()
 	}
-	switch c := stmt.Cmd.(type) {
+	return s.command(stmt.Cmd)
+}
+
+// command follows a command of the language.
+func (s *script) command(c syntax.Command) error {
+	switch c := c.(type) {
 	case *syntax.CallExpr:
 		return s.call(c)
 	case *syntax.DeclClause:

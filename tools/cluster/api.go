@@ -76,8 +76,10 @@ type api struct {
 func newAPI(url string, identity tls.Certificate, ca *tls.Config) *api {
 	config := ca.Clone()
 	config.Certificates = []tls.Certificate{identity}
-	return &api{url: url, http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{TLSClientConfig: config, MaxIdleConnsPerHost: 16}},
-		kinds: map[string][]object{}}
+	return &api{
+		url: url, http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{TLSClientConfig: config, MaxIdleConnsPerHost: 16}},
+		kinds: map[string][]object{},
+	}
 }
 
 // impersonate is a client that acts as a service account, with the rights that its bindings give.

@@ -25,8 +25,11 @@ func TestFinderReadsFlagsOfRouters(t *testing.T) {
 		what, container, namespace string
 		selectors                  []string
 	}{
-		{"a script, all namespaces", `{command: [bash, -c], args: ["pip install -q r && exec vllm-router --service-discovery --prefill-selector serves=p --decode-selector serves=d"]}`,
-			"", []string{"serves=p", "serves=d"}},
+		{
+			"a script, all namespaces", `{command: [bash, -c], args: ["pip install -q r && exec vllm-router --service-discovery --prefill-selector serves=p --decode-selector serves=d"]}`,
+			"",
+			[]string{"serves=p", "serves=d"},
+		},
 		{"words, two labels", `{command: [sglang-router, --service-discovery, --selector, app=a, unit=0, --port, "8000"]}`, "", []string{"app=a,unit=0"}},
 		{"a namespace", `{command: [vllm-router], args: [--service-discovery, --service-discovery-namespace=ml, --selector=app=a]}`, "ml", []string{"app=a"}},
 		{"its own namespace", `{command: [vllm-router], args: [--service-discovery, --service-discovery-namespace, $(POD_NAMESPACE), --selector, app=a],

@@ -68,7 +68,9 @@ func nodesFor(system string, devices int) []node {
 		// Feature discovery labels the nodes of a rack's NVLink domain with its clique.
 		out = append(out,
 			node{
-				fmt.Sprintf("device-%d", i), map[string]string{k.key: k.product, "product": system, "nvidia.com/gpu.clique": "rack"}, k.resource,
+				fmt.Sprintf("device-%d", i),
+				map[string]string{k.key: k.product, "product": system, "nvidia.com/gpu.clique": "rack"},
+				k.resource,
 				min(devices, k.devices),
 			},
 			node{fmt.Sprintf("other-%d", i), map[string]string{k.key: "other", "product": "other"}, k.resource, k.devices})

@@ -91,12 +91,7 @@ func (c *checker) check(raw json.RawMessage, t reflect.Type, path string, x *Fac
 		c.null(raw, t, path)
 		return
 	}
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if form, ok := reflect.TypeAssert[Form](reflect.Zero(t)); ok {
-		t = reflect.TypeOf(form.JSONForm())
-	}
+	t = written(t)
 	switch {
 	case t == reflect.TypeFor[json.RawMessage]():
 		if c.rules != nil && raw[0] != '{' {
@@ -115,15 +110,23 @@ func (c *checker) check(raw json.RawMessage, t reflect.Type, path string, x *Fac
 	}
 }
 
+// written is the type of the JSON of a type.
+func written(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if form, ok := reflect.TypeAssert[Form](reflect.Zero(t)); ok {
+		t = reflect.TypeOf(form.JSONForm())
+	}
+	return t
+}
+
 // null compares null with a type: in a request it stands only for pointers and lists.
 func (c *checker) null(raw json.RawMessage, t reflect.Type, path string) {
 	if c.rules == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
 		return
 	}
-	if form, ok := reflect.TypeAssert[Form](reflect.Zero(t)); ok {
-		t = reflect.TypeOf(form.JSONForm())
-	}
-	c.add(path, raw, "%s must be %s, got null", named(path), kindOf(t))
+	c.add(path, raw, "%s must be %s, got null", named(path), kindOf(written(t)))
 }
 
 // named is a path as messages have it.

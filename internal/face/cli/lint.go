@@ -261,6 +261,15 @@ func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Resp
 			unread = append(unread, report.Unread{File: name, Why: strings.TrimPrefix(err.Error(), name+": ")})
 		}
 	}
+	all = f.inOrder(all)
+	if len(all)+len(unread) == 0 && !f.diff {
+		return nil, nil, usagef("no file in the directory starts an engine")
+	}
+	return all, unread, nil
+}
+
+// inOrder are responses in the order of the files, without those to what others refer to.
+func (f *lintFlags) inOrder(all []*lint.Response) []*lint.Response {
 	referred := func(r *lint.Response) bool {
 		return len(r.Request.Files) == 1 && f.below[r.Request.Files[0]] && f.read[r.Request.Files[0]]
 	}
@@ -268,10 +277,7 @@ func (f *lintFlags) checkedEach(ctx context.Context, env *Env) (all []*lint.Resp
 	slices.SortFunc(all, func(a, b *lint.Response) int {
 		return cmp.Compare(slices.Index(f.Files, a.Request.Files[0]), slices.Index(f.Files, b.Request.Files[0]))
 	})
-	if len(all)+len(unread) == 0 && !f.diff {
-		return nil, nil, usagef("no file in the directory starts an engine")
-	}
-	return all, unread, nil
+	return all
 }
 
 // checked checks one target. With --fix it is corrected first; with --diff the corrections are printed, and there is no response.

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"net"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -48,7 +48,7 @@ func (f *tokenFlags) exposed(g *guard.Guard, flag, addr, users string) error {
 	case f.anyone || !g.Exposed(addr):
 		return nil
 	}
-	_, port, _ := net.SplitHostPort(addr)
+	port := addr[strings.LastIndexByte(addr, ':')+1:]
 	return withHint(usagef("--%s %s can be reached from other hosts and needs a token", flag, addr),
 		"set %s; or listen on this machine only, --%s 127.0.0.1:%s; or let anyone use it, --no-token", users, flag, port)
 }

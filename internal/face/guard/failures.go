@@ -65,11 +65,14 @@ func (f *failures) of(name string) *failure {
 
 // network64 is the network of an IPv6 client, all of whose addresses it has; other names stay.
 func network64(name string) string {
+	const own = 64 // bits of the prefix
 	ip, err := netip.ParseAddr(name)
 	if err != nil || !ip.Unmap().Is6() {
 		return name
 	}
-	const own = 64 // bits of the prefix
-	p, _ := ip.WithZone("").Prefix(own)
+	p, err := ip.WithZone("").Prefix(own)
+	if err != nil {
+		return name
+	}
 	return p.String()
 }

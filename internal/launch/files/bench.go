@@ -38,11 +38,12 @@ func (w *writer) bench() ([]launch.File, error) {
 		"env", env, "resources", benchResources(), "securityContext", restricted())
 	job := w.object("batch/v1", "Job", w.name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
 		"restartPolicy", "Never", "automountServiceAccountToken", false, "securityContext", restrictedPod(), "containers", []*mapping{container}))))
-	heading := w.heading("Benchmark in the cluster") + comment("It asks the Service of target %s.", asked[0])
+	var text strings.Builder
+	text.WriteString(w.heading("Benchmark in the cluster") + comment("It asks the Service of target %s.", asked[0]))
 	for _, t := range asked[1:] {
-		heading += comment("That of target %s is %s.", t, w.entranceURL(t))
+		text.WriteString(comment("That of target %s is %s.", t, w.entranceURL(t)))
 	}
-	data, err := encode(heading, job)
+	data, err := encode(text.String(), job)
 	if err != nil {
 		return nil, err
 	}

@@ -201,8 +201,10 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 	if v.Engine == launch.TRTLLM {
 		mounts, volumes = append(mounts, configMount()), append(volumes, w.configMapVolume())
 	}
-	own := []*mapping{fields("name", cacheVariable, "value", cacheHome),
-		fields("name", "DYN_RUNTIME_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain()))} // 900 s by default: more than the pod has
+	own := []*mapping{
+		fields("name", cacheVariable, "value", cacheHome),
+		fields("name", "DYN_RUNTIME_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain())),
+	} // 900 s by default: more than the pod has
 	container := fields("name", "main", "image", w.dynamoImage(), "command", command[:3], "args", command[3:],
 		"env", slices.Concat(own, w.variables(at), named(w.fabricEnvironment(v))), "envFrom", tokenSource(),
 		"resources", w.resources(at), "securityContext", w.engineContext(v), "volumeMounts", mounts)

@@ -63,7 +63,7 @@ func (w *writer) findingRouter(unit int) *mapping {
 			"resources", routerResources(), "securityContext", restricted(), "volumeMounts", mounts)}
 	}
 	container := w.routerContainer(image, command).set("env", environment).
-		set("readinessProbe", whileBusy.of(get("/readiness"))).set("livenessProbe", whileStuck.of(get("/liveness"))).
+		set("readinessProbe", whileBusy().of(get("/readiness"))).set("livenessProbe", whileStuck().of(get("/liveness"))).
 		set("securityContext", restricted()).setIf(mounts != nil, "volumeMounts", mounts)
 	container.set("ports", append(w.serverPorts(), fields("name", "metrics", "containerPort", w.routerMetrics())))
 	return fields("serviceAccountName", w.partName(part{unit, routerComponent}), "securityContext", restrictedPod()).
@@ -91,7 +91,7 @@ func (w *writer) listedRouter(unit int) (pod *mapping, objects []*mapping, err e
 	}
 	objects = append(objects, w.objectOf(of, "v1", "ConfigMap").set("data", fields("disagg_config.yaml", string(text))))
 	container := w.routerContainer(w.image(&w.pools[0]), []string{"trtllm-serve", "disaggregated", "-c", configHome + "disagg_config.yaml"}).
-		set("readinessProbe", whileBusy.of(get("/health"))).set("livenessProbe", whileStuck.of(get("/health"))).
+		set("readinessProbe", whileBusy().of(get("/health"))).set("livenessProbe", whileStuck().of(get("/health"))).
 		set("securityContext", contained(&w.pools[0])).set("volumeMounts", []*mapping{fields("name", "config", "mountPath", configHome)})
 	return fields("automountServiceAccountToken", false, "containers", []*mapping{container},
 		"volumes", []*mapping{fields("name", "config", "configMap", fields("name", w.partName(of)))}), objects, nil

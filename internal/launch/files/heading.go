@@ -23,27 +23,29 @@ func comment(format string, args ...any) string {
 // heading are the comments at the top of a file.
 func (w *writer) heading(what string) string {
 	p := &w.Predicted
-	text := comment("%s: %s on %d × %s, %s.", what, w.Deployment.Model, w.devices(), w.systems(), strings.TrimSpace(w.pools[0].Port()+" "+w.pools[0].Version))
+	var text strings.Builder
+	say := func(format string, args ...any) { text.WriteString(comment(format, args...)) }
+	say("%s: %s on %d × %s, %s.", what, w.Deployment.Model, w.devices(), w.systems(), strings.TrimSpace(w.pools[0].Port()+" "+w.pools[0].Version))
 	if p.TTFT > 0 {
-		text += comment("Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.",
+		say("Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.",
 			w.Concurrency, w.Input, w.Output, p.TTFT, p.TPOT, p.Throughput)
 	}
 	if w.alike > 1 {
-		text += comment("One of %d units; the prediction is for all of them together. Run the same files on the nodes of each unit.", w.alike)
+		say("One of %d units; the prediction is for all of them together. Run the same files on the nodes of each unit.", w.alike)
 	}
 	if f := w.converted(); f != "" {
-		text += comment("The prediction assumes weights in %s: serve a checkpoint in that format.", f)
+		say("The prediction assumes weights in %s: serve a checkpoint in that format.", f)
 	}
 	if why := w.unpublished(); why != "" {
-		text += comment("%s", why)
+		say("%s", why)
 	}
 	for _, sentence := range w.rests() {
-		text += comment("%s", sentence)
+		say("%s", sentence)
 	}
 	if len(w.Remarks) > 0 {
-		text += comment("%s", strings.Join(w.Remarks, " "))
+		say("%s", strings.Join(w.Remarks, " "))
 	}
-	return text + w.Note(w.pools, w.units()) + "\n"
+	return text.String() + w.Note(w.pools, w.units()) + "\n"
 }
 
 // systems names the devices of all pools, each once.

@@ -66,7 +66,7 @@ func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mappi
 	pod := func(leads bool) *mapping {
 		container := fields("name", "main", "image", w.image(v), "env", env[2:], // the templates know where the weights are
 			"resources", w.resources(at), "securityContext", fields("runAsNonRoot", false)) // the image's user is root
-		container.setIf(leads, "startupProbe", fields("periodSeconds", whileLoading.period, "failureThreshold", whileLoading.failures)) // of the template, for longer
+		container.setIf(leads, "startupProbe", fields("periodSeconds", whileLoading().period, "failureThreshold", whileLoading().failures)) // of the template, for longer
 		out := fields("containers", []*mapping{container}, "initContainers", []*mapping{fields("name", "storage-initializer", "env", env[:1])},
 			"terminationGracePeriodSeconds", w.grace(), // from which the templates derive how long vLLM still answers
 			"volumes", []*mapping{fields("name", "dshm", "emptyDir", fields("medium", "Memory", "sizeLimit", gibibytes(sharedMemory)))})

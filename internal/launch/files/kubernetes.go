@@ -221,11 +221,11 @@ func (w *writer) engineContainer(at *slot) (*mapping, error) {
 		"env", w.podEnvironment(at), "resources", w.resources(at), "securityContext", w.engineContext(at.Values), "volumeMounts", mounts)
 	if !at.leads() {
 		// A follower has no server. It is well as long as it reaches a leader that is, and stays until the leader has answered its requests.
-		return container.set("startupProbe", whileLoading.of(w.leaderProbe())).set("livenessProbe", whileStuck.of(w.leaderProbe())).
+		return container.set("startupProbe", whileLoading().of(w.leaderProbe())).set("livenessProbe", whileStuck().of(w.leaderProbe())).
 			set("lifecycle", stopAfter(withdrawal+w.drain())), nil
 	}
 	return container.set("ports", w.serverPorts()).
-		set("startupProbe", whileLoading.of(get("/health"))).set("readinessProbe", whileBusy.of(get("/health"))).set("livenessProbe", whileStuck.of(get("/health"))).
+		set("startupProbe", whileLoading().of(get("/health"))).set("readinessProbe", whileBusy().of(get("/health"))).set("livenessProbe", whileStuck().of(get("/health"))).
 		set("lifecycle", stopAfter(withdrawal)), nil
 }
 

@@ -38,12 +38,14 @@ func (w *writer) grace() int { return withdrawal + w.drain() + leaving }
 // A probe asks every so many seconds, and so many failures in a row count.
 type patience struct{ period, failures int }
 
-// The patience of probes: for an engine that loads, for one that should get no requests for now, and for one that hangs.
-var (
-	whileLoading = patience{period: 10, failures: loading / 10}
-	whileBusy    = patience{period: 10, failures: 3}
-	whileStuck   = patience{period: 20, failures: 6}
-)
+// whileLoading is for an engine that loads.
+func whileLoading() patience { return patience{period: 10, failures: loading / 10} }
+
+// whileBusy is for one that should get no requests for now.
+func whileBusy() patience { return patience{period: 10, failures: 3} }
+
+// whileStuck is for one that hangs.
+func whileStuck() patience { return patience{period: 20, failures: 6} }
 
 // answer is how long a probe waits for an answer.
 const answer = 5

@@ -127,10 +127,12 @@ func (w *writer) llmdLifetime(v *launch.Values) *mapping {
 	ask, stop := func() *mapping { return get("/health") }, stopAfter(withdrawal)
 	if v.Nodes > 1 {
 		ask = w.leaderProbe
-		stop = fields("preStop", fields("exec", fields("command", []string{"bash", "-c",
-			fmt.Sprintf(`if [ "${LWS_WORKER_INDEX}" = 0 ]; then sleep %d; else sleep %d; fi`, withdrawal, withdrawal+w.drain())})))
+		stop = fields("preStop", fields("exec", fields("command", []string{
+			"bash", "-c",
+			fmt.Sprintf(`if [ "${LWS_WORKER_INDEX}" = 0 ]; then sleep %d; else sleep %d; fi`, withdrawal, withdrawal+w.drain()),
+		})))
 	}
-	return fields("startupProbe", whileLoading.of(ask()), "readinessProbe", whileBusy.of(ask()), "livenessProbe", whileStuck.of(ask()), "lifecycle", stop)
+	return fields("startupProbe", whileLoading().of(ask()), "readinessProbe", whileBusy().of(ask()), "livenessProbe", whileStuck().of(ask()), "lifecycle", stop)
 }
 
 // llmdSidecar takes requests at the service's port in decode pods and has prompts computed elsewhere first. The chart has one too, but
@@ -140,7 +142,7 @@ func (w *writer) llmdSidecar() *mapping {
 	return fields("name", "routing-proxy", "image", "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0",
 		"args", []string{"--port=" + strconv.Itoa(w.Site.Port), "--vllm-port=" + strconv.Itoa(w.decodePort()), "--kv-connector=nixlv2", "--secure-proxy=false"},
 		"ports", []*mapping{fields("name", "proxy", "containerPort", w.Site.Port)}, "resources", routerResources(),
-		"readinessProbe", whileBusy.of(fields("httpGet", fields("path", "/health", "port", "proxy"))), "restartPolicy", "Always",
+		"readinessProbe", whileBusy().of(fields("httpGet", fields("path", "/health", "port", "proxy"))), "restartPolicy", "Always",
 		"securityContext", fields("allowPrivilegeEscalation", false, "runAsNonRoot", true))
 }
 

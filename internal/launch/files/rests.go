@@ -14,11 +14,10 @@ const restsOn = "The predicted figures rest on "
 
 // rests are the parts of the prediction that the files of the target do not bring about, as sentences.
 func (w *writer) rests() []string {
-	var out []string
-	switch w.of {
-	case Bench, KEDA, Planner:
+	if w.of == Bench || w.of == KEDA || w.of == Planner {
 		return nil
 	}
+	var out []string
 	for i := range w.pools {
 		v := &w.pools[i]
 		if why := v.HostLack(); why != "" {
@@ -71,20 +70,16 @@ type division struct{ word, instead, needs string }
 
 // division is that of the target.
 func (w *writer) division() division {
-	switch w.of {
-	case Dynamo:
+	switch {
+	case w.of == Dynamo:
 		return w.dynamoDivision()
-	case LLMD, KServe:
+	case w.of == LLMD || w.of == KServe:
 		if w.routing() == sim.LLMD {
 			return division{}
 		}
 		return division{instead: "by prefix and load, as llm-d's scheduler does"}
-	case SkyPilot:
-		if !w.disaggregated() {
-			return w.skypilotDivision()
-		}
-	}
-	switch {
+	case w.of == SkyPilot && !w.disaggregated():
+		return w.skypilotDivision()
 	case w.hasRouter():
 		return w.routerDivision()
 	case w.disaggregated(): // trtllm-serve

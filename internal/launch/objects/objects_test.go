@@ -26,42 +26,51 @@ func read(t testing.TB, text string) []objects.Object {
 
 // said is an object in a line: kind, name, and its pods with part, nodes, accelerator and containers.
 func said(o *objects.Object) string {
-	text := fmt.Sprintf("%s/%s:%d", o.Kind, o.Name, o.Line)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s/%s:%d", o.Kind, o.Name, o.Line)
 	for i := range o.Pods {
 		p := &o.Pods[i]
-		text += fmt.Sprintf(" %s×%d(%s)", p.Part, p.Nodes, p.Accelerator())
+		fmt.Fprintf(&text, " %s×%d(%s)", p.Part, p.Nodes, p.Accelerator())
 		for _, c := range p.Containers {
-			text += fmt.Sprintf(" %s=%s", c.Name, c.Image)
+			fmt.Fprintf(&text, " %s=%s", c.Name, c.Image)
 			if c.Init {
-				text += " first"
+				text.WriteString(" first")
 			}
 		}
 	}
-	return text
+	return text.String()
 }
 
 // TestRead: pods are found wherever an object has them.
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"Deployment", `
+		{
+			"Deployment", `
 kind: Deployment
 metadata: {name: a}
 spec: {template: {metadata: {labels: {app: a}}, spec: {initContainers: [{name: i, image: x}], containers: [{name: c, image: y, resources: {limits: {amd.com/gpu: 1}}}]}}}`,
-			"Deployment/a:2 template×1(amd.com/gpu) c=y i=x first"},
-		{"LeaderWorkerSet", `
+			"Deployment/a:2 template×1(amd.com/gpu) c=y i=x first",
+		},
+		{
+			"LeaderWorkerSet", `
 kind: LeaderWorkerSet
 metadata: {name: a}
 spec: {leaderWorkerTemplate: {size: 4, leaderTemplate: {spec: {containers: [{name: l}]}}, workerTemplate: {spec: {containers: [{name: w}]}}}}`,
-			"LeaderWorkerSet/a:2 leaderTemplate×4() l= workerTemplate×4() w="},
-		{"component of Dynamo", `
+			"LeaderWorkerSet/a:2 leaderTemplate×4() l= workerTemplate×4() w=",
+		},
+		{
+			"component of Dynamo", `
 kind: DynamoGraphDeployment
 metadata: {name: a}
 spec: {services: {Worker: {multinode: {nodeCount: 2}, resources: {limits: {gpu: "8"}}, extraPodSpec: {mainContainer: {image: x}}}}}`,
-			"DynamoGraphDeployment/a:2 extraPodSpec×2(gpu) =x"},
-		{"KServe", `
+			"DynamoGraphDeployment/a:2 extraPodSpec×2(gpu) =x",
+		},
+		{
+			"KServe", `
 kind: LLMInferenceService
 spec: {template: {containers: [{name: main}]}, worker: {containers: [{name: main}]}}`,
-			"LLMInferenceService/:2 template×2() main= worker×2() main="},
+			"LLMInferenceService/:2 template×2() main= worker×2() main=",
+		},
 		{"Compose", `services: {engine: {image: x}, router: {image: y}}`, "/:1 engine×1() engine=x router×1() router=y"},
 		{"list", "kind: List\nitems: [{kind: Service, metadata: {name: a}}, {kind: Service, metadata: {name: b}}]", "Service/a:2|Service/b:2"},
 		{"picker in a text", "kind: ConfigMap\nmetadata: {name: a}\ndata:\n  c.yaml: |\n    # a comment\n    kind: EndpointPickerConfig\n", "ConfigMap/a:1|EndpointPickerConfig/:6"},

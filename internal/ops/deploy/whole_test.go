@@ -63,8 +63,13 @@ func TestRecurrentCache(t *testing.T) {
 		prefix          int
 		want            bool
 	}{
-		{"vllm", "", 0, false}, {"vllm", "0.24.0", 0, false}, {"vllm", "", 500, true}, {"vllm", "0.24.0", 500, true},
-		{"trtllm", "", 0, false}, {"trtllm", "", 500, true}, {"sglang", "", 0, true},
+		{"vllm", "", 0, false},
+		{"vllm", "0.24.0", 0, false},
+		{"vllm", "", 500, true},
+		{"vllm", "0.24.0", 500, true},
+		{"trtllm", "", 0, false},
+		{"trtllm", "", 500, true},
+		{"sglang", "", 0, true},
 	} {
 		e := experiment.Experiment{
 			Name: "x", Model: "ibm-granite/granite-4.0-h-tiny", System: "h200_sxm", Engine: deployment.Engine{Name: c.engine, Version: c.release}, Devices: 1,

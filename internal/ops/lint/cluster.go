@@ -82,7 +82,7 @@ func (x *inspection) groups() {
 			if s.Name == "" || s.Name != g.Name || s.Namespace != g.Namespace || strictyaml.Scalar(s.Node, "spec", "clusterIP") == "None" {
 				continue
 			}
-			what := fmt.Sprintf("%s has the name that the controller of the LeaderWorkerSet gives its headless Service: the leader's address is not found until it is ready", s.Name)
+			what := s.Name + " has the name that the controller of the LeaderWorkerSet gives its headless Service: the leader's address is not found until it is ready"
 			x.report("PL050", begins(s, strictyaml.Child(s.Node, "metadata", "name")), called(s), what, fmt.Sprintf("another name for the Service, as %s-http", s.Name))
 		}
 	}

@@ -187,8 +187,8 @@ func (x *inspection) around() bool {
 	return len(x.out.Findings) > 0
 }
 
-// read reads the deployment.
-func (x *inspection) read() error {
+// asked reads what is asked about: files or a command, and the request.
+func (x *inspection) asked() error {
 	var err error
 	if x.found, err = x.files(); err != nil {
 		return session.BadInput(err)
@@ -208,6 +208,15 @@ func (x *inspection) read() error {
 	if x.engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version); err != nil {
 		return session.BadInput(err)
 	}
+	return nil
+}
+
+// read reads the deployment.
+func (x *inspection) read() error {
+	if err := x.asked(); err != nil {
+		return err
+	}
+	r, d := &x.r, &x.d
 	x.out = &Response{
 		Device: d.System, Title: x.engine.Title, Engine: d.Engine.Name, Version: d.Engine.Version,
 		Pools: []Pool{}, Findings: []Finding{}, Better: []Improvement{}, Flags: x.found.Flags(),

@@ -154,24 +154,14 @@ func (x *inspection) network(p *objects.Pod) (what, better string) {
 	if strings.HasPrefix(p.Accelerator(), objects.Ascend) { // whose devices have a network of their own
 		return "", ""
 	}
-	var named, other, lock bool
-	for _, n := range []*yaml.Node{strictyaml.Child(p.Spec, "hostNetwork"), strictyaml.Child(p.Spec, "resourceClaims")} { // claims: a domain of NVLink
-		other = other || n != nil && n.Value != "false"
-	}
-	// Multus and GKE attach further networks to a pod by annotations.
-	for _, name := range []string{"k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces"} {
-		other = other || strictyaml.Scalar(p.Meta, "annotations", name) != ""
-	}
-	named = rdma(p.Above)
+	named, other, lock := rdma(p.Above), otherNetwork(p), false
 	for _, c := range p.Containers {
-		named = named || rdma(c.Node)
 		security := strictyaml.Child(c.Node, "securityContext")
-		if strictyaml.Scalar(security, "privileged") == "true" {
-			other, lock = true, true
-		}
-		for _, add := range strictyaml.Items(security, "capabilities", "add") {
-			lock = lock || add.Value == "IPC_LOCK" || add.Value == "ALL"
-		}
+		privileged := strictyaml.Scalar(security, "privileged") == "true"
+		locks := slices.ContainsFunc(strictyaml.Items(security, "capabilities", "add"), func(add *yaml.Node) bool {
+			return add.Value == "IPC_LOCK" || add.Value == "ALL"
+		})
+		named, other, lock = named || rdma(c.Node), other || privileged, lock || privileged || locks
 	}
 	switch {
 	case !named && !other:
@@ -180,6 +170,18 @@ func (x *inspection) network(p *objects.Pod) (what, better string) {
 		return fmt.Sprintf("a worker on %d nodes lacks IPC_LOCK, with which RDMA registers its memory", p.Nodes), "capabilities: {add: [IPC_LOCK]}"
 	}
 	return "", ""
+}
+
+// otherNetwork reports whether a pod has another network than the cluster's: its host's, a domain of NVLink by a claim, or one that Multus or
+// GKE attach by an annotation.
+func otherNetwork(p *objects.Pod) bool {
+	for _, key := range []string{"hostNetwork", "resourceClaims"} {
+		if n := strictyaml.Child(p.Spec, key); n != nil && n.Value != "false" {
+			return true
+		}
+	}
+	return strictyaml.Scalar(p.Meta, "annotations", "k8s.v1.cni.cncf.io/networks") != "" ||
+		strictyaml.Scalar(p.Meta, "annotations", "networking.gke.io/interfaces") != ""
 }
 
 // rdma reports whether a mapping asks for a resource by which device plugins share RDMA: "rdma/hca", "nvidia.com/mlnxnics",

@@ -33,8 +33,8 @@ func cases() map[string]broken {
 		return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: engine}\nspec: {replicas: 4, template: {spec: {" + pod + "containers: [{name: engine, image: 'vllm/vllm-openai:v0.24.0', " +
 			container + "args: [Qwen/Qwen3-8B], resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n" + more
 	}
-	group := func(meta, pod, container, more string) string {
-		return "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: engine" + meta + "}\nspec: {leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: {" + pod +
+	group := func(meta, container, more string) string {
+		return "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: engine" + meta + "}\nspec: {leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: {" +
 			"containers: [{name: engine, image: 'vllm/vllm-openai:v0.24.0', " + container + "args: [Qwen/Qwen3-8B, -tp, '16'], resources: {limits: {nvidia.com/gpu: 8" + more + "}}}]}}}}\n"
 	}
 	beside := func(object string) string { return engineOf("", "", "---\n"+object) }
@@ -112,8 +112,8 @@ func cases() map[string]broken {
 			mended: `vllm serve Qwen/Qwen3-8B --speculative-config '{"method":"ngram","num_speculative_tokens":3}'`,
 		},
 		"PL050": {
-			file("pod.yaml"), group("", "", "", "") + "---\nkind: Service\nmetadata: {name: engine}\n",
-			group("", "", "", "") + "---\nkind: Service\nmetadata: {name: engine-http}\n",
+			file("pod.yaml"), group("", "", "") + "---\nkind: Service\nmetadata: {name: engine}\n",
+			group("", "", "") + "---\nkind: Service\nmetadata: {name: engine-http}\n",
 		},
 		"PL051": {file("pod.yaml"), router("--service-discovery"), router("--service-discovery, --service-discovery-namespace, models")},
 		"PL052": {
@@ -139,10 +139,10 @@ func cases() map[string]broken {
 			beside("kind: Pod\nspec: {containers: [{command: [bash, -c, 'exec vllm-router']}]}\n"),
 		},
 		"PL064": {
-			file("pod.yaml"), group("", "", "", ", rdma/ib: 8"),
-			group("", "", "securityContext: {capabilities: {add: [IPC_LOCK]}}, ", ", rdma/ib: 8"),
+			file("pod.yaml"), group("", "", ", rdma/ib: 8"),
+			group("", "securityContext: {capabilities: {add: [IPC_LOCK]}}, ", ", rdma/ib: 8"),
 		},
-		"PL065": {file("pod.yaml"), group("", "", "", ""), group(", annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: rack}", "", "", "")},
+		"PL065": {file("pod.yaml"), group("", "", ""), group(", annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: rack}", "", "")},
 		"PL066": {file("pod.yaml"), strings.Replace(engineOf("", "", ""), "replicas: 4", "replicas: 3", 1), engineOf("", "", "")},
 		"PL067": {lint.Request{Files: []string{"pod.yaml"}, Output: 8000}, engineOf("", "", ""), engineOf("terminationGracePeriodSeconds: 3600, ", "", "")},
 		"PL068": {file("pod.yaml"), engineOf("", "securityContext: {privileged: true}, ", ""), engineOf("", "securityContext: {privileged: false}, ", "")},
