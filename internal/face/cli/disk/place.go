@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,8 +19,20 @@ type place struct {
 
 // find finds what there is, without what killed runs left, and refuses what cannot be written or is not to be replaced.
 func (d *Disk) find(target string, replace bool) (*place, error) {
-	parent := filepath.Dir(target)
-	d.clear(parent, filepath.Base(target))
+	d.clear(filepath.Dir(target), filepath.Base(target))
+	var p *place
+	var err error
+	for range attempts {
+		// Another run may put its folder there between two looks: the one that was there has no entries to read then.
+		if p, err = d.look(target, replace); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return p, err
+}
+
+// look is one look of find.
+func (d *Disk) look(target string, replace bool) (*place, error) {
 	p := &place{vacant: true, mode: 0o777}
 	info, err := d.Sys.Stat(target)
 	if err == nil && !info.IsDir() {
@@ -31,7 +44,7 @@ func (d *Disk) find(target string, replace bool) (*place, error) {
 	entries, err := d.Sys.ReadDir(target)
 	here, lost := d.Sys.Stat(".")
 	p.exists, p.vacant, p.mode = true, vacant(entries), info.Mode().Perm()
-	p.fixed = parent == target || lost == nil && os.SameFile(here, info)
+	p.fixed = filepath.Dir(target) == target || lost == nil && os.SameFile(here, info)
 	switch {
 	case err != nil:
 	case !p.vacant && !replace:
