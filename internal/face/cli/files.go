@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,11 +53,11 @@ func newFilesCmd(env *Env) *cobra.Command {
 			if err := env.place("out", f.out, made.Files, f.force); err != nil {
 				return err
 			}
-			for _, why := range slices.Concat(made.Skipped, made.Findings, made.Rests) {
-				env.Note(why)
+			notes, lacks := f.targets.about(made)
+			for _, text := range append(notes, fmt.Sprintf("wrote %s to %s", units.Counted(len(made.Files), "file"), f.out)) {
+				env.Note(text)
 			}
-			env.Note(fmt.Sprintf("wrote %s to %s", units.Counted(len(made.Files), "file"), f.out))
-			return nil
+			return lacks
 		},
 	}
 	fs := cmd.Flags()
@@ -127,6 +128,17 @@ func (f *targetFlag) targets() []launchfiles.Target {
 		out = append(out, launchfiles.Target(word))
 	}
 	return out
+}
+
+// about is what to say about files that were made. Targets without files are worth a note, and an error if they were asked for.
+func (f *targetFlag) about(made *deploy.Response) (notes []string, lacks error) {
+	if len(f.targets()) == 0 {
+		return slices.Concat(made.Skipped, made.Findings, made.Rests), nil
+	}
+	for _, why := range made.Skipped {
+		lacks = errors.Join(lacks, errors.New(why))
+	}
+	return slices.Concat(made.Findings, made.Rests), usage(lacks)
 }
 
 // completeTarget offers the targets.

@@ -58,8 +58,8 @@ func aside(t Target, format string, args ...any) error {
 
 // Write returns the files of some targets, all by default. The Dynamo files and the
 // benchmark are at the top, as its users expect; others have a directory each.
-// Of all targets, those that cannot run the plan are left out with a reason in
-// skipped; a requested target is an error.
+// Targets that cannot run the plan are left out with a reason in skipped. If none
+// of those requested can, the reason is the error.
 func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []error, err error) {
 	if len(targets) > 0 {
 		return write(p, targets, true)
@@ -86,12 +86,15 @@ func write(p *launch.Plan, targets []Target, requested bool) (files []launch.Fil
 		_, adds := errors.AsType[asideError](err)
 		switch {
 		case adds && !requested:
-		case err != nil && !requested && errors.Is(err, ErrCannot):
+		case errors.Is(err, ErrCannot):
 			skipped = append(skipped, err)
 		case err != nil:
 			return nil, nil, err
 		}
 		files = append(files, more...)
+	}
+	if len(files) == 0 && requested {
+		return nil, nil, errors.Join(skipped...)
 	}
 	return files, skipped, nil
 }

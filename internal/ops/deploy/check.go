@@ -92,16 +92,20 @@ func Write(ctx context.Context, w *session.Session, s *session.Sources, p *launc
 func Few(ctx context.Context, w *session.Session, s *session.Sources, p *launch.Plan, force bool) (*Response, error) {
 	out, err := Write(ctx, w, s, p, force, files.Dynamo, files.Bench)
 	unsound, ok := errors.AsType[*UnsoundError](err)
-	if err == nil || !ok && !errors.Is(err, files.ErrCannot) {
-		return out, err
+	var why string
+	switch {
+	case ok:
+		why = "dynamo files " + unsound.Line()
+	case err != nil:
+		return nil, err
+	case len(out.Skipped) == 0:
+		return out, nil
+	default:
+		why = out.Skipped[0]
 	}
 	other, failed := Write(ctx, w, s, p, force, files.Plain, files.Bench)
 	if failed != nil {
-		return nil, err
-	}
-	why := err.Error()
-	if ok {
-		why = "dynamo files " + unsound.Line()
+		return out, err
 	}
 	other.Skipped = append(other.Skipped, why)
 	return other, nil
