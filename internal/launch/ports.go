@@ -38,7 +38,7 @@ const (
 type listener struct {
 	program string
 	purpose Purpose
-	// number is the default, 0 where the program opens the port only if it is told to. from are the flags that tell it, or a variable
+	// number is the default, 0 where the program opens the port only if it is given one. from are the flags that give it, or a variable
 	// of the environment, or a key of the program's config file.
 	number int
 	from   []string
@@ -222,35 +222,48 @@ func programOf(c call) string {
 	case name != "":
 		return name
 	}
+	if name, _ := RouterOf(c.words); name != "" {
+		return name
+	}
 	for i, w := range c.words {
 		next := ""
 		if i+1 < len(c.words) {
 			next = c.words[i+1]
 		}
-		if program := besideEngines(w, next); program != "" {
-			return program
+		switch base := path.Base(w); {
+		case w == "-m" && next == DynamoFrontend:
+			return DynamoFrontend
+		case base == "trtllm-serve" && next == "disaggregated":
+			return TRTLLMRouter
+		case base == "mindieservice_daemon":
+			return MindIE
 		}
 	}
 	return ""
 }
 
-// besideEngines is the program of the table that a word and the next start, "" if they start none: one that balances engines, or MindIE's daemon.
-func besideEngines(word, next string) string {
-	if word == "-m" {
-		return map[string]string{
-			"sglang_router.launch_router": SGLangRouter, "vllm_router.launch_router": VLLMRouter, DynamoFrontend: DynamoFrontend,
-		}[next]
+// RouterOf is the router of vLLM's or SGLang's project that a command starts, with its arguments; "" if it starts none. Releases after 0.3 call
+// SGLang's smg.
+func RouterOf(words []string) (program string, arguments []string) {
+	for i, w := range words {
+		rest := words[i+1:]
+		module := w == "-m" && len(rest) > 0
+		switch base := path.Base(w); {
+		case base == VLLMRouter:
+			return VLLMRouter, rest
+		case base == SGLangRouter || base == "smg":
+			return SGLangRouter, rest
+		case module && within(rest[0], "vllm_router"):
+			return VLLMRouter, rest[1:]
+		case module && within(rest[0], "sglang_router"):
+			return SGLangRouter, rest[1:]
+		}
 	}
-	switch base := path.Base(word); {
-	case base == VLLMRouter || base == SGLangRouter:
-		return base
-	case base == "trtllm-serve" && next == "disaggregated":
-		return TRTLLMRouter
-	case base == "mindieservice_daemon":
-		return MindIE
-	}
-	return ""
+	return "", nil
 }
+
+// within reports whether a module of Python is a package or in it.
+func within(module, pkg string) bool { return module == pkg || strings.HasPrefix(module, pkg+".") }
 
 // value is that of a flag, "" if it is not given.
 func (c *invocation) value(flags ...string) string {

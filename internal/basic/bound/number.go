@@ -40,7 +40,7 @@ const (
 	TableBytes = 1 << 28
 	// MeasuredRows are those of a file of measurements: each is predicted.
 	MeasuredRows = 50_000
-	// Mistakes of a request are told one by one, each in a Message of as many bytes: what is wrong may be a text of a megabyte.
+	// Mistakes of a request are reported one by one, each in a Message of as many bytes: what is wrong may be a text of a megabyte.
 	Mistakes = 100
 	Message  = 16 << 10
 	// TraceRequests are those of a trace, TraceBlocks the blocks of their prompts, and Line the bytes of a line or record.

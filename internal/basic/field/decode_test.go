@@ -138,7 +138,7 @@ func TestDecodeAnyText(t *testing.T) {
 	})
 }
 
-// FuzzDecode: what is accepted is JSON of the type, and of what is not, few mistakes are told.
+// FuzzDecode: what is accepted is JSON of the type, and of what is not, few mistakes are reported.
 func FuzzDecode(f *testing.F) {
 	type part struct {
 		A int            `json:"a"`
@@ -161,7 +161,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestMistakesAreFew: of very many mistakes the first are told.
+// TestMistakesAreFew: of very many mistakes the first are reported.
 func TestMistakesAreFew(t *testing.T) {
 	var into struct {
 		A []int `json:"a"`

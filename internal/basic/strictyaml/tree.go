@@ -1,6 +1,10 @@
 package strictyaml
 
-import "go.yaml.in/yaml/v3"
+import (
+	"iter"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // Child is the value at the end of some keys, nil if there is none.
 func Child(n *yaml.Node, keys ...string) *yaml.Node {
@@ -37,6 +41,27 @@ func Items(n *yaml.Node, keys ...string) []*yaml.Node {
 		return c.Content
 	}
 	return nil
+}
+
+// Scalars are the scalars in a node, its keys too, in the order of the file; nil has none.
+func Scalars(n *yaml.Node) iter.Seq[*yaml.Node] {
+	return func(yield func(*yaml.Node) bool) { scalars(n, yield) }
+}
+
+// scalars yields them until no more are wanted.
+func scalars(n *yaml.Node, yield func(*yaml.Node) bool) bool {
+	switch {
+	case n == nil:
+		return true
+	case n.Kind == yaml.ScalarNode:
+		return yield(n)
+	}
+	for _, c := range n.Content {
+		if !scalars(c, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // Resolved follows an alias.

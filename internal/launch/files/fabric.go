@@ -97,7 +97,7 @@ const (
 )
 
 // together places the pods of a worker on nodes that share a network: with the label that the site names, or of a rack, always, and in a zone
-// where there is room. Groups are told apart by the label that the controller gives their pods; its own annotation for placement would keep
+// where there is room. Groups differ in the label that the controller gives their pods; its own annotation for placement would keep
 // all other groups away. matchLabelKeys is in Kubernetes 1.31 and later.
 func (w *writer) together(pods *mapping, v *launch.Values) *mapping {
 	term := fields("labelSelector", fields("matchLabels", pods), "matchLabelKeys", []string{groupLabel})

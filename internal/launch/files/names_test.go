@@ -52,7 +52,7 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// TestNodeSelectors: every pool selects nodes with its GPUs, or the user is told that their label is not known.
+// TestNodeSelectors: every pool selects nodes with its GPUs, or a comment says that their label is not known.
 func TestNodeSelectors(t *testing.T) {
 	p := planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "h200_sxm", []int{1, 32}, prefill(1, tp(2)), decode(2, tp(4)))
 	manifests := []string{"kubernetes/deploy.yaml", "k8s_deploy.yaml", "llm-d/values.yaml"}

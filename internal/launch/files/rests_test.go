@@ -73,7 +73,7 @@ func flat(all []launch.File) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(out.String()), " "), `"`, "")
 }
 
-// TestRoutingWritten: every router is told how requests are routed in the prediction, or the files say that they are not so.
+// TestRoutingWritten: every router gets the routing of the prediction, or the files say that they have another.
 func TestRoutingWritten(t *testing.T) {
 	// What the files of a target say where they do as predicted.
 	does := map[string]map[string]string{

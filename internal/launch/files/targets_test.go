@@ -108,7 +108,7 @@ func inside(n any, path ...any) any {
 	return n
 }
 
-// TestScraped: where an autoscaler reads metrics, Prometheus is told to collect them from the pods of what is scaled, the engine has
+// TestScraped: where an autoscaler reads metrics, a PodMonitor collects them from the pods of what is scaled, the engine has
 // them, and the autoscaler is slow to take workers away.
 func TestScraped(t *testing.T) {
 	checked := 0

@@ -32,17 +32,10 @@ var unsetVariable = regexp.MustCompile(`(?:^|[^$])(?:\$\$)*\$(?:\{([A-Za-z_]\w*)
 
 // variables reports those in a text or a list.
 func (x *inspection) variables(o *objects.Object, n *yaml.Node) {
-	if n == nil {
-		return
-	}
-	for _, c := range n.Content {
-		x.variables(o, c)
-	}
-	if n.Kind != yaml.ScalarNode {
-		return
-	}
-	for _, m := range unsetVariable.FindAllStringSubmatch(n.Value, -1) {
-		name := m[1] + m[2]
-		x.report("PL056", begins(o, n), name, "Compose puts nothing in its place where it is not set, with a warning only", fmt.Sprintf("${%s:?}, or ${%s:-a value}", name, name))
+	for text := range strictyaml.Scalars(n) {
+		for _, m := range unsetVariable.FindAllStringSubmatch(text.Value, -1) {
+			name := m[1] + m[2]
+			x.report("PL056", begins(o, text), name, "Compose puts nothing in its place where it is not set, with a warning only", fmt.Sprintf("${%s:?}, or ${%s:-a value}", name, name))
+		}
 	}
 }

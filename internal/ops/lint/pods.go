@@ -273,7 +273,7 @@ func (x *inspection) ended() {
 			if o.Kind == "" || p.Accelerator() == "" || units.Seconds(grace) >= takes {
 				continue
 			}
-			what := fmt.Sprintf("pods of %s are killed %d s after they are told to end, and a request takes %s", called(o), grace, takes)
+			what := fmt.Sprintf("pods of %s are killed %d s after they are asked to end, and a request takes %s", called(o), grace, takes)
 			better := fmt.Sprintf("terminationGracePeriodSeconds: %d", int(math.Ceil(float64(takes))))
 			x.report("PL067", begins(o, p.Spec), "terminationGracePeriodSeconds", what, better)
 			break

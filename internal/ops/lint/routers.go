@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,16 +26,11 @@ type router struct {
 func routerOf(run *launch.Run) *router {
 	// Defaults of --worker-startup-timeout-secs in vllm-router 0.1.16 and sglang-router 0.3.2 (router_args.py of each).
 	const ofVLLM, ofSGLang = 600, 1800
-	for i, w := range run.Words {
-		rest := run.Words[i+1:]
-		switch base := path.Base(w); {
-		case base == "vllm-router":
-			return &router{run, rest, ofVLLM}
-		case base == "sglang-router", base == "smg":
-			return &router{run, rest, ofSGLang}
-		case w == "-m" && len(rest) > 0 && (rest[0] == "sglang_router" || strings.HasPrefix(rest[0], "sglang_router.")):
-			return &router{run, rest[1:], ofSGLang}
-		}
+	switch program, arguments := launch.RouterOf(run.Words); program {
+	case launch.VLLMRouter:
+		return &router{run, arguments, ofVLLM}
+	case launch.SGLangRouter:
+		return &router{run, arguments, ofSGLang}
 	}
 	return nil
 }
@@ -156,18 +150,11 @@ func (x *inspection) clients() {
 
 // calls reports the addresses in a text of a job that nothing answers at.
 func (x *inspection) calls(job *objects.Object, n *yaml.Node) {
-	if n == nil {
-		return
-	}
-	for _, c := range n.Content {
-		x.calls(job, c)
-	}
-	if n.Kind != yaml.ScalarNode {
-		return
-	}
-	for _, m := range address.FindAllStringSubmatch(n.Value, -1) {
-		if host, _, _ := strings.Cut(m[1], "."); host != "localhost" && !x.answers(host) {
-			x.report("PL054", begins(job, n), called(job), fmt.Sprintf("calls %s, and no Service of the files has this name", host), "the name of a Service")
+	for text := range strictyaml.Scalars(n) {
+		for _, m := range address.FindAllStringSubmatch(text.Value, -1) {
+			if host, _, _ := strings.Cut(m[1], "."); host != "localhost" && !x.answers(host) {
+				x.report("PL054", begins(job, text), called(job), fmt.Sprintf("calls %s, and no Service of the files has this name", host), "the name of a Service")
+			}
 		}
 	}
 }

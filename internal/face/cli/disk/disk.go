@@ -18,7 +18,7 @@ type Disk struct {
 	Sys      System
 	Host     string            // of this machine, in the names of workspaces
 	Now      func() time.Time  // for the age of what another machine left
-	Restored func(name string) // is told of a folder that a killed run had moved aside, and that is back
+	Restored func(name string) // gets the name of a folder that a killed run had moved aside, and that is back
 }
 
 // Fault is what a file system refused.
