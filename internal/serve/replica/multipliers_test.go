@@ -340,7 +340,7 @@ func TestPool(t *testing.T) {
 		p := r.Pool(3)
 		want := sim.Engine{
 			Policy: sim.PrefillFirst, Stages: 1, TokenBudget: c.tokens, MaxSequences: 4 * c.sequences, Blocks: r.KVTokens / 7 * 4, BlockTokens: 7,
-			PrefixCache: true, Chunked: true, Reserve: 0.3, ReceiveInterval: 9, Overlapped: true, Held: 11, Again: 1, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1, RankWaitSteps: 17, Ranks: 4,
+			PrefixCache: true, Chunked: true, Reserve: 0.3, ReceiveInterval: 9, Overlapped: true, Held: 11, CachedReadRatio: 1, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1, RankWaitSteps: 17, Ranks: 4,
 			APIFixed: p.Engine.APIFixed, APIPerToken: p.Engine.APIPerToken, First: p.Engine.First,
 		}
 		if p.Replicas != 3 || p.Engine != want {

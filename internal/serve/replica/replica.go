@@ -117,7 +117,7 @@ func (r *Replica) Pool(n int) sim.Pool {
 		Policy: policy(e.Policy), Stages: r.pace.stages,
 		TokenBudget: tokens * ranks, MaxSequences: all * ranks, BatchSequences: batch * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
-		PrefixCache: e.PrefixCaching, Chunked: e.ChunkedPrefill, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, LaunchAhead: r.pace.ahead, Again: r.again(), Held: e.HeldTokens,
+		PrefixCache: e.PrefixCaching, Chunked: e.ChunkedPrefill, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, LaunchAhead: r.pace.ahead, CachedReadRatio: r.again(), Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
 		RankFill: e.AttentionDP.Fill, RankStallSteps: e.AttentionDP.StallSteps,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,

@@ -400,7 +400,7 @@ func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
 		Slow:   of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
-		steady: r.Sampling.Warmup > 0 && r.Sampling.Ended != sim.Overloaded, swayed: r.Sampling.Swayed,
+		steady: r.Sampling.Warmup > 0 && r.Sampling.Ended != sim.Overloaded, swayed: r.Sampling.DecidedByLimits,
 	}
 	if !r.Workers.Limited {
 		out.fullest = r.Workers.Fullest

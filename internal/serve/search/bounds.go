@@ -138,8 +138,8 @@ func (w *worker) token(batch int) float64 {
 // context is the least that attention reads for each of some requests: of what they share, as much as reading it again takes.
 func (w *worker) context(requests int) float64 {
 	out := float64(w.bench.Input) + w.bench.generated()/2
-	if e := &w.pool.Engine; requests > 1 && e.PrefixCache && e.Again > 0 {
-		out -= (1 - e.Again) * float64(min(w.bench.Prefix, w.bench.Input))
+	if e := &w.pool.Engine; requests > 1 && e.PrefixCache && e.CachedReadRatio > 0 {
+		out -= (1 - e.CachedReadRatio) * float64(min(w.bench.Prefix, w.bench.Input))
 	}
 	return out
 }

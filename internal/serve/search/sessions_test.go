@@ -138,7 +138,7 @@ func TestSharedContext(t *testing.T) {
 	build := b.Build
 	b.Build = func(c Candidate, batch int) (Built, error) {
 		out, err := build(c, batch)
-		out.Config.Workers.Engine.Again = 0.6
+		out.Config.Workers.Engine.CachedReadRatio = 0.6
 		return out, err
 	}
 	one, err := b.bounds(&c)

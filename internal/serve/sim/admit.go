@@ -10,28 +10,28 @@ type fit struct {
 	takes   int // blocks it takes now
 }
 
-// fits works out how a waiting request would be admitted with so many tokens
+// admission works out how a waiting request would be admitted with so many tokens
 // left in the budget.
-func (r *replica) fits(q *request, budget int) fit {
+func (r *replica) admission(q *request, budget int) fit {
 	c := &r.cache
-	if q.carried { // its cache came with it; it can generate at once
-		f := fit{takes: c.blocks(q.context), needs: c.blocks(q.context + r.burst)}
+	if q.transferred { // its cache came with it; it can generate at once
+		f := fit{takes: c.blocks(q.context), needs: c.blocks(q.context + r.tokensPerStep)}
 		if r.engine.Policy == InFlight {
-			f.takes = c.blocks(r.kept(q))
+			f.takes = c.blocks(r.reservedTokens(q))
 			f.needs = f.takes
 		}
 		return f
 	}
 	entries, idle, hosted := c.prefix.match(q)
-	done := max(entries*c.prefix.tokens, r.survives(q, entries))
-	f := fit{entries: entries, hosted: hosted, done: done, tokens: min(q.need-done, budget)}
+	done := max(entries*c.prefix.tokens, r.reusableTokens(q, entries))
+	f := fit{entries: entries, hosted: hosted, done: done, tokens: min(q.prefillTokens-done, budget)}
 	shared := (entries - hosted) * c.prefix.span
-	whole := q.need
+	whole := q.prefillTokens
 	if r.engine.Policy == InFlight {
-		if f.tokens = q.need - done; r.engine.Chunked {
+		if f.tokens = q.prefillTokens - done; r.engine.Chunked {
 			f.tokens = max(0, min(f.tokens, budget))
 		}
-		whole = r.kept(q)
+		whole = r.reservedTokens(q)
 		f.takes = c.blocks(whole) - shared
 	} else {
 		f.takes = c.blocks(done+f.tokens) - shared
@@ -48,17 +48,17 @@ func (r *replica) fits(q *request, budget int) fit {
 func (r *replica) admit(f fit) {
 	q := r.waiting.pop()
 	r.running.push(q)
-	if q.carried {
-		q.carried = false
+	if q.transferred {
+		q.transferred = false
 		r.cache.take(f.takes)
-		q.first, q.beside = r.sim.now, int32(r.decode.n+1)
+		q.first, q.firstBatch = r.sim.now, int32(r.decode.n+1)
 		r.join(q, q.first)
 		return
 	}
 	q.state = prefilling
 	r.cache.prefix.hold(q, f.entries)
 	if q.preempted > 0 {
-		r.cache.find(q, f.done > f.entries*r.cache.prefix.tokens)
+		r.cache.reclaim(q, f.done > f.entries*r.cache.prefix.tokens)
 	}
 	r.cache.take(f.takes)
 	q.context = f.done
@@ -76,14 +76,14 @@ func (r *replica) admit(f fit) {
 func (r *replica) compute(q *request, tokens int) {
 	r.chunks = append(r.chunks, chunk{q: q, from: q.context, tokens: tokens, epoch: q.epoch})
 	q.context += tokens
-	if q.context < q.need {
+	if q.context < q.prefillTokens {
 		r.partial = q
 		return
 	}
 	if r.partial == q {
 		r.partial = nil
 	}
-	r.landing += q.need
+	r.inFlightChunkTokens += q.prefillTokens
 }
 
 // room is how many more requests may be admitted to the batch.
@@ -94,29 +94,29 @@ func (r *replica) room() int {
 // vacant reports whether nothing holds blocks here.
 func (r *replica) vacant() bool { return r.running.n == 0 && r.sending == 0 }
 
-// spare is how many blocks a prompt may take beside the next step of
+// spareBlocks is how many blocks a prompt may take beside the next step of
 // generation; below zero, that step itself lacks blocks.
-func (r *replica) spare() int {
-	spare := r.cache.available() - r.promised - r.owed()
+func (r *replica) spareBlocks() int {
+	spare := r.cache.available() - r.reservedBlocks - r.blocksOwedToPrompt()
 	if r.decode.n == 0 {
 		return spare
 	}
 	return spare - r.decode.grows()
 }
 
-// owed is the blocks that the prompt under way takes later on and that were there for it
+// blocksOwedToPrompt is the blocks that the prompt under way takes later on and that were there for it
 // when it was admitted.
-func (r *replica) owed() int {
+func (r *replica) blocksOwedToPrompt() int {
 	if r.partial == nil || r.engine.Policy != PrefillFirst {
 		return 0
 	}
-	return r.more(r.partial, r.partial.need-r.partial.context)
+	return r.more(r.partial, r.partial.prefillTokens-r.partial.context)
 }
 
 // makeRoom preempts until the next step of generation has its blocks. One
 // request alone always fits.
 func (r *replica) makeRoom() {
-	for r.spare() < 0 {
+	for r.spareBlocks() < 0 {
 		r.preempt()
 	}
 }
@@ -128,29 +128,29 @@ func (r *replica) preempt() {
 	q := r.running.last()
 	switch q.state {
 	case prefilling:
-		r.callOff(q)
+		r.cancelPrompt(q)
 	case ready:
-		r.sendBack(q)
+		r.leaveDecodeQueue(q)
 	default:
 		r.batches[q.batch].leave(q, r)
 	}
 	r.running.remove(q)
-	r.leave(q)
+	r.releasePreempted(q)
 	q.state = queued
 	q.context = 0
-	q.need = q.input + q.generated
+	q.prefillTokens = q.input + q.generated
 	q.preempted++
 	r.usage.preemptions++
 	r.evicted = true
 	r.waiting.pushFront(q)
 }
 
-// leave returns the blocks of a preempted request. With a prefix cache full blocks keep
+// releasePreempted returns the blocks of a preempted request. With a prefix cache full blocks keep
 // their contents until they are taken, the last first: vLLM frees them in that order to the
 // end of its queue of free blocks and finds them by their hashes (v1/core/kv_cache_manager.py, free, and
 // single_type_kv_cache_manager.py); SGLang keeps the prompt in its tree, and what was generated is lost
 // (managers/schedule_batch.py, release_req).
-func (r *replica) leave(q *request) {
+func (r *replica) releasePreempted(q *request) {
 	shared := int32(q.shared)
 	blocks := r.holds(q) - q.shared*r.cache.prefix.span
 	r.cache.prefix.drop(q)
@@ -164,22 +164,22 @@ func (r *replica) leave(q *request) {
 	}
 	r.cache.give(blocks - full)
 	if full > 0 {
-		q.before = shared
-		r.cache.leave(q, full)
+		q.sharedBefore = shared
+		r.cache.giveReusable(q, full)
 	}
 }
 
-// survives is how many tokens of a preempted request are still in the cache, with the entries that are remembered. One
+// reusableTokens is how many tokens of a preempted request are still in the cache, with the entries that are remembered. One
 // token at least is left to compute.
-func (r *replica) survives(q *request, entries int) int {
-	if q.preempted == 0 || entries < int(q.before) {
+func (r *replica) reusableTokens(q *request, entries int) int {
+	if q.preempted == 0 || entries < int(q.sharedBefore) {
 		return 0
 	}
 	c := &r.cache
-	left := c.left(q)
+	left := c.reusable(q)
 	if left == 0 {
 		return 0
 	}
-	blocks := min(int(q.before)*c.prefix.span+left, (q.need-1)/c.tokens)
+	blocks := min(int(q.sharedBefore)*c.prefix.span+left, (q.prefillTokens-1)/c.tokens)
 	return blocks * c.tokens
 }

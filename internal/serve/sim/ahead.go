@@ -13,8 +13,8 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 // So launches cost time only where they take longer than two steps on the device. Steps that
 // only generate replay one graph, whose launch always fits behind a step.
 
-// from is when the host began with the step that is filled.
-func (r *replica) from() units.Seconds {
+// hostFree is when the host began with the step that is filled.
+func (r *replica) hostFree() units.Seconds {
 	last := &r.plan
 	if last.steps == 0 || last.end < r.sim.now {
 		return r.sim.now // the device had nothing to do
@@ -23,9 +23,9 @@ func (r *replica) from() units.Seconds {
 	return max(last.end-step, last.launched)
 }
 
-// behind is the time of a step with prefill behind the step before; alone it takes as given.
-func (r *replica) behind(p *plan, alone units.Seconds, l *Launch) units.Seconds {
-	from := r.from()
+// timeBehind is the time of a step with prefill behind the step before; alone it takes as given.
+func (r *replica) timeBehind(p *plan, alone units.Seconds, l *Launch) units.Seconds {
+	from := r.hostFree()
 	var longer units.Seconds
 	if r.decodes { // prices of workers for prefill alone are of deployments that compute without a pause
 		longer = r.power.throttled(l, min(r.plan.end, p.start), p.start)
@@ -39,21 +39,21 @@ func (r *replica) behind(p *plan, alone units.Seconds, l *Launch) units.Seconds 
 	took := max(min(alone, max(l.Device, from+l.Host+l.Rest-p.start)), l.Device+longer)
 	p.launched = min(from+l.Host, p.start+took)
 	r.power.at = p.start + took
-	r.handLate(p.launched)
+	r.delayTokens(p.launched)
 	return took
 }
 
-// hand notes that the step brought a request its first or last token.
-func (r *replica) hand(q *request) {
+// noteToken notes that the step brought a request its first or last token.
+func (r *replica) noteToken(q *request) {
 	if r.launcher != nil && r.decodes {
-		r.handed = append(r.handed, q)
+		r.tokensOut = append(r.tokensOut, q)
 	}
 }
 
-// handLate hands out the tokens of the last step when the next one is launched. A steady run has counted the requests
+// delayTokens hands out the tokens of the last step when the next one is launched. A steady run has counted the requests
 // that ended with it: for them the last token comes with the step.
-func (r *replica) handLate(launched units.Seconds) {
-	for _, q := range r.handed {
+func (r *replica) delayTokens(launched units.Seconds) {
+	for _, q := range r.tokensOut {
 		if q.generated == 1 {
 			q.first = max(q.first, launched)
 		}
@@ -63,13 +63,13 @@ func (r *replica) handLate(launched units.Seconds) {
 	}
 }
 
-// noticeLate has the scheduler see what came in while the last step was launched.
-func (r *replica) noticeLate() {
+// receiveLate has the scheduler see what came in while the last step was launched.
+func (r *replica) receiveLate() {
 	if r.launcher == nil || r.plan.run {
 		return
 	}
-	for r.noticed < r.incoming.n && r.incoming.at(r.noticed).last <= r.plan.launched {
-		r.noticed++
+	for r.visible < r.incoming.n && r.incoming.at(r.visible).lastToken <= r.plan.launched {
+		r.visible++
 	}
 }
 

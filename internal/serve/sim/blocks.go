@@ -11,7 +11,7 @@ type cache struct {
 	total, free int
 	tokens      int // in a block
 	prefix      prefix
-	line        []freed // the free blocks in that order; empty while nobody's are among them
+	order       []freed // the free blocks in that order; empty while nobody's are among them
 }
 
 // freed is free blocks that still have what a preempted request computed, or nobody's.
@@ -40,13 +40,13 @@ func (c *cache) take(n int) {
 		c.give(evicted * c.prefix.span)
 	}
 	c.free -= n
-	for len(c.line) > 0 && n > 0 {
-		first := &c.line[0]
+	for len(c.order) > 0 && n > 0 {
+		first := &c.order[0]
 		some := min(n, first.n)
 		first.n -= some
 		n -= some
 		if first.n == 0 {
-			c.line = c.line[1:]
+			c.order = c.order[1:]
 		}
 	}
 	c.forget()
@@ -55,40 +55,40 @@ func (c *cache) take(n int) {
 // give returns blocks that are not shared.
 func (c *cache) give(n int) {
 	c.free += n
-	if len(c.line) > 0 && n > 0 {
-		c.line = append(c.line, freed{n: n})
+	if len(c.order) > 0 && n > 0 {
+		c.order = append(c.order, freed{n: n})
 	}
 }
 
-// leave returns the blocks of a request that will want them again.
-func (c *cache) leave(q *request, n int) {
-	if len(c.line) == 0 && c.free > 0 {
-		c.line = append(c.line, freed{n: c.free})
+// giveReusable returns the blocks of a request that will want them again.
+func (c *cache) giveReusable(q *request, n int) {
+	if len(c.order) == 0 && c.free > 0 {
+		c.order = append(c.order, freed{n: c.free})
 	}
 	c.free += n
-	c.line = append(c.line, freed{q, n})
+	c.order = append(c.order, freed{q, n})
 }
 
-// left is how many of the blocks that a request left nobody has taken.
-func (c *cache) left(q *request) int {
-	for i := range c.line {
-		if c.line[i].owner == q {
-			return c.line[i].n
+// reusable is how many of the blocks that a request left nobody has taken.
+func (c *cache) reusable(q *request) int {
+	for i := range c.order {
+		if c.order[i].owner == q {
+			return c.order[i].n
 		}
 	}
 	return 0
 }
 
-// find has the blocks that a request left taken next, by that request, or gives them up.
-func (c *cache) find(q *request, wanted bool) {
-	for i := range c.line {
-		if f := c.line[i]; f.owner == q {
+// reclaim has the blocks that a request left taken next, by that request, or gives them up.
+func (c *cache) reclaim(q *request, wanted bool) {
+	for i := range c.order {
+		if f := c.order[i]; f.owner == q {
 			f.owner = nil
 			if wanted {
-				copy(c.line[1:i+1], c.line[:i])
+				copy(c.order[1:i+1], c.order[:i])
 				i = 0
 			}
-			c.line[i] = f
+			c.order[i] = f
 			break
 		}
 	}
@@ -97,10 +97,10 @@ func (c *cache) find(q *request, wanted bool) {
 
 // forget drops the order of blocks once all of them are nobody's.
 func (c *cache) forget() {
-	for i := range c.line {
-		if c.line[i].owner != nil {
+	for i := range c.order {
+		if c.order[i].owner != nil {
 			return
 		}
 	}
-	c.line = c.line[:0]
+	c.order = c.order[:0]
 }

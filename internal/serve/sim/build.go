@@ -14,7 +14,7 @@ func newSimulation(c *Config) (*simulation, error) {
 	}
 	s := &simulation{config: c}
 	s.draw()
-	s.talks = s.load.talks
+	s.conversations = s.load.conversations
 	s.series = newSeries()
 	if e := &c.Workers.Engine; e.PrefixCache && !s.load.coarsen(e.BlockTokens) {
 		return nil, fmt.Errorf("workers: the KV blocks have %d tokens and the trace's blocks %d: one must be a multiple of the other",
@@ -25,7 +25,7 @@ func newSimulation(c *Config) (*simulation, error) {
 		decode = max(1, c.Decode.Replicas)
 	}
 	s.replicas = make([]replica, workers+decode)
-	s.agenda.lines = make([]line, 2*len(s.replicas))
+	s.events.lines = make([]line, 2*len(s.replicas))
 	s.workers = s.build(&c.Workers, 0, workers, c.Decode == nil)
 	for i := range s.workers.replicas {
 		s.remember(&s.workers.replicas[i])
@@ -38,10 +38,10 @@ func newSimulation(c *Config) (*simulation, error) {
 		caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
 		s.decode = s.build(&caches, workers, workers+decode, true)
 		for i := range s.decode.replicas {
-			s.decode.replicas[i].held = caches.Engine.Held
+			s.decode.replicas[i].heldTokens = caches.Engine.Held
 		}
 	}
-	s.watchMinute()
+	s.watchTimeline()
 	if s.steady == nil {
 		s.meter()
 	}
@@ -54,7 +54,7 @@ func (s *simulation) draw() {
 	if c.Steady == nil {
 		s.load = c.Client.load(c.Seed)
 	} else if s.load = c.Client.endless(c.Seed); s.load.draw != nil {
-		n := s.load.window
+		n := s.load.clients
 		if n == 0 {
 			n = mostInFlight(c)
 		}
@@ -68,7 +68,7 @@ func (s *simulation) draw() {
 	}
 	for i := range s.requests {
 		q := &s.requests[i]
-		q.id, q.serial, q.need = i, int32(i), q.input
+		q.id, q.serial, q.prefillTokens = i, int32(i), q.input
 	}
 }
 
@@ -97,12 +97,12 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	for i := range made.replicas {
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, launcher: launcher, decodes: decodes, burst: engine.burst(),
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, launcher: launcher, decodes: decodes, tokensPerStep: engine.tokensPerStep(),
 			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,
 			running:  running{requests: s.requests},
-			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests}, parked: parked{queue: queue{requests: s.requests}},
+			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests}, decodeQueue: decodeQueue{queue: queue{requests: s.requests}},
 		}
 	}
 	return made
@@ -119,7 +119,7 @@ func (s *simulation) remember(r *replica) {
 		return
 	}
 	tier := r.engine.Host.room()
-	if s.talks != nil {
+	if s.conversations != nil {
 		s.converse(r)
 		r.cache.prefix.host.room = tier
 		return
@@ -141,21 +141,21 @@ func (s *simulation) remember(r *replica) {
 	span := tokens / r.engine.BlockTokens
 	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, span)
 	if replayed {
-		r.cache.prefix.known = &s.load.replay.known
+		r.cache.prefix.numbers = &s.load.replay.known
 	}
 	r.cache.prefix.host.room = tier / span
 }
 
 // converse gives a replica a cache for the prompts and answers of sessions.
 func (s *simulation) converse(r *replica) {
-	if s.talks.known == nil {
-		s.talks.remember(r.engine.BlockTokens)
+	if s.conversations.known == nil {
+		s.conversations.remember(r.engine.BlockTokens)
 		s.load.contents = make([][]uint32, len(s.requests))
 	}
 	r.cache.prefix = newPrefix(s.load.contents, 0, r.engine.BlockTokens, 1)
 	p := &r.cache.prefix
-	p.known, p.answers = s.talks.known, true
-	for _, entries := range s.talks.system {
+	p.numbers, p.answers = s.conversations.known, true
+	for _, entries := range s.conversations.system {
 		p.common = append(p.common, make([]int32, entries+1))
 	}
 }

@@ -67,9 +67,9 @@ const maxRequests = 1 << 24
 // load is a client's requests, drawn beforehand or as they are sent.
 type load struct {
 	requests []request
-	// talks are the sessions that requests are part of, nil without any; starts the places of their first requests.
-	talks  *talks
-	starts []int32
+	// conversations are the sessions that requests are part of, nil without any; starts the places of their first requests.
+	conversations *conversations
+	starts        []int32
 	// draw, of requests without end, gives a request its lengths; gap is the time to the next arrival, nil in a closed loop.
 	draw   func(*request)
 	gap    func() units.Seconds
@@ -82,8 +82,8 @@ type load struct {
 	prefix      int     // tokens that all prompts begin with and caches have from the start
 	// A closed loop starts window requests at the times they carry, and one more
 	// think after each that ends. An open loop has no window.
-	window int
-	think  units.Seconds
+	clients int
+	think   units.Seconds
 }
 
 // Every subsystem draws from a stream of its own, so that drawing more of one
@@ -144,25 +144,25 @@ func (c ClosedLoop) check() error {
 func (c ClosedLoop) load(seed uint64) load {
 	window := min(c.Concurrency, c.Requests)
 	l := load{
-		requests: newRequests(c.Requests), warmup: c.Warmup, window: window, think: c.Think, prefix: c.Prefix,
+		requests: newRequests(c.Requests), warmup: c.Warmup, clients: window, think: c.Think, prefix: c.Prefix,
 	}
-	l.recall(c.Mix)
+	l.replayKnown(c.Mix)
 	draw := c.Mix.drawer(&c.Input, &c.Output, seed, l.replay)
 	for i := range l.requests {
 		draw(&l.requests[i])
-		l.note(&l.requests[i])
+		l.keepContents(&l.requests[i])
 	}
 	for i := range window {
 		l.requests[i].arrived = c.Spread * units.Seconds(i) / units.Seconds(window)
 	}
-	l.expand(c.Mix, seed)
+	l.addTurns(c.Mix, seed)
 	return l
 }
 
 // endless implements [Client].
 func (c ClosedLoop) endless(seed uint64) load {
-	l := load{window: c.Concurrency, think: c.Think, prefix: c.Prefix, talks: newTalks(c.Mix, seed)}
-	l.recall(c.Mix)
+	l := load{clients: c.Concurrency, think: c.Think, prefix: c.Prefix, conversations: newConversations(c.Mix, seed)}
+	l.replayKnown(c.Mix)
 	l.draw = c.Mix.drawer(&c.Input, &c.Output, seed, l.replay)
 	return l
 }
@@ -199,7 +199,7 @@ func (o OpenLoop) load(seed uint64) load {
 		l.requests = make([]request, 0, limit)
 	}
 	gap := o.gaps(stream(seed, arrivalStream))
-	l.recall(o.Mix)
+	l.replayKnown(o.Mix)
 	draw := o.Mix.drawer(&o.Input, &o.Output, seed, l.replay)
 	at := units.Seconds(0)
 	for len(l.requests) < limit {
@@ -209,16 +209,16 @@ func (o OpenLoop) load(seed uint64) load {
 		}
 		l.requests = append(l.requests, request{arrived: at})
 		draw(&l.requests[len(l.requests)-1])
-		l.note(&l.requests[len(l.requests)-1])
+		l.keepContents(&l.requests[len(l.requests)-1])
 	}
-	l.expand(o.Mix, seed)
+	l.addTurns(o.Mix, seed)
 	return l
 }
 
 // endless implements [Client].
 func (o OpenLoop) endless(seed uint64) load {
-	l := load{prefix: o.Prefix, gap: o.gaps(stream(seed, arrivalStream)), talks: newTalks(o.Mix, seed)}
-	l.recall(o.Mix)
+	l := load{prefix: o.Prefix, gap: o.gaps(stream(seed, arrivalStream)), conversations: newConversations(o.Mix, seed)}
+	l.replayKnown(o.Mix)
 	l.draw = o.Mix.drawer(&o.Input, &o.Output, seed, l.replay)
 	return l
 }

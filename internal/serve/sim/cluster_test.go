@@ -162,7 +162,7 @@ func TestPrefix(t *testing.T) {
 // TestReadAgain: of a beginning that three requests share, two read it at a part of the time.
 func TestReadAgain(t *testing.T) {
 	most := func(again float64) float64 {
-		engine := Engine{Policy: DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 100, BlockTokens: 16, PrefixCache: true, Again: again}
+		engine := Engine{Policy: DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 100, BlockTokens: 16, PrefixCache: true, CachedReadRatio: again}
 		var most float64
 		price := StepFunc(func(b Batch) units.Seconds {
 			if b.Decode == 3 {

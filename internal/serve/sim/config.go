@@ -31,8 +31,8 @@ type Config struct {
 	Together bool
 	// Progress, if not nil, is called now and then with the number of requests that have ended.
 	Progress func(ended, requests int)
-	// stands is the number of replicas that the only one represents; 0 means 1.
-	stands int
+	// represents is the number of replicas that the only one represents; 0 means 1.
+	represents int
 	// Minute asks for what replicas do over a minute.
 	Minute bool
 	// Records asks for one [Record] per request in the result.

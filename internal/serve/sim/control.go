@@ -7,28 +7,28 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// controls are queues that see the arrivals of an open loop beside the deployment. Near its capacity a deployment makes requests wait
+// controlVariates are queues that see the arrivals of an open loop beside the deployment. Near its capacity a deployment makes requests wait
 // long in a few busy stretches, so that the mean of a window depends on how many of them it happens to have. Most of that is chance in
 // the arrivals, which a queue with one server shows as well, and its mean wait is known (Pollaczek and Khinchine). What it waited more
 // or less than that in the window is taken out of the times, as far as they go with it: external control variates (Lavenberg and Welch,
 // "A perspective on the use of control variables to increase the efficiency of Monte Carlo simulations", Management Science 27, 1981).
-type controls struct {
-	known [queues]control
+type controlVariates struct {
+	known [controlQueues]queueFacts
 	rate  float64 // of requests
 	mean  float64 // tokens of a prompt
 	at    units.Seconds
-	work  waits   // that each queue has to do, in seconds
-	waits []waits // of requests, by their place
+	work  queueWaits   // that each queue has to do, in seconds
+	waits []queueWaits // of requests, by their place
 }
 
 // queues is how many there are: one is about as busy as the deployment.
-const queues = 12
+const controlQueues = 12
 
-// waits are those of a request in the queues.
-type waits [queues]float32
+// queueWaits are those of a request in the queues.
+type queueWaits [controlQueues]float32
 
-// control is what is known of a queue.
-type control struct {
+// queueFacts is what is known of a queue.
+type queueFacts struct {
 	load float64 // share of the time that its server is busy
 	wait float64 // mean
 	// deviation is the standard error of the mean wait of a window, times the square root of its requests: that of a reflected
@@ -44,19 +44,19 @@ func (c *Config) controlled() bool {
 	return ok && c.Decode != nil && loop.Process == Poisson && loop.Mix.turns() == 1 && !loop.Mix.recalls()
 }
 
-// newControls makes the queues, with so many places for requests; nil where they show nothing.
-func newControls(c *Config, places int) *controls {
+// newControlVariates makes the queues, with so many places for requests; nil where they show nothing.
+func newControlVariates(c *Config, places int) *controlVariates {
 	if !c.controlled() {
 		return nil
 	}
 	loop, _ := c.Client.(OpenLoop)
 	mean, square := loop.prompts()
 	varied := square / (mean * mean)
-	out, ok := spareControls.Get().(*controls)
+	out, ok := spareControls.Get().(*controlVariates)
 	if !ok || cap(out.waits) < places {
-		out = &controls{waits: make([]waits, places)}
+		out = &controlVariates{waits: make([]queueWaits, places)}
 	}
-	*out = controls{rate: loop.Rate, mean: mean, waits: out.waits[:places]}
+	*out = controlVariates{rate: loop.Rate, mean: mean, waits: out.waits[:places]}
 	idle := 0.5
 	for i := range out.known {
 		k := &out.known[i]
@@ -75,7 +75,7 @@ func newControls(c *Config, places int) *controls {
 var spareControls sync.Pool
 
 // take has the queues take a request.
-func (c *controls) take(q *request, now units.Seconds) {
+func (c *controlVariates) take(q *request, now units.Seconds) {
 	gap := float32(now - c.at)
 	c.at = now
 	part := float64(q.input) / c.mean / c.rate
@@ -141,8 +141,8 @@ func evenly(low, high int) (mean, square float64) {
 	return mean, mean*mean + (n*n-1)/12
 }
 
-// common is what the times of a window have in common with one of the queues.
-type common struct {
+// arrivalEffect is what the times of a window have in common with one of the queues.
+type arrivalEffect struct {
 	values    int                  // of which there are waits; 0 for no queue
 	groups    [shortGroups]float64 // mean waits of the groups, less the mean of all groups
 	squares   float64              // sum of theirs
@@ -150,17 +150,17 @@ type common struct {
 	deviation float64              // of the mean wait
 }
 
-// compare finds the queue that leaves the least error of the mean TTFT, or none.
-func (t *tally) compare(c *controls) {
-	t.common = common{}
+// chooseControl finds the queue that leaves the least error of the mean TTFT, or none.
+func (t *tally) chooseControl(c *controlVariates) {
+	t.control = arrivalEffect{}
 	n := len(t.ttft)
 	if c == nil || n < 2*shortGroups {
 		return
 	}
 	times := groupsOf(t.ttft, func(v units.Seconds) float64 { return float64(v) })
-	_, least := t.left(times, n)
-	var sums [shortGroups][queues]float64
-	var all [queues]float64
+	_, least := t.errorOf(times, n)
+	var sums [shortGroups][controlQueues]float64
+	var all [controlQueues]float64
 	size := n / shortGroups
 	first := n - size*shortGroups
 	for i := range t.waits {
@@ -174,11 +174,11 @@ func (t *tally) compare(c *controls) {
 			}
 		}
 	}
-	var best common
-	for k := range queues {
+	var best arrivalEffect
+	for k := range controlQueues {
 		known := &c.known[k]
-		t.common = common{values: n, longer: all[k]/float64(n) - known.wait, deviation: known.deviation / math.Sqrt(float64(n))}
-		x := &t.common
+		t.control = arrivalEffect{values: n, longer: all[k]/float64(n) - known.wait, deviation: known.deviation / math.Sqrt(float64(n))}
+		x := &t.control
 		mean := 0.0
 		for i := range x.groups {
 			x.groups[i] = sums[i][k] / float64(size)
@@ -188,20 +188,20 @@ func (t *tally) compare(c *controls) {
 			x.groups[i] -= mean
 			x.squares += x.groups[i] * x.groups[i]
 		}
-		if _, e := t.left(times, n); x.squares > 0 && e < least {
+		if _, e := t.errorOf(times, n); x.squares > 0 && e < least {
 			best, least = *x, e
 		}
 	}
-	t.common = best
+	t.control = best
 }
 
 // follows is how far times near capacity do not follow a queue, as a part of the error of its mean wait: a window without a busy stretch
 // does not show what they do in one. Chosen so that errors are about right on the loads of docs/lab-notebook.md.
 const follows = 0.2
 
-// explained takes out of the means of groups what they have in common with the queue. It returns by how much that makes the mean of all
+// remove takes out of the means of groups what they have in common with the queue. It returns by how much that makes the mean of all
 // higher, and the error that it leaves.
-func (c *common) explained(groups *[shortGroups]float64) (by, e, more float64) {
+func (c *arrivalEffect) remove(groups *[shortGroups]float64) (by, e, more float64) {
 	slope := 0.0
 	for i := range groups {
 		slope += groups[i] * c.groups[i] / c.squares

@@ -54,10 +54,10 @@ func TestKnownWaits(t *testing.T) {
 	t.Parallel()
 	const n = 400_000
 	loop := OpenLoop{Rate: 3, Input: Lengths{Tokens: 1000, Low: 0.2}, Output: Lengths{Tokens: 1}}
-	c := newControls(&Config{Client: loop, Decode: &Pool{}}, 1)
+	c := newControlVariates(&Config{Client: loop, Decode: &Pool{}}, 1)
 	gap, input := loop.gaps(stream(7, arrivalStream)), loop.Input.drawer(stream(7, inputStream))
 	var q request
-	now, sums := units.Seconds(0), [queues]float64{}
+	now, sums := units.Seconds(0), [controlQueues]float64{}
 	for range n {
 		now += gap()
 		q.input = input()

@@ -6,8 +6,8 @@ func (r *replica) decodeFirst() bool {
 	r.makeRoom()
 	budget := r.engine.TokenBudget - r.decode.n*r.engine.VerifiedPerStep
 	if q := r.partial; q != nil && budget > 0 {
-		tokens := min(q.need-q.context, budget)
-		if blocks := r.more(q, tokens); blocks > r.spare() {
+		tokens := min(q.prefillTokens-q.context, budget)
+		if blocks := r.more(q, tokens); blocks > r.spareBlocks() {
 			r.preempt() // the last admitted is this very prompt
 		} else {
 			r.cache.take(blocks)
@@ -17,8 +17,8 @@ func (r *replica) decodeFirst() bool {
 	}
 	// A step that had to preempt admits no request.
 	for !r.evicted && r.waiting.n > 0 && budget > 0 && r.room() > 0 {
-		f := r.fits(r.waiting.at(0), budget)
-		if f.needs > r.spare() {
+		f := r.admission(r.waiting.at(0), budget)
+		if f.needs > r.spareBlocks() {
 			break
 		}
 		r.admit(f)

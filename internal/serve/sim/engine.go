@@ -95,9 +95,9 @@ type Engine struct {
 	// LaunchAhead has launches of steps with prompts pass behind the step before, see ahead.go.
 	// Overlapped engines whose step model is a [Launcher] only.
 	LaunchAhead bool
-	// Again is the time of reading a cached token that another request of the step reads too, as a share of reading it
+	// CachedReadRatio is the time of reading a cached token that another request of the step reads too, as a share of reading it
 	// first; 0 means 1. Not in a pipeline.
-	Again float64
+	CachedReadRatio float64
 	// BatchWaitSteps holds prompts back for so many steps unless the step would
 	// fill BatchWaitRatio of the token budget. InFlight only.
 	BatchWaitSteps int
@@ -133,8 +133,8 @@ func (e Engine) normal() Engine {
 	e.Stages = max(1, e.Stages)
 	e.Overlapped = e.Overlapped && e.Stages == 1
 	e.PrefillAhead = e.PrefillAhead && e.Policy == PrefillFirst
-	if e.Again == 0 || e.Stages > 1 {
-		e.Again = 1
+	if e.CachedReadRatio == 0 || e.Stages > 1 {
+		e.CachedReadRatio = 1
 	}
 	if e.BatchSequences == 0 {
 		e.BatchSequences = e.MaxSequences
@@ -145,8 +145,8 @@ func (e Engine) normal() Engine {
 	return e
 }
 
-// burst is the most tokens a request can gain in one step.
-func (e *Engine) burst() int { return int(math.Ceil(e.AcceptedPerStep)) }
+// tokensPerStep is the most tokens a request can gain in one step.
+func (e *Engine) tokensPerStep() int { return int(math.Ceil(e.AcceptedPerStep)) }
 
 // check returns all that is wrong with the settings.
 func (e *Engine) check(name string) error {

@@ -30,10 +30,10 @@ func (e *event) kind() kind { return kind(e.order >> kindShift) }
 
 func (e *event) before(f *event) bool { return e.at < f.at || e.at == f.at && e.order < f.order }
 
-// agenda is the events to come. What a client sends, what an API server has done and
+// eventQueue is the events to come. What a client sends, what an API server has done and
 // what a link sends is mostly planned in the order in which it happens: such events
 // stand in lines, of which only the heads need comparing.
-type agenda struct {
+type eventQueue struct {
 	heap    []event // steps, and the heads of the lines of replicas
 	client  line
 	lines   []line // of API servers and of links, two for each replica
@@ -66,7 +66,7 @@ func (l *line) push(e event) {
 }
 
 // line is where an event of an API server or a link stands.
-func (a *agenda) line(e *event) *line {
+func (a *eventQueue) line(e *event) *line {
 	if e.kind() == requestReady {
 		return &a.lines[2*e.replica]
 	}
@@ -74,13 +74,13 @@ func (a *agenda) line(e *event) *line {
 }
 
 // clientNext reports whether the client's is the event to come first.
-func (a *agenda) clientNext() bool {
+func (a *eventQueue) clientNext() bool {
 	l := &a.client
 	return l.head < len(l.events) && (len(a.heap) == 0 || l.events[l.head].before(&a.heap[0]))
 }
 
 // next is when the first event comes, if there is one.
-func (a *agenda) next() (at units.Seconds, ok bool) {
+func (a *eventQueue) next() (at units.Seconds, ok bool) {
 	switch {
 	case a.clientNext():
 		return a.client.events[a.client.head].at, true
@@ -92,7 +92,7 @@ func (a *agenda) next() (at units.Seconds, ok bool) {
 }
 
 // pop takes the event to come first; there must be one.
-func (a *agenda) pop() event {
+func (a *eventQueue) pop() event {
 	if a.clientNext() {
 		return a.client.pop()
 	}
@@ -115,13 +115,13 @@ func (a *agenda) pop() event {
 }
 
 // plan numbers an event of a kind.
-func (a *agenda) plan(at units.Seconds, k kind, replica int32, of uint32) event {
+func (a *eventQueue) plan(at units.Seconds, k kind, replica int32, of uint32) event {
 	a.planned++
 	return event{at: at, order: uint64(k)<<kindShift | a.planned, replica: replica, of: of}
 }
 
 // send plans that a client sends.
-func (a *agenda) send(at units.Seconds, request int) {
+func (a *eventQueue) send(at units.Seconds, request int) {
 	e := a.plan(at, clientSends, 0, uint32(request))
 	if l := &a.client; l.empty() || at >= l.events[len(l.events)-1].at {
 		l.push(e)
@@ -131,7 +131,7 @@ func (a *agenda) send(at units.Seconds, request int) {
 }
 
 // reply plans that a session sends its next request.
-func (a *agenda) reply(at units.Seconds, session int) {
+func (a *eventQueue) reply(at units.Seconds, session int) {
 	a.push(a.plan(at, clientSends, sessionsOwn, uint32(session)))
 }
 
@@ -139,13 +139,13 @@ func (a *agenda) reply(at units.Seconds, session int) {
 const sessionsOwn = -1
 
 // step plans the end of a plan's steps.
-func (a *agenda) step(at units.Seconds, replica int32, version uint32) {
+func (a *eventQueue) step(at units.Seconds, replica int32, version uint32) {
 	a.push(a.plan(at, stepEnds, replica, version))
 }
 
 // follow plans what an API server or a link does, mostly after all that it is to do before;
 // of several links one may be done earlier than another that began before.
-func (a *agenda) follow(at units.Seconds, k kind, replica int32, request int) {
+func (a *eventQueue) follow(at units.Seconds, k kind, replica int32, request int) {
 	e := a.plan(at, k, replica, uint32(request))
 	l := a.line(&e)
 	if l.ahead && at >= l.last {
@@ -157,7 +157,7 @@ func (a *agenda) follow(at units.Seconds, k kind, replica int32, request int) {
 	a.push(e)
 }
 
-func (a *agenda) push(e event) {
+func (a *eventQueue) push(e event) {
 	a.heap = append(a.heap, e)
 	h := a.heap
 	i := len(h) - 1
@@ -173,7 +173,7 @@ func (a *agenda) push(e event) {
 }
 
 // sink puts an event in the place of the heap's first.
-func (a *agenda) sink(e event) {
+func (a *eventQueue) sink(e event) {
 	h := a.heap
 	n, i := len(h), 0
 	for {

@@ -7,7 +7,7 @@ func (r *replica) inFlight() bool {
 	budget := r.engine.TokenBudget - generating*r.engine.VerifiedPerStep
 	begun := r.partial != nil
 	if q := r.partial; q != nil && budget > 0 {
-		tokens := min(q.need-q.context, budget)
+		tokens := min(q.prefillTokens-q.context, budget)
 		r.compute(q, tokens)
 		budget -= tokens
 	}
@@ -16,14 +16,14 @@ func (r *replica) inFlight() bool {
 		return r.decode.n > 0
 	}
 	if generating > 0 && tokens > 0 && !begun {
-		if r.patience = r.holdsBack(candidates, tokens); r.patience > r.waited {
+		if r.waitLimit = r.holdsBack(candidates, tokens); r.waitLimit > r.waited {
 			r.hold = true
 			return true
 		}
 		r.waited = 0 // but not where nothing generated, just as the engine does
 	}
 	for range candidates {
-		f := r.fits(r.waiting.at(0), budget)
+		f := r.admission(r.waiting.at(0), budget)
 		r.admit(f)
 		budget -= f.tokens
 	}
@@ -35,9 +35,9 @@ func (r *replica) inFlight() bool {
 func (r *replica) candidates(budget int, idle bool) (n, tokens int) {
 	available := r.cache.available()
 	for room := r.room(); n < min(r.waiting.n, room); {
-		f := r.fits(r.waiting.at(n), budget)
+		f := r.admission(r.waiting.at(n), budget)
 		alone := tokens == 0 && idle
-		if f.needs > available || f.tokens > budget && !alone || f.tokens == 0 && !r.waiting.at(n).carried {
+		if f.needs > available || f.tokens > budget && !alone || f.tokens == 0 && !r.waiting.at(n).transferred {
 			break
 		}
 		available -= f.needs

@@ -19,13 +19,13 @@ func (r *replica) runLength() int64 {
 		// piece more. Once that beginning is evicted, a piece is enough.
 		steps = max(1, r.decode.stepsWithin(steps, r.cache.free))
 	}
-	if r.noticed > 0 {
+	if r.visible > 0 {
 		steps = min(steps, 1)
 	} else if r.incoming.n > 0 {
 		steps = min(steps, int64(r.engine.ReceiveInterval-r.since))
 	}
 	if r.hold {
-		steps = min(steps, int64(r.patience-r.waited))
+		steps = min(steps, int64(r.waitLimit-r.waited))
 	}
 	return steps
 }
@@ -57,7 +57,7 @@ func (r *replica) interrupt() {
 	r.version++
 	p.version = r.version
 	p.end = max(r.sim.now, end)
-	r.sim.agenda.step(p.end, r.place, p.version)
+	r.sim.events.step(p.end, r.place, p.version)
 }
 
 // stepsUntil is the number of steps of the run after which the time is now or

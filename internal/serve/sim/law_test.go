@@ -143,7 +143,7 @@ func TestConservation(t *testing.T) {
 		for _, p := range []*pool{&s.workers, &s.decode} {
 			for i := range p.replicas {
 				r := &p.replicas[i]
-				if r.cache.held() != 0 || r.load != 0 || r.running.n != 0 || r.cache.prefix.live != 0 || r.flying != 0 || r.promised != 0 || r.landing != 0 {
+				if r.cache.held() != 0 || r.load != 0 || r.running.n != 0 || r.cache.prefix.live != 0 || r.batchesInFlight != 0 || r.reservedBlocks != 0 || r.inFlightChunkTokens != 0 {
 					t.Fatalf("a replica is not empty at the end: %d blocks held", r.cache.held())
 				}
 			}
@@ -175,7 +175,7 @@ func balance(t *rapid.T, s *simulation, r *replica) {
 		shares += q.shared
 		if q.shared > 0 {
 			for entry := range q.shared {
-				at, begins := r.cache.prefix.at(s.load.contents[i], entry)
+				at, begins := r.cache.prefix.locate(s.load.contents[i], entry)
 				live[[2]int{int(s.load.contents[i][at]), entry - begins}] = true
 			}
 		}

@@ -67,7 +67,7 @@ type naiveRequest struct {
 
 func newNaive(c *Config) *naive {
 	l := c.Client.load(c.Seed)
-	n := &naive{e: c.Workers.Engine.normal(), step: c.Workers.Stepper.(Pipeline), window: l.window, think: l.think}
+	n := &naive{e: c.Workers.Engine.normal(), step: c.Workers.Stepper.(Pipeline), window: l.clients, think: l.think}
 	n.lanes, n.stages = make([]naiveLane, n.e.Stages), make([]units.Seconds, n.e.Stages)
 	for i, q := range l.requests {
 		n.all = append(n.all, &naiveRequest{id: i, input: q.input, output: q.output, need: q.input, arrived: q.arrived})

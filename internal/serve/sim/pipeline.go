@@ -6,43 +6,43 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 // run; with one there are as many batches as stages, and while one is in the first stage
 // the others are further on.
 type microBatch struct {
-	number uint8 // among those of the replica
-	decode decodeSet
-	chunks []chunk
-	plan   plan
-	shape  Batch         // of the step in flight, its first if there are several
-	hold   bool          // prompts are held back
-	busy   bool          // in flight
-	loads  units.Seconds // from the host tier, for this step
-	takes  int           // blocks when its step ends, in a pipeline
-	gaps   gapMeter
+	number   uint8 // among those of the replica
+	decode   decodeSet
+	chunks   []chunk
+	plan     plan
+	shape    Batch         // of the step in flight, its first if there are several
+	hold     bool          // prompts are held back
+	busy     bool          // in flight
+	loads    units.Seconds // from the host tier, for this step
+	reserved int           // blocks when its step ends, in a pipeline
+	gaps     gapMeter
 }
 
 // leave takes out a request that is preempted. Its token in flight, if there is one, is lost.
 func (m *microBatch) leave(q *request, r *replica) {
 	if !m.gaps.pending(q) {
-		q.last = m.gaps.last
+		q.lastToken = m.gaps.last
 	}
 	m.decode.leave(q)
 	if m.busy {
 		m.plan.decodes--
-		r.promise(m, m.decode.grows())
+		r.reserve(m, m.decode.grows())
 	}
 }
 
-// promise keeps blocks for the step of a batch.
-func (r *replica) promise(m *microBatch, blocks int) {
-	r.promised += blocks - m.takes
-	m.takes = blocks
+// reserve keeps blocks for the step of a batch.
+func (r *replica) reserve(m *microBatch, blocks int) {
+	r.reservedBlocks += blocks - m.reserved
+	m.reserved = blocks
 }
 
-// callOff ends the computing of a prompt that is preempted.
-func (r *replica) callOff(q *request) {
+// cancelPrompt ends the computing of a prompt that is preempted.
+func (r *replica) cancelPrompt(q *request) {
 	q.epoch++
 	if r.partial == q {
 		r.partial = nil
 	} else {
-		r.landing -= q.need
+		r.inFlightChunkTokens -= q.prefillTokens
 	}
 }
 
@@ -64,8 +64,8 @@ func (r *replica) choose() bool {
 	return next != nil
 }
 
-// lands takes up the batch whose plan has such a version, and reports whether there is one.
-func (r *replica) lands(version uint32) bool {
+// landed takes up the batch whose plan has such a version, and reports whether there is one.
+func (r *replica) landed(version uint32) bool {
 	if r.busy && r.plan.version == version {
 		return true
 	}
@@ -98,11 +98,11 @@ func (p *Pool) Through(b Batch) (took, next units.Seconds) {
 // launch sends a step of the batch through the pipeline.
 func (r *replica) launch(p *plan) {
 	took, stage := r.pipeline.model.Through(r.shape)
-	p.end = r.pipeline.enter(p.start, max(r.loads, r.sim.sound(took, p)), max(r.loads, stage))
-	r.metered(p, p.end-max(p.start, r.pipeline.until))
+	p.end = r.pipeline.enter(p.start, max(r.loads, r.sim.checkTime(took, p)), max(r.loads, stage))
+	r.meterStep(p, p.end-max(p.start, r.pipeline.until))
 	r.pipeline.until = p.end
 	if p.decodes > 0 {
-		r.promise(r.microBatch, r.decode.grows())
+		r.reserve(r.microBatch, r.decode.grows())
 	}
 }
 

@@ -96,7 +96,7 @@ func TestNoFasterThanItsSteps(t *testing.T) {
 		e.Stages = rapid.IntRange(2, 8).Draw(t, "stages of a pipeline")
 		model, _ := c.Workers.Stepper.(affine)
 		normal := e.normal()
-		burst := normal.burst()
+		burst := normal.tokensPerStep()
 		r, err := Run(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)

@@ -7,25 +7,25 @@ const clippedAnswer = 4096
 // prefillFirst fills a step as [PrefillFirst] says and reports whether requests
 // generate in it.
 func (r *replica) prefillFirst() bool {
-	r.unparkSome()
+	r.resumeDecode()
 	budget := r.engine.TokenBudget
 	expected := r.expected()
 	if r.awaitsRanks() {
 		return r.generates()
 	}
 	if q := r.partial; q != nil {
-		tokens := min(q.need-q.context, budget)
+		tokens := min(q.prefillTokens-q.context, budget)
 		r.cache.take(r.more(q, tokens))
 		r.compute(q, tokens)
 		budget -= tokens
 	}
 	for r.waiting.n > 0 && budget > 0 && (r.engine.PrefillAhead || r.room() > 0) {
 		q := r.waiting.at(0)
-		f := r.fits(q, budget)
-		prompt := float64(q.need - (f.entries-f.hosted)*r.cache.prefix.tokens)
+		f := r.admission(q, budget)
+		prompt := float64(q.prefillTokens - (f.entries-f.hosted)*r.cache.prefix.tokens)
 		left := r.toGenerate(q)
 		if !r.vacant() && expected+prompt+float64(min(left, clippedAnswer)) > float64(r.cache.total*r.cache.tokens) ||
-			f.needs > r.spare() {
+			f.needs > r.spareBlocks() {
 			break
 		}
 		expected += prompt + r.engine.Reserve*float64(left)
@@ -33,7 +33,7 @@ func (r *replica) prefillFirst() bool {
 		budget -= f.tokens
 	}
 	if len(r.chunks) > 0 {
-		r.waited, r.pending, r.grown = 0, 0, 0
+		r.waited, r.lastPending, r.lastGrowth = 0, 0, 0
 		return false
 	}
 	return r.generates()
@@ -43,8 +43,8 @@ func (r *replica) prefillFirst() bool {
 // only those that wait for their turn keep blocks, it is theirs.
 func (r *replica) generates() bool {
 	r.makeRoom()
-	for r.decode.n == 0 && r.parked.n > 0 {
-		r.unparkSome()
+	for r.decode.n == 0 && r.decodeQueue.n > 0 {
+		r.resumeDecode()
 		r.makeRoom()
 	}
 	return r.decode.n > 0
@@ -59,14 +59,14 @@ func (r *replica) awaitsRanks() bool {
 		prompts = min(prompts, r.room())
 	}
 	// What came over a link is no prompt: it can generate at once.
-	if prompts <= 0 || r.engine.Ranks < 2 || r.partial != nil || r.decode.n == 0 || r.waiting.at(0).carried {
+	if prompts <= 0 || r.engine.Ranks < 2 || r.partial != nil || r.decode.n == 0 || r.waiting.at(0).transferred {
 		return false
 	}
-	r.patience = r.engine.RankWaitSteps
+	r.waitLimit = r.engine.RankWaitSteps
 	if prompts >= r.engine.Ranks {
-		r.patience = min(r.patience, r.fills(prompts))
+		r.waitLimit = min(r.waitLimit, r.fills(prompts))
 	}
-	r.hold = r.waited < r.patience
+	r.hold = r.waited < r.waitLimit
 	return r.hold
 }
 
@@ -74,15 +74,15 @@ func (r *replica) awaitsRanks() bool {
 func (r *replica) fills(prompts int) int {
 	tokens, enough := 0, int(r.engine.RankFill*float64(r.engine.TokenBudget))
 	for i := 0; i < prompts && tokens < enough; i++ {
-		tokens += r.waiting.at(i).need
+		tokens += r.waiting.at(i).prefillTokens
 	}
 	if tokens >= enough {
 		return 0
 	}
-	if tokens > r.pending {
-		r.pending, r.grown = tokens, r.waited
+	if tokens > r.lastPending {
+		r.lastPending, r.lastGrowth = tokens, r.waited
 	}
-	return r.grown + r.engine.RankStallSteps
+	return r.lastGrowth + r.engine.RankStallSteps
 }
 
 // expected is the tokens in the cache, with the whole of the prompt under way,
@@ -90,13 +90,13 @@ func (r *replica) fills(prompts int) int {
 // at those alone: managers/schedule_policy.py, PrefillAdder). While requests generate and
 // nothing else happens it never falls, so one who had to wait still has to.
 func (r *replica) expected() float64 {
-	tokens := r.parked.tokens + r.carrying + r.landing
+	tokens := r.decodeQueue.tokens + r.sendingTokens + r.inFlightChunkTokens
 	for i := range r.batches {
 		tokens += r.batches[i].decode.tokens()
 	}
-	left := r.decode.remaining() + r.parked.left
+	left := r.decode.remaining() + r.decodeQueue.left
 	if q := r.partial; q != nil {
-		tokens += q.need
+		tokens += q.prefillTokens
 		left += r.toGenerate(q)
 	}
 	// What several requests share is there once.

@@ -7,18 +7,18 @@ import "math"
 // has entries, of some blocks each, and is remembered from its beginning. Entries that no request uses are idle; they are
 // evicted, least recently used first, when blocks are short, and go to the host tier if there is one.
 type prefix struct {
-	tokens  int // in an entry; 0 when nothing is shared
-	span    int // blocks in an entry
-	has     []remembered
-	common  [][]int32 // of contents that several sessions begin with, which come first: how many requests use so many of their entries
-	idle    recency
-	host    host
-	live    int
-	shares  int        // Σ entries held by requests, each request counted
-	answers bool       // contents go on where prompts end: answers are remembered too
-	known   *catalog   // of the contents, where numbers are used again
-	all     [][]uint32 // contents, by the identity of the request
-	evicted int64      // blocks
+	tokens     int // in an entry; 0 when nothing is shared
+	span       int // blocks in an entry
+	remembered []remembered
+	common     [][]int32 // of contents that several sessions begin with, which come first: how many requests use so many of their entries
+	idle       lruRuns
+	host       host
+	live       int
+	shares     int        // Σ entries held by requests, each request counted
+	answers    bool       // contents go on where prompts end: answers are remembered too
+	numbers    *catalog   // of the contents, where numbers are used again
+	contents   [][]uint32 // contents, by the identity of the request
+	evicted    int64      // blocks
 }
 
 // remembered is what a replica has of a content.
@@ -29,15 +29,15 @@ type remembered struct {
 }
 
 func newPrefix(contents [][]uint32, kinds, tokens, span int) prefix {
-	return prefix{tokens: tokens, span: span, all: contents, has: make([]remembered, kinds), idle: recency{first: make([]int32, kinds)}}
+	return prefix{tokens: tokens, span: span, contents: contents, remembered: make([]remembered, kinds), idle: lruRuns{first: make([]int32, kinds)}}
 }
 
-// of is what is remembered of a content.
-func (p *prefix) of(content uint32) remembered {
-	if int(content) >= len(p.has) {
+// known is what is remembered of a content.
+func (p *prefix) known(content uint32) remembered {
+	if int(content) >= len(p.remembered) {
 		return remembered{}
 	}
-	return p.has[content]
+	return p.remembered[content]
 }
 
 // size is the most entries of a content.
@@ -52,8 +52,8 @@ func (p *prefix) size(content uint32) int {
 	}
 }
 
-// at is the content of a prompt in which an entry is, and the entry with which it begins.
-func (p *prefix) at(contents []uint32, entry int) (i, begins int) {
+// locate is the content of a prompt in which an entry is, and the entry with which it begins.
+func (p *prefix) locate(contents []uint32, entry int) (i, begins int) {
 	if !p.answers {
 		return entry, entry
 	}
@@ -64,8 +64,8 @@ func (p *prefix) at(contents []uint32, entry int) (i, begins int) {
 	return i, begins
 }
 
-// most is how many entries so many tokens of a prompt fill.
-func (p *prefix) most(contents []uint32, tokens int) int {
+// entriesIn is how many entries so many tokens of a prompt fill.
+func (p *prefix) entriesIn(contents []uint32, tokens int) int {
 	if p.answers {
 		return tokens / p.tokens
 	}
@@ -74,7 +74,7 @@ func (p *prefix) most(contents []uint32, tokens int) int {
 
 // warm remembers content that no request has computed.
 func (p *prefix) warm(content int32) {
-	p.has[content].entries = 1
+	p.remembered[content].entries = 1
 	p.idle.add(content, 0, 1)
 }
 
@@ -85,10 +85,10 @@ func (p *prefix) match(q *request) (entries, idle, hosted int) {
 	if p.tokens == 0 {
 		return 0, 0, 0
 	}
-	contents := p.all[q.id]
-	most := p.most(contents, q.need-1)
+	contents := p.contents[q.id]
+	most := p.entriesIn(contents, q.prefillTokens-1)
 	for i := 0; entries < most; i++ {
-		has, size := p.of(contents[i]), min(p.size(contents[i]), most-entries)
+		has, size := p.known(contents[i]), min(p.size(contents[i]), most-entries)
 		here := min(int(has.entries), size)
 		idle += max(0, here-int(has.used))
 		there := min(int(p.host.count(contents[i])), size-here)
@@ -105,7 +105,7 @@ func (p *prefix) match(q *request) (entries, idle, hosted int) {
 func (p *prefix) hold(q *request, entries int) {
 	q.shared = entries
 	for i, left := 0, entries; left > 0; i++ {
-		content := p.all[q.id][i]
+		content := p.contents[q.id][i]
 		n := min(p.size(content), left)
 		p.use(content, 0, n)
 		left -= n
@@ -115,10 +115,10 @@ func (p *prefix) hold(q *request, entries int) {
 
 // use has a request that used some entries of a content use more of them.
 func (p *prefix) use(content uint32, from, to int) {
-	for int(content) >= len(p.has) {
-		p.has = append(p.has, remembered{})
+	for int(content) >= len(p.remembered) {
+		p.remembered = append(p.remembered, remembered{})
 	}
-	x, i, end := &p.has[content], int32(content), int32(to)
+	x, i, end := &p.remembered[content], int32(content), int32(to)
 	if from == 0 {
 		x.users++
 	}
@@ -136,7 +136,7 @@ func (p *prefix) use(content uint32, from, to int) {
 	}
 	if end > x.entries {
 		if x.entries == 0 && p.host.count(content) == 0 {
-			p.known.hold(content)
+			p.numbers.hold(content)
 		}
 		p.host.take(i, end)
 		x.entries = end
@@ -151,18 +151,18 @@ func (p *prefix) learn(q *request) (spare int) {
 	if p.tokens == 0 {
 		return 0
 	}
-	contents, computed := p.all[q.id], q.context
+	contents, computed := p.contents[q.id], q.context
 	if !p.answers {
 		computed = min(computed, q.input)
 	}
-	most := p.most(contents, computed)
+	most := p.entriesIn(contents, computed)
 	if q.shared >= most {
 		return 0
 	}
-	for i, begins := p.at(contents, q.shared); q.shared < most; i++ {
+	for i, begins := p.locate(contents, q.shared); q.shared < most; i++ {
 		content := contents[i]
 		from, to := q.shared-begins, min(p.size(content), most-begins)
-		spare += p.span * max(0, min(int(p.of(content).entries), to)-from)
+		spare += p.span * max(0, min(int(p.known(content).entries), to)-from)
 		p.use(content, from, to)
 		p.shares += to - from
 		q.shared = begins + to
@@ -177,8 +177,8 @@ func (p *prefix) drop(q *request) {
 	if q.shared == 0 {
 		return
 	}
-	contents := p.all[q.id]
-	i, begins := p.at(contents, q.shared-1)
+	contents := p.contents[q.id]
+	i, begins := p.locate(contents, q.shared-1)
 	p.release(contents[i], q.shared-begins)
 	for i--; i >= 0; i-- {
 		p.release(contents[i], p.size(contents[i]))
@@ -189,7 +189,7 @@ func (p *prefix) drop(q *request) {
 
 // release ends the use of so many entries of a content by one request.
 func (p *prefix) release(content uint32, entries int) {
-	x := &p.has[content]
+	x := &p.remembered[content]
 	x.users--
 	used := x.used
 	if int(content) < len(p.common) {
@@ -213,7 +213,7 @@ func (p *prefix) evict(most int) int {
 		return 0
 	}
 	content, from, to := p.idle.pop(most)
-	p.has[content].entries = from
+	p.remembered[content].entries = from
 	p.evicted += int64(to-from) * int64(p.span)
 	if p.host.room > 0 {
 		p.host.put(content, from, to)
@@ -228,7 +228,7 @@ func (p *prefix) evict(most int) int {
 
 // forget gives up the number of a content that is no longer here.
 func (p *prefix) forget(content int32) {
-	if p.has[content].entries == 0 && p.host.count(uint32(content)) == 0 {
-		p.known.drop(uint32(content))
+	if p.remembered[content].entries == 0 && p.host.count(uint32(content)) == 0 {
+		p.numbers.drop(uint32(content))
 	}
 }

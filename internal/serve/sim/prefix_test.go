@@ -67,7 +67,7 @@ func TestStreaks(t *testing.T) {
 		requests := make([]request, sessions)
 		for i := range requests {
 			requests[i].id = i
-			p.all = append(p.all, []uint32{0, uint32(i + 1)})
+			p.contents = append(p.contents, []uint32{0, uint32(i + 1)})
 		}
 		prompt := func(q *request, entries int) (out [][2]uint32) {
 			for j := range entries {
@@ -86,9 +86,9 @@ func TestStreaks(t *testing.T) {
 				n := p.evict(rapid.IntRange(1, p.idle.n).Draw(t, "evict"))
 				twin.evict(n)
 			case q.context == 0:
-				q.need = rapid.IntRange(1, 20).Draw(t, "tokens")
+				q.prefillTokens = rapid.IntRange(1, 20).Draw(t, "tokens")
 				entries, idle, hosted := p.match(q)
-				e, i, h := twin.match(prompt(q, q.need-1))
+				e, i, h := twin.match(prompt(q, q.prefillTokens-1))
 				if entries != e || idle != i || hosted != h {
 					t.Fatalf("found %d %d %d, one by one %d %d %d", entries, idle, hosted, e, i, h)
 				}
@@ -97,8 +97,8 @@ func TestStreaks(t *testing.T) {
 					twin.use(x)
 				}
 				q.context = max(1, entries)
-			case q.context < q.need:
-				q.context = rapid.IntRange(q.context, q.need).Draw(t, "computed")
+			case q.context < q.prefillTokens:
+				q.context = rapid.IntRange(q.context, q.prefillTokens).Draw(t, "computed")
 				from, spare := q.shared, 0
 				for _, x := range prompt(q, q.context)[from:] {
 					if _, here := twin.users[x]; here {

@@ -72,15 +72,15 @@ func (r *replay) end(contents []uint32) {
 	}
 }
 
-// recall prepares a load for the prompts of a mix that are known.
-func (l *load) recall(m Mix) {
+// replayKnown prepares a load for the prompts of a mix that are known.
+func (l *load) replayKnown(m Mix) {
 	if l.replay = m.newReplay(); l.replay != nil {
 		l.blockTokens = l.replay.blockTokens
 	}
 }
 
-// note gives a request that was drawn beforehand its contents.
-func (l *load) note(q *request) {
+// keepContents gives a request that was drawn beforehand its contents.
+func (l *load) keepContents(q *request) {
 	if l.replay == nil {
 		return
 	}
@@ -91,17 +91,17 @@ func (l *load) note(q *request) {
 	l.contents = append(l.contents, own)
 }
 
-// around is the requests of a trace that is replayed, once around: its busy times and its calm ones. Half of the requests of a run
+// replayLength is the requests of a trace that is replayed, once around: its busy times and its calm ones. Half of the requests of a run
 // are enough of a long trace; 0 is no such trace.
-func (s *simulation) around() int {
+func (s *simulation) replayLength() int {
 	if s.load.replay == nil {
 		return 0
 	}
 	return min(len(s.load.replay.like), s.steady.bound/2)
 }
 
-// recalls notes the contents of a request that is about to be sent, where there are caches that remember them.
-func (s *simulation) recalls(q *request) {
+// assignContents notes the contents of a request that is about to be sent, where there are caches that remember them.
+func (s *simulation) assignContents(q *request) {
 	r := s.load.replay
 	if r == nil || s.load.contents == nil {
 		return
@@ -112,8 +112,8 @@ func (s *simulation) recalls(q *request) {
 	}
 }
 
-// forgets ends what recalls began.
-func (s *simulation) forgets(q *request) {
+// releaseContents ends what recalls began.
+func (s *simulation) releaseContents(q *request) {
 	if r := s.load.replay; r != nil && s.load.contents != nil {
 		r.end(s.load.contents[q.id])
 		s.load.contents[q.id] = s.load.contents[q.id][:0]

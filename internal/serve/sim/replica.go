@@ -6,49 +6,49 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 // begin a step (look at the queue, fill it), to complete it (hand out tokens),
 // and to begin the next.
 type replica struct {
-	sim      *simulation
-	place    int32 // in simulation.replicas
-	index    int   // in its pool
-	engine   *Engine
-	stepper  Stepper
-	launcher Launcher // nil unless the host runs ahead of the device
-	meter    Meter    // nil without one
-	decodes  bool     // false in a prefill pool: requests leave after their prompt
-	held     int      // tokens held back; 0 where prompts are computed too
-	burst    int      // the most tokens a request can gain in one step
+	sim           *simulation
+	place         int32 // in simulation.replicas
+	index         int   // in its pool
+	engine        *Engine
+	stepper       Stepper
+	launcher      Launcher // nil unless the host runs ahead of the device
+	meter         Meter    // nil without one
+	decodes       bool     // false in a prefill pool: requests leave after their prompt
+	heldTokens    int      // tokens held back; 0 where prompts are computed too
+	tokensPerStep int      // the most tokens a request can gain in one step
 
-	apiFree units.Seconds // when the API server has done what it has
-	load    int           // requests sent here that have not left
-	owes    int           // tokens of their prompts that are not computed, where a router counts them
+	apiFree             units.Seconds // when the API server has done what it has
+	load                int           // requests sent here that have not left
+	pendingPromptTokens int           // tokens of their prompts that are not computed, where a router counts them
 
-	incoming queue // ready, not yet seen by the scheduler
-	noticed  int   // number of these for the next step to be filled
-	fresh    bool  // the last step came after a time without any
-	waiting  queue
-	running  running
-	handed   []*request // got their first or last token in the step that ended last, where the host runs ahead
-	partial  *request   // the prompt that was cut off; always the last of running
-	landing  int        // tokens of prompts whose last piece is in flight
-	parked   parked
-	cache    cache
-	promised int // blocks that batches in flight take when their steps end
+	incoming            queue // ready, not yet seen by the scheduler
+	visible             int   // number of these for the next step to be filled
+	fresh               bool  // the last step came after a time without any
+	waiting             queue
+	running             running
+	tokensOut           []*request // got their first or last token in the step that ended last, where the host runs ahead
+	partial             *request   // the prompt that was cut off; always the last of running
+	inFlightChunkTokens int        // tokens of prompts whose last piece is in flight
+	decodeQueue         decodeQueue
+	cache               cache
+	reservedBlocks      int // blocks that batches in flight take when their steps end
 
-	*microBatch // the one that is filled or whose step ends
-	batches     []microBatch
-	flying      int // of these, in flight
-	pipeline    pipeline
-	version     uint32          // counts plans, so that an event of a plan that was cut is known
-	priced      *priced         // of the pool
-	since       int             // steps of generation since the last look, modulo the interval
-	waited      int             // steps counted towards a wait, most of them while prompts were held back
-	patience    int             // and the most
-	pending     int             // tokens of prompts that wait on every rank, and
-	grown       int             // the steps waited when there were last more of them
-	evicted     bool            // a request was preempted when this step was filled
-	due         bool            // begins after all other events of this time
-	sending     int             // requests whose cache is on its way out
-	carrying    int             // and their tokens
-	links       []units.Seconds // when each has carried what it has
+	*microBatch     // the one that is filled or whose step ends
+	batches         []microBatch
+	batchesInFlight int // of these, in flight
+	pipeline        pipeline
+	version         uint32          // counts plans, so that an event of a plan that was cut is known
+	priced          *priced         // of the pool
+	since           int             // steps of generation since the last look, modulo the interval
+	waited          int             // steps counted towards a wait, most of them while prompts were held back
+	waitLimit       int             // and the most
+	lastPending     int             // tokens of prompts that wait on every rank, and
+	lastGrowth      int             // the steps waited when there were last more of them
+	evicted         bool            // a request was preempted when this step was filled
+	starting        bool            // begins after all other events of this time
+	sending         int             // requests whose cache is on its way out
+	sendingTokens   int             // and their tokens
+	links           []units.Seconds // when each has carried what it has
 
 	usage usage
 	// As in [PoolUse].
@@ -94,9 +94,9 @@ type usage struct {
 
 // deliver puts a request in front of the scheduler.
 func (r *replica) deliver(q *request) {
-	q.last = r.sim.now
+	q.lastToken = r.sim.now
 	r.incoming.push(q)
-	if r.flying == len(r.batches) {
+	if r.batchesInFlight == len(r.batches) {
 		r.interrupt()
 	} else {
 		r.wake()
@@ -105,15 +105,15 @@ func (r *replica) deliver(q *request) {
 
 // wake has a replica begin that could take a step.
 func (r *replica) wake() {
-	if r.flying < len(r.batches) && !r.due {
-		r.due = true
-		r.sim.due = append(r.sim.due, r.place)
+	if r.batchesInFlight < len(r.batches) && !r.starting {
+		r.starting = true
+		r.sim.starting = append(r.sim.starting, r.place)
 	}
 }
 
 // begin starts the next step, or nothing; in a pipeline that of every batch that is not in flight.
 func (r *replica) begin() {
-	r.look()
+	r.poll()
 	if len(r.batches) == 1 {
 		r.fill()
 		return
@@ -142,7 +142,7 @@ func (r *replica) fill() bool {
 	r.fullness()
 	p := plan{start: r.sim.now, steps: 1}
 	if decodes {
-		p.decodes, p.context = r.decode.n, r.reads()
+		p.decodes, p.context = r.decode.n, r.contextRead()
 	}
 	p.run = len(r.chunks) == 0
 	if p.run && p.decodes == 0 {
@@ -154,18 +154,18 @@ func (r *replica) fill() bool {
 		r.launch(&p)
 	case p.run:
 		p.steps = r.runLength()
-		p.end = p.start + r.sim.sound(r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps)), &p)
+		p.end = p.start + r.sim.checkTime(r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps)), &p)
 	default:
-		took := max(r.loads, r.sim.sound(r.mixed(&p), &p))
+		took := max(r.loads, r.sim.checkTime(r.mixed(&p), &p))
 		p.end = p.start + took
-		r.metered(&p, took)
+		r.meterStep(&p, took)
 	}
 	r.version++
 	p.version = r.version
 	r.busy = true
-	r.flying++
+	r.batchesInFlight++
 	r.plan = p
-	r.sim.agenda.step(p.end, r.place, p.version)
+	r.sim.events.step(p.end, r.place, p.version)
 	return true
 }
 
@@ -182,49 +182,49 @@ func (r *replica) fullness() {
 	r.limited = r.limited || r.evicted || r.hold || r.partial != nil || r.waiting.n > 0 && (r.engine.PrefillAhead || r.room() > 0)
 }
 
-// reads is the context of the requests that generate, as attention reads it: of what several share, the first reads all and the
+// contextRead is the context of the requests that generate, as attention reads it: of what several share, the first reads all and the
 // others as much as reading it again takes. Prompts that are being computed count as readers.
-func (r *replica) reads() float64 {
+func (r *replica) contextRead() float64 {
 	context := r.decode.context()
-	if r.engine.Again == 1 {
+	if r.engine.CachedReadRatio == 1 {
 		return context
 	}
 	again := float64((r.cache.prefix.shares - r.cache.prefix.live) * r.cache.prefix.tokens)
-	return context - (1-r.engine.Again)*min(again, context*(1-1/float64(r.decode.n)))
+	return context - (1-r.engine.CachedReadRatio)*min(again, context*(1-1/float64(r.decode.n)))
 }
 
-// metered has the meter see a step with prefill: unlike a run it is never cut short.
-func (r *replica) metered(p *plan, took units.Seconds) {
+// meterStep has the meter see a step with prefill: unlike a run it is never cut short.
+func (r *replica) meterStep(p *plan, took units.Seconds) {
 	if r.meter != nil && !p.run {
 		r.meter.Step(r.shape, took)
 	}
 }
 
-// look moves what came in to where the scheduler sees it. A step that was filled ahead has
+// poll moves what came in to where the scheduler sees it. A step that was filled ahead has
 // what was noticed when the step before it began.
-func (r *replica) look() {
+func (r *replica) poll() {
 	idle := r.running.n == 0 && r.waiting.n == 0
 	now := !r.engine.Overlapped || idle || r.fresh && r.plan.steps == 1
 	r.fresh = idle
 	if now {
-		r.notice()
+		r.receive()
 	}
-	r.noticeLate()
-	for ; r.noticed > 0; r.noticed-- {
+	r.receiveLate()
+	for ; r.visible > 0; r.visible-- {
 		r.waiting.push(r.incoming.pop())
 	}
 	if !now {
-		r.notice()
+		r.receive()
 	}
 }
 
-// notice has the scheduler receive what came in, if it is time to.
-func (r *replica) notice() {
+// receive has the scheduler receive what came in, if it is time to.
+func (r *replica) receive() {
 	if r.incoming.n == 0 || r.since != 0 && r.running.n > 0 {
 		return
 	}
 	r.since = 0
-	r.noticed = r.incoming.n
+	r.visible = r.incoming.n
 }
 
 // growth is how much the context of n requests grows per step.
@@ -253,7 +253,7 @@ func (r *replica) mixed(p *plan) units.Seconds {
 	if r.launcher == nil {
 		return known.took
 	}
-	return r.behind(p, known.took, &known.launch)
+	return r.timeBehind(p, known.took, &known.launch)
 }
 
 // batch is the shape of a step.
@@ -265,7 +265,7 @@ func (r *replica) batch(p *plan) Batch {
 		b.PrefillTokens += c.tokens
 		b.PrefillContext += c.from
 		b.PrefillPairs += float64(c.tokens) * (float64(c.from) + float64(c.tokens+1)/2)
-		if c.from+c.tokens == c.q.need {
+		if c.from+c.tokens == c.q.prefillTokens {
 			b.Sampled++
 		}
 	}
@@ -279,9 +279,9 @@ func (r *replica) complete() {
 	took := p.end - max(p.start, r.usage.until)
 	before := r.cache.held()
 	r.busy = false
-	r.flying--
-	if r.takes > 0 {
-		r.promise(r.microBatch, 0)
+	r.batchesInFlight--
+	if r.reserved > 0 {
+		r.reserve(r.microBatch, 0)
 	}
 	if r.shape.Decode > 0 {
 		r.gaps.steps(p)
@@ -306,7 +306,7 @@ func (r *replica) complete() {
 		r.since = 0 // engines look after every step with prefill
 		r.usage.prefillSteps++
 	}
-	r.handed = r.handed[:0]
+	r.tokensOut = r.tokensOut[:0]
 	for r.decode.n > 0 {
 		q := r.decode.next()
 		if q.finish > r.decode.clock {
@@ -329,17 +329,17 @@ func (r *replica) advance(c chunk) {
 		return
 	}
 	r.cache.give(r.cache.prefix.learn(q))
-	if c.from+c.tokens < q.need {
+	if c.from+c.tokens < q.prefillTokens {
 		return
 	}
-	r.landing -= q.need
+	r.inFlightChunkTokens -= q.prefillTokens
 	q.generated++
 	if q.generated == 1 {
-		q.first, q.beside = r.sim.now, int32(r.shape.Sampled)
-		r.hand(q)
-		r.owes -= int(q.owed)
+		q.first, q.firstBatch = r.sim.now, int32(r.shape.Sampled)
+		r.noteToken(q)
+		r.pendingPromptTokens -= int(q.pendingPrompt)
 	} else {
-		r.gaps.add(r.sim.now-q.last, 1)
+		r.gaps.add(r.sim.now-q.lastToken, 1)
 	}
 	switch {
 	case q.generated >= q.output:
@@ -355,9 +355,9 @@ func (r *replica) advance(c chunk) {
 // join lets a request generate from the next step on; it got its last token at
 // the time given.
 func (r *replica) join(q *request, last units.Seconds) {
-	q.last = last
-	if r.full() {
-		r.park(q)
+	q.lastToken = last
+	if r.decodeFull() {
+		r.waitForDecode(q)
 		return
 	}
 	r.generate(q, last)
@@ -380,16 +380,16 @@ func (r *replica) end(q *request) {
 	r.release(q)
 	r.load--
 	r.sim.finish(q)
-	r.hand(q)
+	r.noteToken(q)
 }
 
 // holdBack delays the first token that a client sees by the tokens held back; they
 // come at the request's own pace.
 func (r *replica) holdBack(q *request) {
-	if r.held == 0 || q.output < 2 {
+	if r.heldTokens == 0 || q.output < 2 {
 		return
 	}
-	share := float64(min(r.held, q.output-1)) / float64(q.output-1)
+	share := float64(min(r.heldTokens, q.output-1)) / float64(q.output-1)
 	q.first += (r.sim.now - q.first) * units.Seconds(share)
 }
 
@@ -402,16 +402,16 @@ func (r *replica) release(q *request) {
 // holds is how many blocks a request has, shared ones included.
 func (r *replica) holds(q *request) int {
 	if r.engine.Policy == InFlight {
-		return r.cache.blocks(r.kept(q))
+		return r.cache.blocks(r.reservedTokens(q))
 	}
 	return r.cache.blocks(q.context)
 }
 
-// kept is for how many tokens InFlight keeps blocks: prompt and answer, or the
+// reservedTokens is for how many tokens InFlight keeps blocks: prompt and answer, or the
 // prompt alone where the answer is generated elsewhere.
-func (r *replica) kept(q *request) int {
+func (r *replica) reservedTokens(q *request) int {
 	if r.decodes {
-		return q.input + q.output + r.burst - 1
+		return q.input + q.output + r.tokensPerStep - 1
 	}
 	return q.input
 }

@@ -28,18 +28,18 @@ type request struct {
 	input, output int // tokens
 	kind          int32
 	state         state
-	carried       bool  // its cache came with it
+	transferred   bool  // its cache came with it
 	batch         uint8 // in which it generates, see microBatch
 
 	// While it runs. need is how many tokens are computed before one is
 	// sampled: the prompt, and after a preemption also what it had generated.
-	need      int
-	context   int // tokens in the cache or on their way into it; while decoding this grows with the token clock, see decode.go
-	generated int // likewise
-	shared    int // leading blocks that the prefix cache holds for it
+	prefillTokens int
+	context       int // tokens in the cache or on their way into it; while decoding this grows with the token clock, see decode.go
+	generated     int // likewise
+	shared        int // leading blocks that the prefix cache holds for it
 
 	offset, finish int64         // while decoding: context and end on the token clock
-	last           units.Seconds // when it got its last token, if it does not run; before the first, when it came in
+	lastToken      units.Seconds // when it got its last token, if it does not run; before the first, when it came in
 	sooner, later  int32         // those in the same bucket of the wheel, while decoding
 	serial         int32         // counts the requests of a client
 	epoch          uint32        // counts joins and removals, so that old joiners are known
@@ -50,11 +50,11 @@ type request struct {
 	worker, decoder int32 // replicas, from 0 in their pool
 	cached          int32 // prompt tokens found in the prefix cache at first
 	hosted          int32 // of these, in the host tier
-	talk            int32 // its session's place, from 1; 0 without one
-	owed            int32 // tokens of its prompt that a router counts on its replica
+	conversation    int32 // its session's place, from 1; 0 without one
+	pendingPrompt   int32 // tokens of its prompt that a router counts on its replica
 	preempted       int32 // times
-	before          int32 // shared blocks in front of what it left in the cache when it was preempted
-	beside          int32 // requests that got a token in the step of its first, itself included
+	sharedBefore    int32 // shared blocks in front of what it left in the cache when it was preempted
+	firstBatch      int32 // requests that got a token in the step of its first, itself included
 }
 
 // spare are the requests of simulations that have ended: a search runs thousands, one

@@ -85,18 +85,18 @@ type Record struct {
 
 // times are the figures of a request that has finished.
 func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
-	away := s.away(q)
+	away := s.deliveryTime(q)
 	if q.output > 1 {
 		tpot = (q.done - q.first) / units.Seconds(q.output-1)
 	}
 	return q.first - q.arrived + away, tpot, q.done - q.arrived + away
 }
 
-// away is how long the tokens of a request are on their way from the engine to the client. All of its tokens take as long as the
+// deliveryTime is how long the tokens of a request are on their way from the engine to the client. All of its tokens take as long as the
 // first.
-func (s *simulation) away(q *request) units.Seconds {
+func (s *simulation) deliveryTime(q *request) units.Seconds {
 	e := s.workers.replicas[0].engine
-	return e.First + e.APIPerOutput*units.Seconds(q.beside)
+	return e.First + e.APIPerOutput*units.Seconds(q.firstBatch)
 }
 
 // count adds a request that has finished.
@@ -129,10 +129,10 @@ func (s *simulation) record(q *request) Record {
 // result sums up.
 func (s *simulation) result() *Result {
 	if s.steady != nil {
-		return s.lasting()
+		return s.windowResult()
 	}
 	n := len(s.requests)
-	res := &Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.series.points, Minute: s.minute.result()}
+	res := &Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.series.points, Minute: s.timeline.result()}
 	var t tally
 	t.room(n)
 	for i := range s.requests {
@@ -152,15 +152,15 @@ func (s *simulation) result() *Result {
 		res.Sampling = &Sampling{Ended: Replayed}
 		t.errors(s.config.Steady.Percentile, res.Sampling)
 	}
-	t.report(res, max(1, s.config.stands), s.config.Percentile, t.to-t.from)
-	res.InFlight = s.flight.levels(s.now)
+	t.report(res, max(1, s.config.represents), s.config.Percentile, t.to-t.from)
+	res.InFlight = s.inFlight.levels(s.now)
 	if last := s.lastArrival(); last > 0 {
 		res.Offered = float64(res.Requests) / float64(last)
 		if s.config.Steady != nil {
-			s.until(last, res)
+			s.ratesUntil(last, res)
 		}
 	}
-	s.uses(res, s.now)
+	s.addUse(res, s.now)
 	return res
 }
 
@@ -168,7 +168,7 @@ func (s *simulation) result() *Result {
 func (s *simulation) lastArrival() units.Seconds {
 	last := s.requests[len(s.requests)-1].arrived
 	for i := range s.requests {
-		if s.talks == nil {
+		if s.conversations == nil {
 			break
 		}
 		last = max(last, s.requests[i].arrived)
@@ -176,8 +176,8 @@ func (s *simulation) lastArrival() units.Seconds {
 	return last
 }
 
-// until makes the rates of a trace those until its last request came: what is served after it says nothing of the load.
-func (s *simulation) until(last units.Seconds, res *Result) {
+// ratesUntil makes the rates of a trace those until its last request came: what is served after it says nothing of the load.
+func (s *simulation) ratesUntil(last units.Seconds, res *Result) {
 	var t tally
 	for i := range s.requests {
 		if q := &s.requests[i]; q.state != refused && q.done <= last {
@@ -188,30 +188,30 @@ func (s *simulation) until(last units.Seconds, res *Result) {
 	res.InFlight = s.last
 }
 
-// lasting sums up the window of a steady run. The rate of an open loop is known, and so the rates are those of the window times
+// windowResult sums up the window of a steady run. The rate of an open loop is known, and so the rates are those of the window times
 // what came in it too little or too much by chance.
-func (s *simulation) lasting() *Result {
+func (s *simulation) windowResult() *Result {
 	t := s.steady
 	over := s.now - t.from
 	res := &Result{
-		Requests: s.sent, Finished: t.done - s.refused, Refused: s.refused, Series: s.series.points, Minute: s.minute.result(), Sampling: &t.out, Records: s.records,
+		Requests: s.sent, Finished: t.done - s.refused, Refused: s.refused, Series: s.series.points, Minute: s.timeline.result(), Sampling: &t.out, Records: s.records,
 	}
 	slices.SortFunc(res.Records, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
 	if t.phase == warming || over <= 0 {
 		over = s.now
 	}
-	res.InFlight = s.flight.levels(s.now)
+	res.InFlight = s.inFlight.levels(s.now)
 	if len(t.tally.ttft) > 0 && over > 0 {
-		if t.tally.common = (common{}); t.out.Warmup > 0 && t.out.Ended != Overloaded { // times of a steady state
-			t.tally.compare(t.controls)
+		if t.tally.control = (arrivalEffect{}); t.out.Warmup > 0 && t.out.Ended != Overloaded { // times of a steady state
+			t.tally.chooseControl(t.controls)
 		}
-		t.tally.report(res, max(1, s.config.stands), s.config.Percentile, over)
+		t.tally.report(res, max(1, s.config.represents), s.config.Percentile, over)
 	}
 	res.Offered = res.RequestRate
 	if loop, open := s.config.Client.(OpenLoop); open {
 		res.Offered = loop.Rate
-		if s.talks != nil {
-			res.Offered *= s.talks.means
+		if s.conversations != nil {
+			res.Offered *= s.conversations.means
 		}
 		if by := res.Offered * float64(over) / float64(t.arrived); t.out.Ended != Overloaded && t.arrived > 0 {
 			for _, x := range []*float64{&res.RequestRate, &res.InputRate, &res.OutputRate, &res.GoodRate, &res.InFlight.Mean} {
@@ -220,19 +220,19 @@ func (s *simulation) lasting() *Result {
 		}
 	}
 	if n := len(t.tally.latency); n > 0 {
-		res.InFlight.longer(res.RequestRate * (float64(res.Latency.Mean) - float64(t.tally.spent)/float64(n)))
+		res.InFlight.shift(res.RequestRate * (float64(res.Latency.Mean) - float64(t.tally.timeInSystem)/float64(n)))
 	}
 	if loop, closed := s.config.Client.(ClosedLoop); closed {
 		res.InFlight.atMost(loop.Concurrency)
 	}
-	s.uses(res, over)
+	s.addUse(res, over)
 	return res
 }
 
-// uses adds how the pools were used over a time.
-func (s *simulation) uses(res *Result, over units.Seconds) {
-	if s.talks != nil {
-		res.Sessions = s.talks.result(over, s.config.Percentile)
+// addUse adds how the pools were used over a time.
+func (s *simulation) addUse(res *Result, over units.Seconds) {
+	if s.conversations != nil {
+		res.Sessions = s.conversations.result(over, s.config.Percentile)
 	}
 	res.ITL = s.gaps.summary()
 	res.Workers = s.workers.use(over)
@@ -249,11 +249,11 @@ type tally struct {
 	input, output, cached, good int
 	hosted                      int
 	from, to                    units.Seconds
-	spent                       units.Seconds   // by all requests, in the simulation
+	timeInSystem                units.Seconds   // by all requests, in the simulation
 	scratch                     []units.Seconds // to find percentiles in
 
-	waits  []waits // in the queues beside the deployment; none without them
-	common common
+	waits   []queueWaits // in the queues beside the deployment; none without them
+	control arrivalEffect
 }
 
 // spareTallies are those of steady simulations that have ended.
@@ -285,7 +285,7 @@ func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
 	t.output += q.output
 	t.cached += int(q.cached)
 	t.hosted += int(q.hosted)
-	t.spent += q.done - q.arrived
+	t.timeInSystem += q.done - q.arrived
 	if good {
 		t.good++
 	}

@@ -59,11 +59,11 @@ type affinity struct {
 	tokens                bool
 	miss, waits, occupied float64
 	// Unless a replica has so large a share of the prompt, the least loaded is taken.
-	least float64
+	minShare float64
 	// So is it where the largest and the smallest load differ by more than apart requests and by more than the ratio;
 	// 0 is no such rule.
-	apart int
-	ratio float64
+	maxGap   int
+	maxRatio float64
 }
 
 // affinity has the defaults of the routers. All look at the state of the caches, as of the last run of steps that has
@@ -80,7 +80,7 @@ func (r Routing) affinity() affinity {
 		return affinity{tokens: true, miss: 1, waits: 1, occupied: 1}
 	case SGLang:
 		// cache_threshold 0.3, balance_abs_threshold 64, balance_rel_threshold 1.5 (sgl-router, router_args.py).
-		return affinity{miss: 1, least: 0.3, apart: 64, ratio: 1.5}
+		return affinity{miss: 1, minShare: 0.3, maxGap: 64, maxRatio: 1.5}
 	default:
 		return affinity{miss: 1}
 	}
@@ -104,10 +104,10 @@ func (p *pool) route(q *request) *replica {
 			p.turn = 0
 		}
 	case len(p.replicas) == 1:
-	case p.routing == LeastLoaded, p.routing == BySession && q.talk == 0, p.replicas[0].cache.prefix.tokens == 0 && p.routing > BySession:
+	case p.routing == LeastLoaded, p.routing == BySession && q.conversation == 0, p.replicas[0].cache.prefix.tokens == 0 && p.routing > BySession:
 		at = p.leastLoaded()
 	case p.routing == BySession:
-		at = int(mixed64(uint64(p.replicas[0].sim.talks.of(q).serial)) % uint64(len(p.replicas)))
+		at = int(mixed64(uint64(p.replicas[0].sim.conversations.of(q).serial)) % uint64(len(p.replicas)))
 	default:
 		at = p.nearest(q)
 	}
@@ -136,7 +136,7 @@ func (p *pool) nearest(q *request) int {
 		low, high = min(low, r.load), max(high, r.load)
 		shortest, longest = min(shortest, r.queued()), max(longest, r.queued())
 	}
-	if a.apart > 0 && high-low > a.apart && float64(high) > a.ratio*float64(low) {
+	if a.maxGap > 0 && high-low > a.maxGap && float64(high) > a.maxRatio*float64(low) {
 		return p.leastLoaded()
 	}
 	at, lowest, most := 0, 0.0, 0
@@ -150,7 +150,7 @@ func (p *pool) nearest(q *request) int {
 			at, lowest = i, cost
 		}
 	}
-	if float64(most) < a.least*float64(q.input) {
+	if float64(most) < a.minShare*float64(q.input) {
 		return p.leastLoaded()
 	}
 	return at
@@ -159,7 +159,7 @@ func (p *pool) nearest(q *request) int {
 // cost is that of a prompt on a replica that has so many of its tokens, with a queue so far from the shortest to the longest.
 func (a *affinity) cost(r *replica, prompt, has int, queue float64) float64 {
 	if a.tokens {
-		return a.miss*float64(prompt-has) + a.waits*float64(r.owes) + a.occupied*float64(r.cache.held()*r.cache.tokens)
+		return a.miss*float64(prompt-has) + a.waits*float64(r.pendingPromptTokens) + a.occupied*float64(r.cache.held()*r.cache.tokens)
 	}
 	return a.miss*float64(prompt-has)/float64(prompt) + a.waits*queue + a.occupied*float64(r.cache.held())/float64(r.cache.total)
 }
@@ -176,9 +176,9 @@ func mixed64(x uint64) uint64 {
 	return z ^ z>>31
 }
 
-// owe counts the part of a prompt that a replica has to compute.
-func (r *replica) owe(q *request) {
+// countPrompt counts the part of a prompt that a replica has to compute.
+func (r *replica) countPrompt(q *request) {
 	entries, _, _ := r.cache.prefix.match(q)
-	q.owed = int32(q.input - entries*r.cache.prefix.tokens)
-	r.owes += int(q.owed)
+	q.pendingPrompt = int32(q.input - entries*r.cache.prefix.tokens)
+	r.pendingPromptTokens += int(q.pendingPrompt)
 }

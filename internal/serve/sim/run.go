@@ -10,29 +10,29 @@ import (
 
 // simulation is a run in progress.
 type simulation struct {
-	config   *Config
-	load     load
-	requests []request
-	talks    *talks // sessions; nil without any
-	replicas []replica
-	workers  pool // of the replicas
-	decode   pool // likewise; none unless disaggregated
+	config        *Config
+	load          load
+	requests      []request
+	conversations *conversations // sessions; nil without any
+	replicas      []replica
+	workers       pool // of the replicas
+	decode        pool // likewise; none unless disaggregated
 
-	now     units.Seconds
-	agenda  agenda
-	due     []int32 // indices of replicas that begin a step after all other events of this time
-	sent    int     // requests the client has sent, or has planned to
-	left    int     // requests that have not ended
-	refused int
-	unsent  int // turns of sessions that ended early
-	series  series
-	minute  minute
-	flight  flight
-	steady  *steady  // of a run without end
-	records []Record // and its records, if requested
-	last    Levels   // requests in flight until the last one of a trace
-	gaps    histogram
-	err     error
+	now      units.Seconds
+	events   eventQueue
+	starting []int32 // indices of replicas that begin a step after all other events of this time
+	sent     int     // requests the client has sent, or has planned to
+	left     int     // requests that have not ended
+	refused  int
+	unsent   int // turns of sessions that ended early
+	series   series
+	timeline timelineRecorder
+	inFlight inFlightMeter
+	steady   *steady  // of a run without end
+	records  []Record // and its records, if requested
+	last     Levels   // requests in flight until the last one of a trace
+	gaps     histogram
+	err      error
 
 	// For tests: single takes every step by itself, watch sees every replica
 	// that has completed a step.
@@ -45,13 +45,13 @@ func Run(ctx context.Context, c *Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	n := c.alike()
+	n := c.identicalReplicas()
 	if n == 1 {
 		return runAll(ctx, c)
 	}
-	out, err := runAll(ctx, c.one(n))
+	out, err := runAll(ctx, c.oneOf(n))
 	if err == nil {
-		out.times(n)
+		out.scale(n)
 	}
 	return out, err
 }
@@ -85,27 +85,27 @@ func (s *simulation) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.open()
-	_, more := s.agenda.next()
+	s.sendFirst()
+	_, more := s.events.next()
 	for count := 1; s.left > 0 && more; count++ {
-		e := s.agenda.pop()
+		e := s.events.pop()
 		s.now = e.at
 		if s.now >= s.series.next {
 			s.sample()
 		}
-		if s.now >= s.minute.next {
-			s.minute.look(s.now)
+		if s.now >= s.timeline.next {
+			s.timeline.look(s.now)
 		}
-		s.happen(&e)
+		s.handle(&e)
 		var at units.Seconds
-		if at, more = s.agenda.next(); len(s.due) > 0 && (!more || at > s.now) {
-			for _, place := range s.due {
+		if at, more = s.events.next(); len(s.starting) > 0 && (!more || at > s.now) {
+			for _, place := range s.starting {
 				r := &s.replicas[place]
-				r.due = false
+				r.starting = false
 				r.begin()
 			}
-			s.due = s.due[:0]
-			_, more = s.agenda.next()
+			s.starting = s.starting[:0]
+			_, more = s.events.next()
 		}
 		if s.err != nil {
 			return s.err
@@ -133,11 +133,11 @@ func (s *simulation) progress() (done, of int) {
 	return len(s.requests) - s.left, len(s.requests)
 }
 
-// happen acts on one event.
-func (s *simulation) happen(e *event) {
+// handle acts on one event.
+func (s *simulation) handle(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.lands(e.of) {
+		if r := &s.replicas[e.replica]; r.landed(e.of) {
 			r.complete()
 			if s.watch != nil {
 				s.watch(r)
@@ -147,7 +147,7 @@ func (s *simulation) happen(e *event) {
 		s.arrive(&s.requests[e.of], &s.replicas[e.replica])
 	case clientSends:
 		if e.replica == sessionsOwn {
-			s.turn(int(e.of))
+			s.nextTurn(int(e.of))
 			return
 		}
 		s.receive(&s.requests[e.of])
@@ -156,27 +156,27 @@ func (s *simulation) happen(e *event) {
 	}
 }
 
-// open plans the first requests.
-func (s *simulation) open() {
+// sendFirst plans the first requests.
+func (s *simulation) sendFirst() {
 	n := 1
-	if s.load.window > 0 {
-		n = s.load.window
+	if s.load.clients > 0 {
+		n = s.load.clients
 	}
 	if s.steady != nil {
 		s.stagger(n)
 		return
 	}
 	for range min(n, s.starts()) {
-		s.plan(s.start(s.sent).arrived)
+		s.sendAt(s.start(s.sent).arrived)
 	}
 }
 
-// plan has the client send its next request.
-func (s *simulation) plan(at units.Seconds) {
+// sendAt has the client send its next request.
+func (s *simulation) sendAt(at units.Seconds) {
 	q := s.next()
 	q.arrived = at
-	s.begins(q, at)
-	s.agenda.send(at, q.id)
+	s.beginConversation(q, at)
+	s.events.send(at, q.id)
 }
 
 // next is the request to be sent next.
@@ -185,21 +185,21 @@ func (s *simulation) next() *request {
 	if s.steady == nil {
 		return s.start(s.sent - 1)
 	}
-	q := s.take()
+	q := s.freePlace()
 	s.load.draw(q)
-	s.recalls(q)
-	q.need = q.input
+	s.assignContents(q)
+	q.prefillTokens = q.input
 	return q
 }
 
-// vacant is a place for the next turn of a session.
-func (s *simulation) vacant() *request {
+// turnPlace is a place for the next turn of a session.
+func (s *simulation) turnPlace() *request {
 	s.sent++
-	return s.take()
+	return s.freePlace()
 }
 
-// take takes a place that nobody uses.
-func (s *simulation) take() *request {
+// freePlace takes a place that nobody uses.
+func (s *simulation) freePlace() *request {
 	free := &s.steady.free
 	at := (*free)[len(*free)-1]
 	*free = (*free)[:len(*free)-1]
@@ -226,15 +226,15 @@ func (s *simulation) start(i int) *request {
 
 // receive takes a request from the client, through a router and an API server.
 func (s *simulation) receive(q *request) {
-	if s.load.window == 0 {
-		s.follow()
+	if s.load.clients == 0 {
+		s.sendNext()
 	}
 	s.enter(q)
 }
 
 // enter takes a request from the client to its replica.
 func (s *simulation) enter(q *request) {
-	s.flight.change(s.now, 1)
+	s.inFlight.change(s.now, 1)
 	if s.steady != nil {
 		s.steady.arrived++
 		if c := s.steady.controls; c != nil {
@@ -244,13 +244,13 @@ func (s *simulation) enter(q *request) {
 	if !s.possible(q) {
 		q.state = refused
 		s.refused++
-		s.gone(q)
+		s.leave(q)
 		return
 	}
 	q.state = queued
 	r := s.workers.route(q)
 	if s.workers.affinity.tokens {
-		r.owe(q)
+		r.countPrompt(q)
 	}
 	q.worker = int32(r.index)
 	service := r.engine.APIFixed + r.engine.APIPerToken*units.Seconds(q.input)
@@ -258,12 +258,12 @@ func (s *simulation) enter(q *request) {
 		r.deliver(q)
 		return
 	}
-	r.apiFree = max(r.apiFree, r.written()) + service
-	s.agenda.follow(r.apiFree, requestReady, r.place, q.id)
+	r.apiFree = max(r.apiFree, r.apiFreeAt()) + service
+	s.events.follow(r.apiFree, requestReady, r.place, q.id)
 }
 
-// written is when the API server has sent the tokens of the last step, if not before now.
-func (r *replica) written() units.Seconds {
+// apiFreeAt is when the API server has sent the tokens of the last step, if not before now.
+func (r *replica) apiFreeAt() units.Seconds {
 	now, p := r.sim.now, &r.plan
 	if r.engine.APIPerOutput == 0 || !r.busy || p.decodes == 0 {
 		return now
@@ -273,17 +273,17 @@ func (r *replica) written() units.Seconds {
 	return max(now, began+min(step, r.engine.APIPerOutput*units.Seconds(p.decodes)))
 }
 
-// follow plans the next arrival of an open loop or a trace.
-func (s *simulation) follow() {
+// sendNext plans the next arrival of an open loop or a trace.
+func (s *simulation) sendNext() {
 	switch t := s.steady; {
 	case t == nil && s.sent < s.starts():
-		s.plan(s.start(s.sent).arrived)
+		s.sendAt(s.start(s.sent).arrived)
 	case t == nil:
-		s.last = s.flight.levels(s.now)
+		s.last = s.inFlight.levels(s.now)
 	case len(t.free) == 0:
-		s.flood()
+		s.stopArrivals()
 	default:
-		s.plan(s.now + s.load.gap())
+		s.sendAt(s.now + s.load.gap())
 	}
 }
 
@@ -291,7 +291,7 @@ func (s *simulation) follow() {
 func (s *simulation) possible(q *request) bool {
 	fits := func(p *pool) bool {
 		r := &p.replicas[0]
-		return r.cache.blocks(r.kept(q)) <= r.cache.total
+		return r.cache.blocks(r.reservedTokens(q)) <= r.cache.total
 	}
 	return fits(&s.workers) && (len(s.decode.replicas) == 0 || q.output == 1 || fits(&s.decode))
 }
@@ -299,32 +299,32 @@ func (s *simulation) possible(q *request) bool {
 // finish hands a request back to its client.
 func (s *simulation) finish(q *request) {
 	q.state = finished
-	s.gone(q)
+	s.leave(q)
 }
 
-func (s *simulation) gone(q *request) {
+func (s *simulation) leave(q *request) {
 	if s.left == 0 {
 		return // others ended the run at this time
 	}
 	q.done = s.now
-	s.flight.change(s.now, -1)
-	goesOn := s.replies(q)
+	s.inFlight.change(s.now, -1)
+	goesOn := s.continueConversation(q)
 	switch {
 	case s.steady != nil:
-		s.forgets(q)
-		s.ends(q)
-		if s.load.window > 0 && !goesOn { // a client sends again when it has the answer
-			s.plan(s.now + s.away(q) + s.load.think)
+		s.releaseContents(q)
+		s.requestEnded(q)
+		if s.load.clients > 0 && !goesOn { // a client sends again when it has the answer
+			s.sendAt(s.now + s.deliveryTime(q) + s.load.think)
 		}
 		return
-	case s.load.window > 0 && s.sent < s.starts() && !goesOn:
-		s.plan(s.now + s.load.think)
+	case s.load.clients > 0 && s.sent < s.starts() && !goesOn:
+		s.sendAt(s.now + s.load.think)
 	}
 	s.left--
 }
 
-// sound checks the result of a step model.
-func (s *simulation) sound(took units.Seconds, p *plan) units.Seconds {
+// checkTime checks the result of a step model.
+func (s *simulation) checkTime(took units.Seconds, p *plan) units.Seconds {
 	if took > 0 && !math.IsInf(float64(took), 0) {
 		return took
 	}

@@ -86,7 +86,7 @@ func (t *tally) mean(values []units.Seconds) (units.Seconds, float64) {
 		sum += v
 		least = min(least, v)
 	}
-	by, e := t.chance(values, func(v units.Seconds) float64 { return float64(v) })
+	by, e := t.chanceIn(values, func(v units.Seconds) float64 { return float64(v) })
 	return max(least, sum/units.Seconds(len(values))-units.Seconds(by)), e
 }
 
@@ -94,7 +94,7 @@ func (t *tally) mean(values []units.Seconds) (units.Seconds, float64) {
 func (t *tally) share(values []units.Seconds, q float64) (share, e float64) {
 	t.scratch = append(t.scratch[:0], values...)
 	at := quantile.Of(t.scratch, q)[0]
-	by, e := t.chance(values, func(v units.Seconds) float64 {
+	by, e := t.chanceIn(values, func(v units.Seconds) float64 {
 		if v <= at {
 			return 1
 		}
@@ -118,9 +118,9 @@ func (t *tally) errors(percentile float64, out *Sampling) {
 	}
 }
 
-// chance is by how much a mean is higher by chance in the arrivals, and the standard error of what that leaves.
-func (t *tally) chance(values []units.Seconds, of func(units.Seconds) float64) (by, e float64) {
-	return t.left(groupsOf(values, of), len(values))
+// chanceIn is by how much a mean is higher by chance in the arrivals, and the standard error of what that leaves.
+func (t *tally) chanceIn(values []units.Seconds, of func(units.Seconds) float64) (by, e float64) {
+	return t.errorOf(groupsOf(values, of), len(values))
 }
 
 // groupsOf are the means of groups of values.
@@ -135,11 +135,11 @@ func groupsOf(values []units.Seconds, of func(units.Seconds) float64) (groups [s
 	return groups
 }
 
-// left is chance for the means of groups of so many values.
-func (t *tally) left(groups [shortGroups]float64, values int) (by, e float64) {
+// errorOf is chance for the means of groups of so many values.
+func (t *tally) errorOf(groups [shortGroups]float64, values int) (by, e float64) {
 	beyond, more := 0.0, 1.0
-	if c := &t.common; c.values > 0 && c.values == values {
-		by, beyond, more = c.explained(&groups)
+	if c := &t.control; c.values > 0 && c.values == values {
+		by, beyond, more = c.remove(&groups)
 	}
 	short := standardError(groups[:])
 	var long [longGroups]float64

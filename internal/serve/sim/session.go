@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// talk is a session under way.
-type talk struct {
+// conversation is a session under way.
+type conversation struct {
 	serial      int32    // counts sessions
 	kind        int32    // of the mix
 	turn, turns int32    // sent, and in all
@@ -21,10 +21,10 @@ type talk struct {
 	thought     units.Seconds // time between answers and requests
 }
 
-// talks is the sessions of a run. Where one kind of the mix is sessions, every request is a turn of one.
-type talks struct {
+// conversations is the sessions of a run. Where one kind of the mix is sessions, every request is a turn of one.
+type conversations struct {
 	mix    Mix
-	open   []talk
+	open   []conversation
 	free   []int32
 	begun  int32
 	seed   uint64
@@ -71,18 +71,18 @@ func (m Mix) meanTurns() float64 {
 	return turns / sum
 }
 
-// newTalks prepares the sessions of a mix; nil where there are none.
-func newTalks(m Mix, seed uint64) *talks {
+// newConversations prepares the sessions of a mix; nil where there are none.
+func newConversations(m Mix, seed uint64) *conversations {
 	if !m.converses() {
 		return nil
 	}
-	t := &talks{mix: m, seed: seed, source: rand.NewPCG(0, 0), means: m.meanTurns()}
+	t := &conversations{mix: m, seed: seed, source: rand.NewPCG(0, 0), means: m.meanTurns()}
 	t.random = rand.New(t.source)
 	return t
 }
 
 // remember prepares contents in blocks of so many tokens.
-func (t *talks) remember(blockTokens int) {
+func (t *conversations) remember(blockTokens int) {
 	t.known, t.system = &catalog{}, make([]int, len(t.mix))
 	for i := range t.mix {
 		t.known.add()
@@ -93,13 +93,13 @@ func (t *talks) remember(blockTokens int) {
 }
 
 // draws are the random numbers of a turn. They depend on the session and the turn alone, not on what the server does.
-func (t *talks) draws(serial, turn int32) *rand.Rand {
+func (t *conversations) draws(serial, turn int32) *rand.Rand {
 	t.source.Seed(t.seed, mixed64(sessionStream<<56|uint64(serial)<<16|uint64(turn)))
 	return t.random
 }
 
 // turns draws the number of turns of a session.
-func (t *talks) turns(serial, kind int32) int32 {
+func (t *conversations) turns(serial, kind int32) int32 {
 	s := t.mix[kind].Session
 	if s == nil {
 		return 1
@@ -108,16 +108,16 @@ func (t *talks) turns(serial, kind int32) int32 {
 }
 
 // begin makes a request the first turn of a session. A run without end has the places of sessions that are over for others.
-func (t *talks) begin(q *request, at units.Seconds) *talk {
+func (t *conversations) begin(q *request, at units.Seconds) *conversation {
 	place := len(t.open)
 	if n := len(t.free); n > 0 {
 		place = int(t.free[n-1])
 		t.free = t.free[:n-1]
 	} else {
-		t.open = append(t.open, talk{})
+		t.open = append(t.open, conversation{})
 	}
 	x := &t.open[place]
-	*x = talk{serial: t.begun, kind: q.kind, turn: 1, turns: t.turns(t.begun, q.kind), first: int32(q.id), started: at, contents: x.contents[:0]}
+	*x = conversation{serial: t.begun, kind: q.kind, turn: 1, turns: t.turns(t.begun, q.kind), first: int32(q.id), started: at, contents: x.contents[:0]}
 	t.begun++
 	if t.known != nil {
 		if t.system[q.kind] > 0 {
@@ -125,41 +125,41 @@ func (t *talks) begin(q *request, at units.Seconds) *talk {
 		}
 		x.contents = append(x.contents, t.known.add())
 	}
-	q.talk = int32(place) + 1
+	q.conversation = int32(place) + 1
 	return x
 }
 
 // of is the session of a request.
-func (t *talks) of(q *request) *talk { return &t.open[q.talk-1] }
+func (t *conversations) of(q *request) *conversation { return &t.open[q.conversation-1] }
 
 // end ends a session: nobody will ask for what was said again.
-func (t *talks) end(q *request) {
+func (t *conversations) end(q *request) {
 	if x := t.of(q); t.known != nil {
 		t.known.drop(x.contents[len(x.contents)-1])
 	}
-	t.free = append(t.free, q.talk-1)
+	t.free = append(t.free, q.conversation-1)
 }
 
-// begins makes a request that is about to be sent the first turn of a session.
-func (s *simulation) begins(q *request, at units.Seconds) {
-	if s.talks == nil {
+// beginConversation makes a request that is about to be sent the first turn of a session.
+func (s *simulation) beginConversation(q *request, at units.Seconds) {
+	if s.conversations == nil {
 		return
 	}
-	s.talks.begin(q, at)
-	if s.talks.known != nil {
-		s.load.contents[q.id] = s.talks.of(q).contents
+	s.conversations.begin(q, at)
+	if s.conversations.known != nil {
+		s.load.contents[q.id] = s.conversations.of(q).contents
 	}
 }
 
-// replies has a session go on after an answer, and reports whether it does. One whose prompt is refused ends.
-func (s *simulation) replies(q *request) bool {
-	if s.talks == nil {
+// continueConversation has a session go on after an answer, and reports whether it does. One whose prompt is refused ends.
+func (s *simulation) continueConversation(q *request) bool {
+	if s.conversations == nil {
 		return false
 	}
-	x := s.talks.of(q)
-	away := s.away(q)
+	x := s.conversations.of(q)
+	away := s.deliveryTime(q)
 	if q.state == refused || x.turn == x.turns {
-		if t := s.talks; q.state == finished && !x.resumed {
+		if t := s.conversations; q.state == finished && !x.resumed {
 			latency := s.now + away - x.started
 			t.latency, t.working = append(t.latency, latency), append(t.working, latency-x.thought)
 			t.answered += int(x.turns)
@@ -168,62 +168,62 @@ func (s *simulation) replies(q *request) bool {
 			s.left -= int(x.turns - x.turn)
 			s.unsent += int(x.turns - x.turn)
 		}
-		s.talks.end(q)
+		s.conversations.end(q)
 		return false
 	}
 	x.said = q.input + q.output
 	think := units.Seconds(0)
-	if mean := s.talks.mix[x.kind].Session.Think; mean > 0 {
-		think = mean * units.Seconds(s.talks.draws(x.serial, x.turn).ExpFloat64())
+	if mean := s.conversations.mix[x.kind].Session.Think; mean > 0 {
+		think = mean * units.Seconds(s.conversations.draws(x.serial, x.turn).ExpFloat64())
 	}
 	x.thought += think
-	s.agenda.reply(s.now+away+think, int(q.talk-1))
+	s.events.reply(s.now+away+think, int(q.conversation-1))
 	return true
 }
 
-// turn sends the next request of a session.
-func (s *simulation) turn(place int) {
-	x := &s.talks.open[place]
+// nextTurn sends the next request of a session.
+func (s *simulation) nextTurn(place int) {
+	x := &s.conversations.open[place]
 	var q *request
 	switch {
 	case s.steady == nil:
 		q = &s.requests[x.first+x.turn]
 	case len(s.steady.free) == 0:
-		s.flood()
-		s.talks.end(&request{talk: int32(place) + 1})
+		s.stopArrivals()
+		s.conversations.end(&request{conversation: int32(place) + 1})
 		return
 	default:
-		q = s.vacant()
+		q = s.turnPlace()
 	}
-	q.kind, q.talk = x.kind, int32(place)+1
-	s.speak(x, q)
-	q.need, q.arrived = q.input, s.now
+	q.kind, q.conversation = x.kind, int32(place)+1
+	s.drawTurn(x, q)
+	q.prefillTokens, q.arrived = q.input, s.now
 	x.turn++
-	if s.talks.known != nil {
+	if s.conversations.known != nil {
 		s.load.contents[q.id] = x.contents
 	}
 	s.enter(q)
 }
 
-// speak draws the lengths of the next request of a session.
-func (s *simulation) speak(x *talk, q *request) {
-	k := &s.talks.mix[x.kind]
-	random := s.talks.draws(x.serial, x.turn)
+// drawTurn draws the lengths of the next request of a session.
+func (s *simulation) drawTurn(x *conversation, q *request) {
+	k := &s.conversations.mix[x.kind]
+	random := s.conversations.draws(x.serial, x.turn)
 	_ = random.ExpFloat64() // the time before this turn
 	user, answer := Lengths{Tokens: k.Session.User, Low: k.Session.LengthLow}, k.answer()
 	q.input, q.output = x.said+user.draw(random), answer.draw(random)
 }
 
-// expand makes places for all turns of the sessions that the requests of a load begin.
-func (l *load) expand(m Mix, seed uint64) {
-	if l.talks = newTalks(m, seed); l.talks == nil {
+// addTurns makes places for all turns of the sessions that the requests of a load begin.
+func (l *load) addTurns(m Mix, seed uint64) {
+	if l.conversations = newConversations(m, seed); l.conversations == nil {
 		return
 	}
 	n := 0
 	l.starts = make([]int32, len(l.requests))
 	for i := range l.requests {
 		l.starts[i] = int32(n)
-		n += int(l.talks.turns(int32(i), l.requests[i].kind))
+		n += int(l.conversations.turns(int32(i), l.requests[i].kind))
 	}
 	all := newRequests(n)
 	for i := range l.requests {
@@ -233,7 +233,7 @@ func (l *load) expand(m Mix, seed uint64) {
 }
 
 // result sums up the sessions that ended over a time.
-func (t *talks) result(over units.Seconds, percentile float64) *Sessions {
+func (t *conversations) result(over units.Seconds, percentile float64) *Sessions {
 	out := &Sessions{Count: len(t.latency)}
 	if out.Count == 0 || over <= 0 {
 		return out
@@ -245,14 +245,14 @@ func (t *talks) result(over units.Seconds, percentile float64) *Sessions {
 }
 
 // restart forgets the sessions that have ended.
-func (t *talks) restart() {
+func (t *conversations) restart() {
 	if t != nil {
 		t.latency, t.working, t.answered = t.latency[:0], t.working[:0], 0
 	}
 }
 
 // lengths are the mean lengths of a prompt and an answer, and the tokens of a prompt to compute where caches have the rest.
-func (t *talks) lengths() (input, output, computed float64) {
+func (t *conversations) lengths() (input, output, computed float64) {
 	sum := 0.0
 	for i := range t.mix {
 		k := &t.mix[i]
@@ -272,38 +272,38 @@ func (t *talks) lengths() (input, output, computed float64) {
 // their turns.
 func (s *simulation) generation() int {
 	n := s.running()
-	if s.talks == nil {
+	if s.conversations == nil {
 		return n
 	}
-	open := len(s.talks.open) - len(s.talks.free)
-	if s.load.window > 0 {
+	open := len(s.conversations.open) - len(s.conversations.free)
+	if s.load.clients > 0 {
 		return max(n, open)
 	}
-	return max(n, int(s.talks.means/2*float64(open)))
+	return max(n, int(s.conversations.means/2*float64(open)))
 }
 
-// stretch is the least requests of a window: those of a few turns of all that run, and of whole sessions, of all that are open if
+// minWindow is the least requests of a window: those of a few turns of all that run, and of whole sessions, of all that are open if
 // they are asked for.
-func (s *simulation) stretch() int {
-	n := max(s.steady.turns()*s.running(), s.around())
-	if s.talks == nil {
+func (s *simulation) minWindow() int {
+	n := max(s.steady.turnover()*s.running(), s.replayLength())
+	if s.conversations == nil {
 		return n
 	}
 	open := 1
 	if s.steady.rule.Sessions {
-		open = len(s.talks.open) - len(s.talks.free)
+		open = len(s.conversations.open) - len(s.conversations.free)
 	}
-	if slices.ContainsFunc(s.talks.mix, func(k Kind) bool { return k.Session != nil && k.Session.Think > 0 }) {
+	if slices.ContainsFunc(s.conversations.mix, func(k Kind) bool { return k.Session != nil && k.Session.Think > 0 }) {
 		const thoughts = 2500 // whose mean is known to 2 %, as other times are
 		n = max(n, thoughts)
 	}
-	return max(n, int(s.talks.means*float64(max(s.steady.turns(), open))))
+	return max(n, int(s.conversations.means*float64(max(s.steady.turnover(), open))))
 }
 
-// filling reports whether the caches of sessions, or of prompts that are known, have room that they will not have for long:
+// cachesFilling reports whether the caches of sessions, or of prompts that are known, have room that they will not have for long:
 // contents that nobody asks for again stay until others need the blocks. A quarter of the requests at most is spent on it.
-func (s *simulation) filling() bool {
-	talks, replay := s.talks != nil && s.talks.known != nil, s.load.replay != nil && s.load.contents != nil
+func (s *simulation) cachesFilling() bool {
+	talks, replay := s.conversations != nil && s.conversations.known != nil, s.load.replay != nil && s.load.contents != nil
 	if !talks && !replay || s.steady.done > s.steady.bound/4 {
 		return false
 	}

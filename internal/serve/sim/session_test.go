@@ -215,8 +215,8 @@ func TestSteadySessions(t *testing.T) {
 		if r.Workers.Evictions == 0 || r.Sessions.Count == 0 {
 			t.Errorf("%d evictions, %d sessions", r.Workers.Evictions, r.Sessions.Count)
 		}
-		if n := len(s.talks.known.users); n > int(s.talks.begun)/2 {
-			t.Errorf("%d contents numbered for %d sessions: none is used again", n, s.talks.begun)
+		if n := len(s.conversations.known.users); n > int(s.conversations.begun)/2 {
+			t.Errorf("%d contents numbered for %d sessions: none is used again", n, s.conversations.begun)
 		}
 	}
 }

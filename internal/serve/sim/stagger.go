@@ -9,8 +9,8 @@ import (
 // stagger starts the clients of a steady run, or the first arrival. Clients of a closed loop start evenly over about the time
 // that a request takes, as they would be found at any time: started at once, they would stay together for long.
 func (s *simulation) stagger(clients int) {
-	if s.load.window == 0 {
-		s.plan(s.load.gap())
+	if s.load.clients == 0 {
+		s.sendAt(s.load.gap())
 		return
 	}
 	input, output := 0.0, 0.0
@@ -21,43 +21,43 @@ func (s *simulation) stagger(clients int) {
 		output += float64(first[i].output) / float64(clients)
 	}
 	computed := input
-	if s.talks != nil {
-		input, output, computed = s.talks.lengths()
+	if s.conversations != nil {
+		input, output, computed = s.conversations.lengths()
 	}
 	spread := s.lasts(s.takes(input, output, computed, clients)) / units.Seconds(clients)
 	for i, q := range first {
 		q.arrived = units.Seconds(i) * spread
 		s.steady.started = q.arrived
-		s.begins(q, q.arrived)
+		s.beginConversation(q, q.arrived)
 		s.resume(q, i, clients)
-		s.agenda.send(q.arrived, q.id)
+		s.events.send(q.arrived, q.id)
 	}
 }
 
 // resume has a session of one of the clients be under way when the run begins: each is at another turn, as they would be found at
 // any time. What was said before is in no cache yet.
 func (s *simulation) resume(q *request, client, clients int) {
-	if s.talks == nil {
+	if s.conversations == nil {
 		return
 	}
-	x := s.talks.of(q)
+	x := s.conversations.of(q)
 	for range int(x.turns) * client / clients {
 		x.said = q.input + q.output
-		s.speak(x, q)
+		s.drawTurn(x, q)
 		x.turn++
 		x.resumed = true
 	}
-	q.need = q.input
+	q.prefillTokens = q.input
 }
 
 // lasts is how long it is from one request of a client to the next, if each takes so long.
 func (s *simulation) lasts(took units.Seconds) units.Seconds {
-	if s.talks == nil {
+	if s.conversations == nil {
 		return took
 	}
 	turns, think := 0.0, units.Seconds(0)
-	for i := range s.talks.mix {
-		k, n := &s.talks.mix[i], 1.0
+	for i := range s.conversations.mix {
+		k, n := &s.conversations.mix[i], 1.0
 		if x := k.Session; x != nil {
 			n = x.MeanTurns()
 			think += x.Think * units.Seconds(k.Share*(n-1))

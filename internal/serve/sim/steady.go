@@ -72,8 +72,8 @@ type Sampling struct {
 	// TTFT, TPOT and Latency are relative standard errors of the judged percentile or mean; 0 where nothing is known.
 	TTFT, TPOT, Latency float64
 	Stretch             float64 `json:",omitempty"`
-	// Swayed says that limits had a say in when it ended.
-	Swayed bool `json:"-"`
+	// DecidedByLimits says that limits had a say in when it ended.
+	DecidedByLimits bool `json:"-"`
 }
 
 // Steady reports whether the figures are of a steady state.
@@ -95,23 +95,23 @@ type steady struct {
 	phase phase
 	check int // ended requests at which to look again
 
-	free    []int32 // places of requests that nobody uses
-	bound   int
-	cut     int  // ended requests when the window began
-	done    int  // ended requests
-	closeBy int  // ended requests by which the window must have closed
-	last    bool // hardly any request may end any more
+	free        []int32 // places of requests that nobody uses
+	bound       int
+	windowStart int  // ended requests when the window began
+	done        int  // ended requests
+	closeBefore int  // ended requests by which the window must have closed
+	finalPart   bool // hardly any request may end any more
 
-	started   units.Seconds // when the last client starts
-	from      units.Seconds // the window's start
-	flightAt  int           // requests in flight at that time
-	arrived   int           // since then
-	tally     tally
-	controls  *controls // nil without any
-	variation float64   // of arrivals
-	flooded   bool      // there was no room for more
-	swayed    bool      // as in [Sampling]
-	out       Sampling
+	started         units.Seconds // when the last client starts
+	from            units.Seconds // the window's start
+	flightAt        int           // requests in flight at that time
+	arrived         int           // since then
+	tally           tally
+	controls        *controlVariates // nil without any
+	variation       float64          // of arrivals
+	arrivalsStopped bool             // there was no room for more
+	decidedByLimits bool             // as in [Sampling]
+	out             Sampling
 }
 
 func (r *Steady) check() error {
@@ -149,7 +149,7 @@ func newSteady(c *Config, places int) *steady {
 		s.tally = *old
 		s.tally.restart()
 	}
-	s.controls = newControls(c, places)
+	s.controls = newControlVariates(c, places)
 	for i := range s.free { // the first is the last
 		s.free[i] = int32(places - 1 - i)
 	}
@@ -176,8 +176,8 @@ const firstCheck = 200
 // lastPart is the part of all requests in which the window of a run that is not precise may end.
 const lastPart = 5
 
-// ends counts a request that has ended and decides how the run goes on.
-func (s *simulation) ends(q *request) {
+// requestEnded counts a request that has ended and decides how the run goes on.
+func (s *simulation) requestEnded(q *request) {
 	t := s.steady
 	t.done++
 	if q.state == finished {
@@ -198,66 +198,66 @@ func (s *simulation) ends(q *request) {
 	case t.done >= t.bound, len(t.tally.ttft) == 0 && t.done >= firstCheck: // nothing fits
 		s.judged()
 		s.stop(Bounded)
-	case t.phase == measuring && !t.last && t.done >= t.bound-t.bound/lastPart:
-		t.last = true
+	case t.phase == measuring && !t.finalPart && t.done >= t.bound-t.bound/lastPart:
+		t.finalPart = true
 		t.out.Ended = s.judged()
-		s.closes()
+		s.closeWindow()
 	case t.done >= t.check:
-		s.look()
+		s.decide()
 	}
 }
 
-// look looks at a run every so often, a quarter more requests each time.
-func (s *simulation) look() {
+// decide looks at a run every so often, a quarter more requests each time.
+func (s *simulation) decide() {
 	t := s.steady
-	n := t.done - t.cut
+	n := t.done - t.windowStart
 	t.check = t.done + max(firstCheck/2, n/4)
 	switch {
-	case t.phase == warming && s.late():
+	case t.phase == warming && s.latestMiss():
 		s.judged()
 		s.stop(Decided)
 	case t.phase == warming:
-		if s.warmed(n) {
-			s.begin()
+		if s.warmedUp(n) {
+			s.beginWindow()
 		}
-	case t.flooded || n >= s.around() && s.floods():
+	case t.arrivalsStopped || n >= s.replayLength() && s.overloaded():
 		s.judged()
 		s.stop(Overloaded)
-	case s.hopeless(n):
+	case s.cannotMeet(n):
 		s.judged()
 		s.stop(Decided)
-	case n >= s.stretch():
+	case n >= s.minWindow():
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
-		t.swayed = t.swayed || t.out.Ended == Decided
+		t.decidedByLimits = t.decidedByLimits || t.out.Ended == Decided
 		switch {
 		case s.drifted():
-			s.begin()
+			s.beginWindow()
 		case before != "" && before != Bounded && t.out.Ended != Bounded:
-			s.closes()
+			s.closeWindow()
 		}
 	}
 }
 
-// hopeless reports that a window of so many requests will not meet the limits, however long it lasts.
-func (s *simulation) hopeless(n int) bool { return s.grows(n) || s.missed() }
+// cannotMeet reports that a window of so many requests will not meet the limits, however long it lasts.
+func (s *simulation) cannotMeet(n int) bool { return s.queueGrows(n) || s.certainMiss() }
 
-// warmed reports that the warm-up has ended after so many requests: every one that runs has been replaced since the start. Where
+// warmedUp reports that the warm-up has ended after so many requests: every one that runs has been replaced since the start. Where
 // the end of the warm-up is not found, the window itself has to show why.
-func (s *simulation) warmed(n int) bool {
+func (s *simulation) warmedUp(n int) bool {
 	const longest = 1000
-	t, generation, turns := s.steady, s.generation(), s.steady.turns()/2
-	if t.flooded {
+	t, generation, turns := s.steady, s.generation(), s.steady.turnover()/2
+	if t.arrivalsStopped {
 		return true
 	}
-	return n >= firstCheck && s.now >= t.started && !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation))
+	return n >= firstCheck && s.now >= t.started && !s.cachesFilling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation))
 }
 
-// late reports that requests miss a limit before their mean is known: nearly all of those that ended last do. They wait less
+// latestMiss reports that requests miss a limit before their mean is known: nearly all of those that ended last do. They wait less
 // when an open loop begins, with nothing in flight, than later on, and those of a closed loop generate faster while its clients
 // start; how long these wait at first shows nothing. Sessions find nothing in the cache at first, and have to have had a few turns.
-func (s *simulation) late() bool {
+func (s *simulation) latestMiss() bool {
 	t := s.steady
 	const (
 		most   = 0.9 // of the last
@@ -265,7 +265,7 @@ func (s *simulation) late() bool {
 		closed = 0.9 // of the time, to be sure
 	)
 	_, trace := s.config.Client.(*Trace)
-	if t.rule.Misses == nil || trace || t.rule.Percentile > 0 && t.rule.Percentile < lowest || s.cold() {
+	if t.rule.Misses == nil || trace || t.rule.Percentile > 0 && t.rule.Percentile < lowest || s.cachesCold() {
 		return false
 	}
 	newest := func(values []units.Seconds) units.Seconds {
@@ -275,7 +275,7 @@ func (s *simulation) late() bool {
 		}
 		t.tally.scratch = append(t.tally.scratch[:0], last...)
 		out := quantile.Of(t.tally.scratch, 1-most)[0]
-		if s.talks != nil && t.rule.Percentile == 0 { // a few of the replicas may be overloaded by themselves
+		if s.conversations != nil && t.rule.Percentile == 0 { // a few of the replicas may be overloaded by themselves
 			sum := units.Seconds(0)
 			for _, v := range last {
 				sum += v
@@ -285,26 +285,26 @@ func (s *simulation) late() bool {
 		}
 		return out
 	}
-	if s.load.window > 0 {
+	if s.load.clients > 0 {
 		return t.rule.Misses(Times{TPOT: closed * newest(t.tally.tpot)})
 	}
 	last := Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)}
-	return t.rule.Misses(last) && (s.talks != nil || t.lasts(last))
+	return t.rule.Misses(last) && (s.conversations != nil || t.noBurst(last))
 }
 
-// grows reports that in a window of so many requests of an open loop the queue grows, if too slowly for [simulation.floods]: the
+// queueGrows reports that in a window of so many requests of an open loop the queue grows, if too slowly for [simulation.floods]: the
 // last of them miss a limit by far. Groups of such a window differ so much that their mean never is precise enough. A
 // shorter window may be a busy time of a load that is carried.
-func (s *simulation) grows(n int) bool {
+func (s *simulation) queueGrows(n int) bool {
 	const long = 4000 // chosen: more than the requests of a trial for a verdict
-	return n >= long && s.load.window == 0 && s.talks == nil && s.late()
+	return n >= long && s.load.clients == 0 && s.conversations == nil && s.latestMiss()
 }
 
-// missed reports that an open loop misses a limit whatever is still to come: it would if all requests that may still end took no
+// certainMiss reports that an open loop misses a limit whatever is still to come: it would if all requests that may still end took no
 // time. Times of a queue that grows slowly are soon that long, but never precise.
-func (s *simulation) missed() bool {
+func (s *simulation) certainMiss() bool {
 	t := s.steady
-	if _, trace := s.config.Client.(*Trace); trace || t.rule.Misses == nil || s.load.window > 0 {
+	if _, trace := s.config.Client.(*Trace); trace || t.rule.Misses == nil || s.load.clients > 0 {
 		return false
 	}
 	least := func(values []units.Seconds) units.Seconds {
@@ -327,24 +327,24 @@ func (s *simulation) missed() bool {
 	return t.rule.Misses(Times{least(t.tally.ttft), least(t.tally.tpot), least(t.tally.latency), least(t.tally.stretch)})
 }
 
-// cold reports that prompts find less in the caches than they will.
-func (s *simulation) cold() bool {
+// cachesCold reports that prompts find less in the caches than they will.
+func (s *simulation) cachesCold() bool {
 	const turns = 8
 	t := s.steady
-	if t.done < s.around() || s.load.replay != nil && s.filling() {
+	if t.done < s.replayLength() || s.load.replay != nil && s.cachesFilling() {
 		return true
 	}
-	return s.talks != nil && (s.load.window > 0 || t.done < turns*(len(s.talks.open)-len(s.talks.free)))
+	return s.conversations != nil && (s.load.clients > 0 || t.done < turns*(len(s.conversations.open)-len(s.conversations.free)))
 }
 
-// lasts reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and in a window
+// noBurst reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and in a window
 // or where precise figures are wanted, the last ones by far.
-func (t *steady) lasts(last Times) bool {
+func (t *steady) noBurst(last Times) bool {
 	if t.rule.Figures || t.phase == measuring {
 		const far = 2
 		last = Times{last.TTFT / far, last.TPOT / far, last.Latency / far, last.Stretch / far}
 	}
-	t.tally.common = common{} // a short while is not compared
+	t.tally.control = arrivalEffect{} // a short while is not compared
 	so := func(values []units.Seconds) units.Seconds {
 		if len(values) == 0 {
 			return 0
@@ -355,18 +355,18 @@ func (t *steady) lasts(last Times) bool {
 	return t.rule.Misses(last) && t.rule.Misses(Times{so(t.tally.ttft), so(t.tally.tpot), so(t.tally.latency), so(t.tally.stretch)})
 }
 
-// closes ends the run as soon as the window can end.
-func (s *simulation) closes() {
+// closeWindow ends the run as soon as the window can end.
+func (s *simulation) closeWindow() {
 	t := s.steady
-	t.phase, t.closeBy = closing, t.done+(t.done-t.cut)/4
+	t.phase, t.closeBefore = closing, t.done+(t.done-t.windowStart)/4
 	if s.balanced() {
 		s.stop(t.out.Ended)
 	}
 }
 
-// turns is how often every request that runs is replaced in a window at least, so that its groups of requests are hardly
+// turnover is how often every request that runs is replaced in a window at least, so that its groups of requests are hardly
 // correlated: half as often where a coarse error will do, and queues show how busy it was.
-func (t *steady) turns() int {
+func (t *steady) turnover() int {
 	const fine, coarse = 4, 2
 	if t.rule.Error > DefaultSampling && t.controls != nil {
 		return coarse
@@ -374,27 +374,27 @@ func (t *steady) turns() int {
 	return fine
 }
 
-// begin starts the window: all that was counted so far is dropped.
-func (s *simulation) begin() {
+// beginWindow starts the window: all that was counted so far is dropped.
+func (s *simulation) beginWindow() {
 	t := s.steady
-	t.phase, t.cut = measuring, t.done
+	t.phase, t.windowStart = measuring, t.done
 	t.out = Sampling{Warmup: t.done}
 	t.check = t.done + firstCheck
-	if t.flooded {
+	if t.arrivalsStopped {
 		t.check = t.done + max(firstCheck, s.running())
 	}
 	if t.rule.Requests == 0 { // a window of many requests in flight takes more
-		t.bound = max(t.bound, min(DefaultSteadyRequests, t.done+2*s.stretch()))
+		t.bound = max(t.bound, min(DefaultSteadyRequests, t.done+2*s.minWindow()))
 	}
-	t.from, t.flightAt, t.arrived = s.now, s.flight.n, 0
+	t.from, t.flightAt, t.arrived = s.now, s.inFlight.n, 0
 	t.tally.restart()
-	s.minute.start(s.now)
+	s.timeline.start(s.now)
 	for i := range s.records {
 		s.records[i].Warmup = true
 	}
-	s.flight.restart(s.now)
+	s.inFlight.restart(s.now)
 	s.gaps = histogram{}
-	s.talks.restart()
+	s.conversations.restart()
 	for i := range s.replicas {
 		r := &s.replicas[i]
 		r.usage = usage{until: s.now, peak: r.cache.held()}
@@ -409,7 +409,7 @@ func (s *simulation) begin() {
 func (s *simulation) drifted() bool {
 	const sigmas = 4
 	t := s.steady
-	if s.load.window == 0 {
+	if s.load.clients == 0 {
 		return false
 	}
 	apart := false
@@ -443,11 +443,11 @@ func (s *simulation) meter() {
 	}
 }
 
-// flood ends the arrivals of an open loop that is far overloaded: those that wait keep the replicas busy, and a
+// stopArrivals ends the arrivals of an open loop that is far overloaded: those that wait keep the replicas busy, and a
 // window shows how many they serve.
-func (s *simulation) flood() {
+func (s *simulation) stopArrivals() {
 	t := s.steady
-	t.flooded = true
+	t.arrivalsStopped = true
 	t.check = t.done + max(firstCheck, s.running())
 }
 
@@ -460,36 +460,36 @@ func (s *simulation) running() int {
 	return n
 }
 
-// floods reports whether requests come faster than they are served: more are in flight than chance explains. Where
+// overloaded reports whether requests come faster than they are served: more are in flight than chance explains. Where
 // as many are served as come, the difference between the two grows with the square root of the number that came.
-func (s *simulation) floods() bool {
+func (s *simulation) overloaded() bool {
 	const sigmas = 8
 	t := s.steady
-	more := float64(s.flight.n - t.flightAt)
-	return s.load.window == 0 && more > float64(t.flightAt) && more > sigmas*t.variation*math.Sqrt(float64(max(t.arrived, firstCheck)))
+	more := float64(s.inFlight.n - t.flightAt)
+	return s.load.clients == 0 && more > float64(t.flightAt) && more > sigmas*t.variation*math.Sqrt(float64(max(t.arrived, firstCheck)))
 }
 
 // balanced reports whether the window can end now: an open loop when as many requests are in flight as when it began, so that as
 // many came as were served; and Little's law holds within half a per cent.
 func (s *simulation) balanced() bool {
 	t := s.steady
-	if t.done > t.closeBy {
+	if t.done > t.closeBefore {
 		t.phase = measuring // look again later
 		return false
 	}
-	if s.load.window == 0 && s.flight.n != t.flightAt {
+	if s.load.clients == 0 && s.inFlight.n != t.flightAt {
 		return false
 	}
 	const little = 0.005
-	s.flight.pass(s.now)
-	return math.Abs(float64(t.tally.spent-s.flight.area)) <= little*float64(s.flight.area)
+	s.inFlight.pass(s.now)
+	return math.Abs(float64(t.tally.timeInSystem-s.inFlight.area)) <= little*float64(s.inFlight.area)
 }
 
 // judged works out the sampling errors and reports how the run may end; Bounded if it may not.
 func (s *simulation) judged() Ending {
 	t := s.steady
 	var low, mean, high Times
-	t.tally.compare(t.controls)
+	t.tally.chooseControl(t.controls)
 	sample := func(values []units.Seconds, out *float64, low, mean, high *units.Seconds) {
 		if len(values) == 0 {
 			return
@@ -507,17 +507,17 @@ func (s *simulation) judged() Ending {
 	case rest && t.out.TTFT <= t.rule.Error:
 		return Precise
 	case misses == nil:
-	case (s.load.window == 0 || s.talks != nil) && (misses(low) || !t.rule.Figures && !misses(high)):
+	case (s.load.clients == 0 || s.conversations != nil) && (misses(low) || !t.rule.Figures && !misses(high)):
 		return Decided
-	case s.load.window > 0 && s.talks == nil && rest && s.clear(low.TTFT, high.TTFT, mean):
+	case s.load.clients > 0 && s.conversations == nil && rest && s.ttftIrrelevant(low.TTFT, high.TTFT, mean):
 		return Decided
 	}
 	return Bounded
 }
 
-// clear reports whether it does not matter for the limits which TTFT between two it is, nor which half of the window it is of: times
+// ttftIrrelevant reports whether it does not matter for the limits which TTFT between two it is, nor which half of the window it is of: times
 // may still change.
-func (s *simulation) clear(low, high units.Seconds, mean Times) bool {
+func (s *simulation) ttftIrrelevant(low, high units.Seconds, mean Times) bool {
 	t := s.steady
 	half := len(t.tally.ttft) / 2
 	first, _ := t.tally.sampled(t.tally.ttft[:half], t.rule.Percentile)
@@ -535,7 +535,7 @@ func (s *simulation) clear(low, high units.Seconds, mean Times) bool {
 // stop ends the run.
 func (s *simulation) stop(why Ending) {
 	t := s.steady
-	t.out.Ended, t.out.Swayed = why, t.swayed || why == Decided
+	t.out.Ended, t.out.DecidedByLimits = why, t.decidedByLimits || why == Decided
 	t.phase = ended
 	s.left = 0
 }

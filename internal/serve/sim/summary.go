@@ -47,7 +47,7 @@ func (t *tally) summarize(values []units.Seconds, times int, percentile float64)
 		return Summary{}
 	}
 	shares := [...]float64{0.50, 0.90, 0.95, 0.99, 1, percentile / 100}
-	if t.common.values == n {
+	if t.control.values == n {
 		for i, q := range shares {
 			if q < 1 {
 				shares[i], _ = t.share(values, q)

@@ -44,7 +44,7 @@ func (t *Tier) check() error {
 // host is what a tier has: entries of the prefix cache, the ones evicted
 // longest ago first. Of a content they follow those that are on the device.
 type host struct {
-	recency
+	lruRuns
 
 	room    int // entries
 	entries []int32
@@ -77,7 +77,7 @@ func (h *host) drop() int32 {
 // take takes out the entries of a content before some place.
 func (h *host) take(content, before int32) {
 	if h.has(content) {
-		h.entries[content] -= h.recency.take(content, before)
+		h.entries[content] -= h.lruRuns.take(content, before)
 	}
 }
 
@@ -86,12 +86,12 @@ func (r *replica) fetch(q *request, tokens int) {
 	took := r.engine.Host.loads(tokens)
 	r.loads += took
 	r.usage.loading += took
-	rest := q.need - q.context
-	r.usage.spared += r.computes(q.context-tokens, rest+tokens) - r.computes(q.context, rest)
+	rest := q.prefillTokens - q.context
+	r.usage.spared += r.computeTime(q.context-tokens, rest+tokens) - r.computeTime(q.context, rest)
 }
 
-// computes is the time of a step that computes tokens of a prompt after those before.
-func (r *replica) computes(before, tokens int) units.Seconds {
+// computeTime is the time of a step that computes tokens of a prompt after those before.
+func (r *replica) computeTime(before, tokens int) units.Seconds {
 	return r.stepper.Step(Batch{
 		PrefillRequests: 1, PrefillTokens: tokens, PrefillContext: before,
 		PrefillPairs: float64(tokens) * (float64(before) + float64(tokens+1)/2), Sampled: 1,

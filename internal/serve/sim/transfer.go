@@ -8,7 +8,7 @@ func (s *simulation) send(q *request, from *replica) {
 	q.state = moving
 	q.decoder = int32(to.index)
 	from.sending++
-	from.carrying += q.context
+	from.sendingTokens += q.context
 	link := &s.config.Link
 	at := 0
 	for i := range from.links {
@@ -18,17 +18,17 @@ func (s *simulation) send(q *request, from *replica) {
 	}
 	end := max(s.now, from.links[at]) + link.Carries(q.context)
 	from.links[at] = end
-	s.agenda.follow(end+link.Latency, cacheArrives, from.place, q.id)
+	s.events.follow(end+link.Latency, cacheArrives, from.place, q.id)
 }
 
 // arrive ends a transfer.
 func (s *simulation) arrive(q *request, from *replica) {
 	from.sending--
-	from.carrying -= q.context
+	from.sendingTokens -= q.context
 	from.release(q)
 	from.load--
 	from.wake()
 	q.state = queued
-	q.carried = true
+	q.transferred = true
 	s.decode.replicas[q.decoder].deliver(q)
 }

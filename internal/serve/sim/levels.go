@@ -13,8 +13,8 @@ type Levels struct {
 	Max                int
 }
 
-// longer adds requests whose answers are on their way to the client.
-func (l *Levels) longer(by float64) {
+// shift adds requests whose answers are on their way to the client.
+func (l *Levels) shift(by float64) {
 	l.Mean += by
 	for _, x := range []*int{&l.P50, &l.P90, &l.P95, &l.P99, &l.Max} {
 		*x += int(math.Round(by))
@@ -29,8 +29,8 @@ func (l *Levels) atMost(clients int) {
 	}
 }
 
-// flight follows the number of requests in flight.
-type flight struct {
+// inFlightMeter follows the number of requests in flight.
+type inFlightMeter struct {
 	n     int
 	since units.Seconds
 	area  units.Seconds   // the time that all requests together were in flight
@@ -38,13 +38,13 @@ type flight struct {
 }
 
 // change counts a request that comes or goes.
-func (f *flight) change(now units.Seconds, by int) {
+func (f *inFlightMeter) change(now units.Seconds, by int) {
 	f.pass(now)
 	f.n += by
 }
 
 // pass counts the time until now.
-func (f *flight) pass(now units.Seconds) {
+func (f *inFlightMeter) pass(now units.Seconds) {
 	for f.n >= len(f.at) {
 		f.at = append(f.at, 0)
 	}
@@ -54,13 +54,13 @@ func (f *flight) pass(now units.Seconds) {
 }
 
 // restart forgets the past.
-func (f *flight) restart(now units.Seconds) {
+func (f *inFlightMeter) restart(now units.Seconds) {
 	clear(f.at)
 	f.since, f.area = now, 0
 }
 
 // levels sums up until now.
-func (f *flight) levels(now units.Seconds) Levels {
+func (f *inFlightMeter) levels(now units.Seconds) Levels {
 	f.pass(now)
 	out, total := Levels{}, units.Seconds(0)
 	for n, t := range f.at {

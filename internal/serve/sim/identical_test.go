@@ -23,7 +23,7 @@ func TestReplicasAlike(t *testing.T) {
 			},
 			Workers: Pool{Replicas: n, Engine: anyEngine(t, ""), Stepper: anyStepper(t, "")},
 		}
-		if got := c.alike(); got != n {
+		if got := c.identicalReplicas(); got != n {
 			t.Fatalf("%d of %d replicas are alike", got, n)
 		}
 		one, err := Run(t.Context(), c)
@@ -55,12 +55,12 @@ func TestReplicasAlike(t *testing.T) {
 func TestReplicasNotAlike(t *testing.T) {
 	loop := ClosedLoop{Concurrency: 4, Requests: 8, Input: Lengths{Tokens: 10}, Output: Lengths{Tokens: 10}}
 	base := Config{Client: loop, Workers: Pool{Replicas: 2}}
-	if n := base.alike(); n != 2 {
+	if n := base.identicalReplicas(); n != 2 {
 		t.Fatalf("%d alike, want 2", n)
 	}
 	loop.Mix = Mix{{Share: 1, Input: loop.Input, Output: loop.Output}}
-	if c := (Config{Client: loop, Workers: base.Workers}); c.alike() != 2 {
-		t.Errorf("%d of one kind alike, want 2", c.alike())
+	if c := (Config{Client: loop, Workers: base.Workers}); c.identicalReplicas() != 2 {
+		t.Errorf("%d of one kind alike, want 2", c.identicalReplicas())
 	}
 	for name, change := range map[string]func(*Config, *ClosedLoop){
 		"kinds": func(_ *Config, l *ClosedLoop) { l.Mix = append(l.Mix, l.Mix[0]) },
@@ -83,7 +83,7 @@ func TestReplicasNotAlike(t *testing.T) {
 		c, l := base, loop
 		change(&c, &l)
 		c.Client = l
-		if n := c.alike(); n != 1 {
+		if n := c.identicalReplicas(); n != 1 {
 			t.Errorf("%s: %d alike", name, n)
 		}
 	}

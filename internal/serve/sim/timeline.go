@@ -34,7 +34,7 @@ type ReplicaState struct {
 
 const (
 	// minuteLong is how long frames are taken.
-	minuteLong units.Seconds = 60
+	timelineLength units.Seconds = 60
 	// maxFrames bounds the frames; two a second can be followed.
 	maxFrames = 120
 	// maxWatched bounds the replicas; more are too many to follow.
@@ -47,16 +47,16 @@ type frame struct {
 	kv                               float64
 }
 
-// minute takes the frames. When it is full every second one is dropped and the spacing doubled.
-type minute struct {
+// timelineRecorder takes the frames. When it is full every second one is dropped and the spacing doubled.
+type timelineRecorder struct {
 	from, every, next units.Seconds
 	watched           []*replica
 	frames            []frame // of all that are watched, one time after the other
 }
 
-// watchMinute chooses replicas, of both pools where there are two.
-func (s *simulation) watchMinute() {
-	m := &s.minute
+// watchTimeline chooses replicas, of both pools where there are two.
+func (s *simulation) watchTimeline() {
+	m := &s.timeline
 	m.next = units.Seconds(math.Inf(1))
 	if !s.config.Minute {
 		return
@@ -75,7 +75,7 @@ func (s *simulation) watchMinute() {
 }
 
 // start begins the minute at a time and drops what was seen before.
-func (m *minute) start(now units.Seconds) {
+func (m *timelineRecorder) start(now units.Seconds) {
 	if m.watched == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (m *minute) start(now units.Seconds) {
 }
 
 // look takes the frames of all times passed since the last event.
-func (m *minute) look(now units.Seconds) {
+func (m *timelineRecorder) look(now units.Seconds) {
 	for m.next <= now {
 		for _, r := range m.watched {
 			m.frames = append(m.frames, r.frame())
@@ -97,7 +97,7 @@ func (m *minute) look(now units.Seconds) {
 			m.every *= 2
 		}
 		m.next = m.from + m.every*units.Seconds(len(m.frames)/n)
-		if m.next > m.from+minuteLong {
+		if m.next > m.from+timelineLength {
 			m.next = units.Seconds(math.Inf(1))
 		}
 	}
@@ -127,7 +127,7 @@ func (r *replica) role() string {
 }
 
 // result is the minute; nil if nobody asked.
-func (m *minute) result() *Timeline {
+func (m *timelineRecorder) result() *Timeline {
 	if m.watched == nil {
 		return nil
 	}

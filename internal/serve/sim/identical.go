@@ -1,9 +1,9 @@
 package sim
 
-// alike is the number of replicas that do exactly the same at the same time, so that one
+// identicalReplicas is the number of replicas that do exactly the same at the same time, so that one
 // represents all; 1 if they differ. In a closed loop of equal requests that are routed
 // in turn every replica gets as many at a time as any other.
-func (c *Config) alike() int {
+func (c *Config) identicalReplicas() int {
 	n := max(1, c.Workers.Replicas)
 	loop, ok := c.Client.(ClosedLoop)
 	if !ok || n == 1 || c.Decode != nil || c.Records || c.Workers.Routing != RoundRobin ||
@@ -23,13 +23,13 @@ func (c *ClosedLoop) equal() bool {
 	return len(kinds) == 1 && kinds[0].Like == nil && kinds[0].Session == nil && same(&kinds[0].Input) && same(&kinds[0].Output)
 }
 
-// one is the part of a configuration for one of n identical replicas.
-func (c *Config) one(n int) *Config {
+// oneOf is the part of a configuration for one of n identical replicas.
+func (c *Config) oneOf(n int) *Config {
 	out := *c
 	loop, _ := c.Client.(ClosedLoop)
 	loop.Concurrency /= n
 	loop.Requests = max(1, loop.Requests/n)
-	out.Client, out.Workers.Replicas, out.stands = loop, 1, n
+	out.Client, out.Workers.Replicas, out.represents = loop, 1, n
 	if c.Steady != nil {
 		rule := *c.Steady
 		rule.Requests = (rule.Requests + n - 1) / n
@@ -41,8 +41,8 @@ func (c *Config) one(n int) *Config {
 	return &out
 }
 
-// times is the result of n identical replicas.
-func (r *Result) times(n int) {
+// scale is the result of n identical replicas.
+func (r *Result) scale(n int) {
 	r.Requests, r.Finished, r.Refused, r.Counted = n*r.Requests, n*r.Finished, n*r.Refused, n*r.Counted
 	r.ITL.Count *= n
 	for _, x := range []*float64{&r.Offered, &r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate, &r.InFlight.Mean} {

@@ -1,9 +1,9 @@
 package sim
 
-// recency is a set of entries of contents in the order of their last use. Entries that were used last by the same request stand
+// lruRuns is a set of entries of contents in the order of their last use. Entries that were used last by the same request stand
 // together, as a streak: what a prompt holds is let go from its end to its beginning, so the later entries of a streak are the older ones,
 // and a later streak of a content is older than those before it.
-type recency struct {
+type lruRuns struct {
 	runs  []streak // a list closed at index 0
 	free  []int32  // places in runs
 	first []int32  // the first streak of each content; 0 is none
@@ -18,7 +18,7 @@ type streak struct {
 }
 
 // add makes entries the newest. They are before all others of their content.
-func (l *recency) add(content, from, to int32) {
+func (l *lruRuns) add(content, from, to int32) {
 	for int(content) >= len(l.first) {
 		l.first = append(l.first, 0)
 	}
@@ -38,7 +38,7 @@ func (l *recency) add(content, from, to int32) {
 }
 
 // take takes out the entries of a content before some place, and returns how many there were.
-func (l *recency) take(content, before int32) int32 {
+func (l *lruRuns) take(content, before int32) int32 {
 	taken := int32(0)
 	for l.has(content) {
 		at := l.first[content]
@@ -58,7 +58,7 @@ func (l *recency) take(content, before int32) int32 {
 }
 
 // pop takes out up to so many of the oldest entries, all of one content: they were its last. There must be one.
-func (l *recency) pop(most int) (content, from, to int32) {
+func (l *lruRuns) pop(most int) (content, from, to int32) {
 	at := l.runs[0].newer
 	r := &l.runs[at]
 	content, to = r.content, r.to
@@ -76,11 +76,11 @@ func (l *recency) pop(most int) (content, from, to int32) {
 }
 
 // has reports whether there are entries of a content.
-func (l *recency) has(content int32) bool {
+func (l *lruRuns) has(content int32) bool {
 	return int(content) < len(l.first) && l.first[content] != 0
 }
 
-func (l *recency) unlink(at int32) {
+func (l *lruRuns) unlink(at int32) {
 	r := &l.runs[at]
 	l.runs[r.older].newer, l.runs[r.newer].older = r.newer, r.older
 	l.free = append(l.free, at)

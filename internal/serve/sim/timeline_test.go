@@ -16,7 +16,7 @@ func TestMinute(t *testing.T) {
 		Seed:    1, Minute: true, Records: true,
 	})
 	m := r.Minute
-	if n := len(m.Replicas[0].Queued); len(m.Replicas) != 2 || n < maxFrames/2 || n > maxFrames || m.Every*units.Seconds(n) < minuteLong {
+	if n := len(m.Replicas[0].Queued); len(m.Replicas) != 2 || n < maxFrames/2 || n > maxFrames || m.Every*units.Seconds(n) < timelineLength {
 		t.Fatalf("%d replicas, %d frames, every %g s", len(m.Replicas), n, m.Every)
 	}
 	seen := frame{}
