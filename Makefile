@@ -23,13 +23,13 @@ COUNT     ?= 1
 # Faces are left out: they would notice by printed digits.
 MUTANTS   ?= 60
 SEED      ?= 1
-MUTATED   ?= ./internal/cost/...,./internal/evidence/calibrate,./internal/evidence/calibration,./internal/evidence/measured,./internal/serve/replica,./internal/serve/sim,./internal/cost/memory,./internal/cost/graph
-KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica ops/step ops/simulate ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate
+MUTATED   ?= ./internal/cost/...,./internal/evidence/calibrate,./internal/fit/deployments,./internal/fit/constants,./internal/evidence/calibration,./internal/evidence/measured,./internal/serve/replica,./internal/serve/sim,./internal/cost/memory,./internal/cost/graph
+KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica ops/step ops/simulate ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate fit/deployments fit/constants
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
 # The race detector makes everything ten times slower, so it runs only the tests made for it: TestConcurrent… with small inputs,
 # in the packages that share work between goroutines or serve several clients.
-CONCURRENT := ./internal/basic/pool ./internal/ops/sweep ./internal/evidence/calibrate ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli ./internal/face/cli/disk
+CONCURRENT := ./internal/basic/pool ./internal/ops/sweep ./internal/fit/deployments ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli ./internal/face/cli/disk
 
 .PHONY: build
 build: ## a static binary, bin/plimsoll, without debug information
@@ -82,7 +82,7 @@ prose: ## no text has a phrase of tools/prose/words.txt
 	go -C tools run ./prose
 
 .PHONY: api
-api: ## the Go package has all that api.txt promises
+api: ## the Go package has all that docs/api.txt promises
 	go -C tools run ./api
 
 .PHONY: api-check
@@ -146,10 +146,10 @@ CALIBRATED := internal/cost/calibrated
 data: ## rebuild the embedded data from KERNELS=dir MODELS=dir SILICON=file.csv ENERGY=file.csv MORE="file.csv …" VECTORS=file.json, each if given, and their hashes
 	$(if $(VECTORS),go -C tools run ./vectors $(abspath $(VECTORS)))
 	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
-	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
-	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --surfaces internal/cost/table/surfaces.bin) # relative to the line above
-	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) $(ENERGY) $(MORE) internal/evidence/measured/testdata/h200-fitted.csv --from-scratch --folds 5 --iterations 4 --out internal/evidence/calibration/shipped.yaml)
-	$(if $(ENERGY),go run ./cmd/plimsoll calibrate --power $(ENERGY) --out internal/cost/power/coefficients.yaml)
+	$(if $(KERNELS),go run ./cmd/fit kernels -perf-data $(KERNELS) -selection $(CALIBRATED)/selection.yaml -out $(CALIBRATED)/coefficients.yaml)
+	$(if $(KERNELS),go run ./cmd/fit surfaces -perf-data $(KERNELS) -out internal/cost/table/surfaces.bin) # relative to the line above
+	$(if $(SILICON),go run ./cmd/fit deployments -folds 5 -out internal/evidence/calibration/shipped.yaml $(SILICON) $(ENERGY) $(MORE) internal/evidence/measured/testdata/h200-fitted.csv)
+	$(if $(ENERGY),go run ./cmd/fit power -out internal/cost/power/coefficients.yaml $(ENERGY))
 	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/evidence/measured/testdata/silicon-sample.csv)
 	go test ./internal/evidence/provenance -update
 
@@ -170,7 +170,7 @@ site: build playground ## the documentation as a static site in site/, its links
 
 .PHONY: accuracy-page
 accuracy-page: ## the tables of docs/accuracy-tables.md: ROWS=train.csv BESIDE=AIConfigurator=aiconfigurator.csv
-	go run ./cmd/plimsoll accuracy $(ROWS) --page $(if $(BESIDE),--beside $(BESIDE))
+	go run ./cmd/fit page $(if $(BESIDE),-beside $(BESIDE)) $(ROWS)
 
 # goreleaser has a module of its own: it needs four times the modules of all other tools. Its first build takes five minutes.
 GORELEASER ?= go tool -modfile=tools/release/go.mod goreleaser

@@ -1,7 +1,6 @@
 package ops_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,10 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured/measuredtest"
@@ -101,7 +97,6 @@ func everyOperation() map[string]anyOperation {
 	simulated := optimize.Request{
 		Model: name, Devices: []string{system}, NumDevices: 1, Input: 256, Output: 4, Limits: limits, BatchRange: []int{1, 16}, Explain: true,
 	}
-	kernels := calibrate.KernelsRequest{PerfData: prices.Tables{Dir: "kernels"}}
 	return map[string]anyOperation{
 		"step":                   of(step.Run, step.Request{Deployment: asked, Queries: 2, ContextLength: 100, Decode: true}),
 		"simulate":               of(simulate.Run, load),
@@ -122,10 +117,6 @@ func everyOperation() map[string]anyOperation {
 		"accuracy":               of(accuracy.Run, accuracy.Request{File: "rows.csv"}),
 		"examine":                of(accuracy.Examine, "rows.csv"),
 		"calibrate":              of(calibrate.Run, calibrate.Request{Files: []string{"rows.csv"}, Iterations: 1}),
-		"calibrate from scratch": of(calibrate.Run, calibrate.Request{Files: []string{"rows.csv"}, Iterations: 1, FromScratch: true}),
-		"calibrate power":        of(calibrate.Power, calibrate.PowerRequest{Files: []string{"power.csv"}}),
-		"calibrate kernels":      of(calibrate.Kernels, kernels),
-		"calibrate surfaces":     of(calibrate.Surfaces, kernels),
 		"generate": func(ctx context.Context, w *session.Session) (bool, error) {
 			out, err := configure.Generate(ctx, w, e, session.Sources{})
 			return out != nil, err
@@ -140,44 +131,17 @@ func everyOperation() map[string]anyOperation {
 // readable is a session with the files that the questions name.
 func readable(t *testing.T) *session.Session {
 	t.Helper()
-	type product struct {
-		Kernel  string  `parquet:"kernel_source"`
-		Format  string  `parquet:"gemm_dtype"`
-		M       int64   `parquet:"m"`
-		N       int64   `parquet:"n"`
-		K       int64   `parquet:"k"`
-		Latency float64 `parquet:"latency"`
-	}
-	var products []product
-	for m := int64(1); m <= 1<<10; m *= 4 {
-		for n := int64(1 << 10); n <= 1<<14; n *= 4 {
-			for k := int64(1 << 10); k <= 1<<14; k *= 4 {
-				products = append(products, product{"torch", "bfloat16", m, n, k, 1e3 * max(float64(2*m*n*k)/2e14, float64(2*n*k)/1e12, 5e-6)})
-			}
-		}
-	}
-	var table bytes.Buffer
-	if err := parquet.Write(&table, products); err != nil {
-		t.Fatal(err)
-	}
-	kernels := fstest.MapFS{"h200_sxm/gemm/vllm/0.22.0/gemm_perf.parquet": {Data: table.Bytes()}}
-	var rows, power strings.Builder
+	var rows strings.Builder
 	rows.WriteString(measuredtest.Header)
-	power.WriteString(strings.Replace(measuredtest.Header, "quality", "tput_per_gpu,joules_per_output_token,quality", 1))
-	for i := range 12 {
-		n := 1 + i
-		row := fmt.Sprintf("%d,vllm,Qwen/Qwen3-8B,h200_sxm,fp8,agg,256,32,1,1,1,1,%d,%d,0.8,fp8,8192,0.9,100,10,", i, n, 2*n)
-		fmt.Fprintf(&power, "%s%d,%g,\n", row, 900*n, 4/float64(n))
-		if i < 3 {
-			fmt.Fprintf(&rows, "%s\n", row)
-		}
+	for n := 1; n <= 3; n++ {
+		fmt.Fprintf(&rows, "%d,vllm,Qwen/Qwen3-8B,h200_sxm,fp8,agg,256,32,1,1,1,1,%d,%d,0.8,fp8,8192,0.9,100,10,\n", n, n, 2*n)
 	}
 	files := map[string]string{
-		"rows.csv": rows.String(), "power.csv": power.String(),
+		"rows.csv": rows.String(),
 		"run.json": `{"max_concurrency":4,"num_prompts":16,"completed":16,"random_input_len":256,"random_output_len":32,"mean_ttft_ms":500,"mean_tpot_ms":90,"output_throughput":40,"duration":10,"total_input_tokens":4096,"total_output_tokens":512,"request_throughput":1.6}`,
 	}
 	return &session.Session{
-		Dir: func(string) fs.FS { return kernels },
+		Dir: func(string) fs.FS { return fstest.MapFS{} },
 		Open: func(name string) (io.ReadCloser, error) {
 			data, ok := files[name]
 			if !ok {

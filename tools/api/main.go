@@ -1,4 +1,4 @@
-// Api compares what Go programs can use of this module with api.txt, the list of the last release: a line for each constant, function,
+// Api compares what Go programs can use of this module with docs/api.txt, the list of the last release: a line for each constant, function,
 // type, field and method of the root package, and the JSON fields of what these hold. A line that is gone, or an interface that has grown, breaks programs,
 // and is an error. New lines are not.
 //
@@ -25,7 +25,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-const file = "api.txt"
+const file = "docs/api.txt"
 
 func main() {
 	update := flag.Bool("update", false, "write api.txt")

@@ -1,4 +1,4 @@
-// Notices writes THIRD-PARTY.txt: the licences of everything in the program that others wrote, as its binaries must carry them.
+// Notices writes packaging/THIRD-PARTY.txt: the licences of everything in the program that others wrote, as its binaries must carry them.
 //
 //	go -C tools run ./notices
 package main
@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/tools/notices/linked"
 )
 
-const file = "THIRD-PARTY.txt"
+const file = "packaging/THIRD-PARTY.txt"
 
 func main() {
 	text, err := write("..")

@@ -116,7 +116,7 @@ func layerOf(binary string, at time.Time) (packedLayer, error) {
 		{"usr/bin/plimsoll", binary, 0o755},
 		{"usr/share/doc/plimsoll/LICENSE", filepath.Join(root, "LICENSE"), 0o644},
 		{"usr/share/doc/plimsoll/NOTICE", filepath.Join(root, "NOTICE"), 0o644},
-		{"usr/share/doc/plimsoll/THIRD-PARTY.txt", filepath.Join(root, "THIRD-PARTY.txt"), 0o644},
+		{"usr/share/doc/plimsoll/THIRD-PARTY.txt", filepath.Join(root, "packaging/THIRD-PARTY.txt"), 0o644},
 	} {
 		data, err := os.ReadFile(f.from)
 		if err == nil {

@@ -105,8 +105,8 @@ func wheelMembers(pkg, binary, version, tag string) ([]member, error) {
 		return nil, err
 	}
 	top := filepath.Join(pkg, "..")
-	for _, name := range []string{"LICENSE", "NOTICE", "THIRD-PARTY.txt"} {
-		if err := add(info+"licenses/"+name, filepath.Join(top, name), 0o644); err != nil {
+	for _, name := range []string{"LICENSE", "NOTICE", "packaging/THIRD-PARTY.txt"} {
+		if err := add(info+"licenses/"+filepath.Base(name), filepath.Join(top, name), 0o644); err != nil {
 			return nil, err
 		}
 	}

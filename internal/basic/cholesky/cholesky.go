@@ -60,3 +60,21 @@ func (l Lower) Inverse() [][]float64 {
 	}
 	return out
 }
+
+// SolveUpper solves a symmetric system, of which a holds the upper triangle by rows; nil if it is not positive definite.
+func SolveUpper(a, b []float64) []float64 {
+	n := len(b)
+	lower := make([][]float64, n)
+	for i := range n {
+		for j := range i + 1 {
+			lower[i] = append(lower[i], a[j*n+i])
+		}
+	}
+	factor := Factor(lower, 0)
+	for i := range n {
+		if !(factor[i][i] > 0) {
+			return nil
+		}
+	}
+	return factor.Solve(b)
+}

@@ -5,36 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 )
-
-// Evidence is predictions of held-out rows, by what was held out.
-type Evidence struct {
-	// Seen and DisaggregatedSeen rows had their configuration held out of the fit, Unseen
-	// and Disaggregated ones their model under their engine on their device generation.
-	Seen, Unseen, DisaggregatedSeen, Disaggregated []measured.Compared
-	// Uncalibrated are predicted without any fit.
-	Uncalibrated []measured.Compared
-	// Formulas and Steady are predicted by throughput-optimizer's formulas.
-	Formulas, Steady []measured.Compared
-}
-
-// Learn puts the residuals of predictions into an overlay, by kind and group. The
-// path of a group narrows from left to right; groups with few rows are left out.
-func Learn(o *calibration.Overlay, v *Evidence) {
-	o.Residuals = map[string]calibration.Residuals{}
-	for kind, rows := range map[calibration.Kind][]measured.Compared{
-		calibration.KindSeen: v.Seen, calibration.KindUnseen: v.Unseen, calibration.KindDisaggregated: v.Disaggregated,
-		calibration.KindDisaggregatedSeen: v.DisaggregatedSeen,
-		calibration.KindUncalibrated:      v.Uncalibrated, calibration.KindFormulas: v.Formulas, calibration.KindSteady: v.Steady,
-	} {
-		learn(o, kind, rows)
-	}
-}
 
 // LearnOwn puts the residuals of a user's rows, their configurations held out,
 // into an overlay, by cell. Other cells keep theirs: forty rows of one cell say
@@ -52,38 +26,14 @@ func LearnOwn(o *calibration.Overlay, rows []measured.Compared) {
 		o.Residuals = map[string]calibration.Residuals{}
 	}
 	for name, set := range sets {
-		o.Residuals[name] = summed(set, true, o.Residuals[string(calibration.KindUnseen)].TTFT)
+		o.Residuals[name] = Summed(set, true, o.Residuals[string(calibration.KindUnseen)].TTFT)
 	}
 }
 
-func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compared) {
-	sets := map[string][]*measured.Compared{}
-	laboratories := slices.ContainsFunc(rows, func(c measured.Compared) bool { return c.Comparable() && c.Pred.Case.Rig == "" })
-	for i := range rows {
-		c := &rows[i]
-		if !c.Comparable() || laboratories && c.Pred.Case.Rig != "" { // beside them rigs are sources outside the fit
-			continue
-		}
-		path := c.Pred.Case.Path(kind)
-		for n := range path {
-			name := strings.Join(path[:n+1], "/")
-			sets[name] = append(sets[name], c)
-		}
-	}
-	even := kind == calibration.KindSeen || kind == calibration.KindUnseen
-	whole := summed(sets[string(kind)], even, calibration.Error{Low: -math.Ln2, High: math.Ln2})
-	for name, set := range sets {
-		// The whole kind is kept however few its rows: without it nothing is known.
-		if len(set) >= calibration.Enough || name == string(kind) {
-			o.Residuals[name] = summed(set, even, whole.TTFT)
-		}
-	}
-}
-
-// summed are the residuals of rows. Those of a fit are made symmetric: the bias
+// Summed are the residuals of rows. Those of a fit are made symmetric: the bias
 // that remains belongs to single models, and would mislead about others. Not all rows
 // have a TTFT; where too few do, the error is that of wider.
-func summed(rows []*measured.Compared, even bool, wider calibration.Error) calibration.Residuals {
+func Summed(rows []*measured.Compared, even bool, wider calibration.Error) calibration.Residuals {
 	round := func(x float64) float64 { return math.Round(1e4*x) / 1e4 }
 	cells := map[string]float64{}
 	for _, c := range rows {
@@ -147,24 +97,4 @@ func at(all []weighted, share float64) float64 {
 		}
 	}
 	return all[len(all)-1].residual
-}
-
-// Reached extends an overlay's reach to the loads of aggregated rows, and its releases to those of all.
-func Reached(o *calibration.Overlay, rows []measured.Prepared) {
-	o.Releases = maps.Clone(o.Releases)
-	if o.Releases == nil {
-		o.Releases = map[string]string{}
-	}
-	for i := range rows {
-		c := &rows[i].Case
-		if s := &rows[i].Subject; version.Check(s.Release) == nil && version.Compare(s.Release, o.Releases[s.Engine]) > 0 {
-			o.Releases[s.Engine] = s.Release
-		}
-		if rows[i].Subject.Disaggregated {
-			continue // says nothing of aggregated deployments
-		}
-		o.Reach.Concurrency = max(o.Reach.Concurrency, c.Concurrency)
-		o.Reach.Input = max(o.Reach.Input, c.Input)
-		o.Reach.Devices = max(o.Reach.Devices, c.Devices)
-	}
 }

@@ -95,7 +95,7 @@ func (c *cells) speculation(r *Row) {
 		r.Drafter = by
 	}
 	r.Speculative = method != "" && method != "none"
-	r.Marked = method == "" && slices.Contains(strings.Fields(r.Quality), markSpeculative)
+	r.Marked = method == "" && slices.Contains(strings.Fields(r.Quality), MarkSpeculative)
 	if n := int(c.given("spec_tokens")); r.Drafted == 0 && r.Speculative {
 		r.Drafted = n
 	}

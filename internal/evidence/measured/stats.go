@@ -255,12 +255,12 @@ func Clean(rows []Compared) []Compared {
 	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Quality != "" })
 }
 
-// markSpeculative is the mark on rows that draft tokens and are otherwise clean.
-const markSpeculative = "mtp"
+// MarkSpeculative is the mark on rows that draft tokens and are otherwise clean.
+const MarkSpeculative = "mtp"
 
 // Speculative keeps the rows whose only mark is that they draft tokens.
 func Speculative(rows []Compared) []Compared {
-	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Quality != markSpeculative })
+	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Quality != MarkSpeculative })
 }
 
 // Counted is a word and in how many rows it occurs.

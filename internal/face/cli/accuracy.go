@@ -19,9 +19,9 @@ import (
 type accuracyFlags struct {
 	opsaccuracy.Request
 
-	about                                 calibrateFlags // what results do not say
-	asJSON, doctor, regret, outside, page bool
-	perRow, other                         string
+	about                  calibrateFlags // what results do not say
+	asJSON, doctor, regret bool
+	perRow                 string
 }
 
 // newAccuracyCmd makes "plimsoll accuracy".
@@ -48,9 +48,6 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	outputVar(fs, &f.perRow, aFile, "per-row", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&f.doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
 	fs.BoolVar(&f.regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
-	fs.BoolVar(&f.outside, "outside", false, "print how much the intervals must widen for sources outside the calibration, by leaving out one source at a time")
-	fs.BoolVar(&f.page, "page", false, "print Markdown tables by device, engine and model, with and without the fit")
-	fs.StringVar(&f.other, "beside", "", "with --page, another program's predictions as `NAME=FILE`, a CSV file with id, ttft_ms and tpot_ms")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.about.defineResults(fs)
 	return cmd
@@ -63,9 +60,6 @@ func (f *accuracyFlags) complete(cmd *cobra.Command, env *Env) error {
 			return usagef("--%s describes the deployment of results, and %s is a file of rows", described[0], f.File)
 		}
 		return nil
-	}
-	if f.page {
-		return usagef("--page needs a file of rows, got %s", f.File)
 	}
 	if err := f.about.deployed(cmd, env); err != nil {
 		return err
@@ -80,11 +74,7 @@ func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := f.complete(cmd, env); err != nil {
 		return err
 	}
-	name, file, err := f.rival()
-	if err != nil {
-		return err
-	}
-	f.Energy, f.Compare, f.Beside = f.asJSON || f.perRow != "", f.page, file
+	f.Energy = f.asJSON || f.perRow != ""
 	res, err := watched(cmd.Context(), env, false, opsaccuracy.Run, f.Request)
 	if err != nil {
 		return err
@@ -94,14 +84,10 @@ func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
 		env.Note(u.File + " is not used: " + oneLine(u.Err))
 	}
 	switch {
-	case f.page:
-		report.AccuracyPage(env.Stdout, res, filepath.Base(f.File), name)
 	case f.asJSON:
 		err = env.JSON(document.NewAccuracy(res, f.regret))
 	case f.regret:
 		env.print(func(w io.Writer) { report.Regret(w, res) })
-	case f.outside:
-		env.print(func(w io.Writer) { report.Outside(w, res) })
 	default:
 		env.print(func(w io.Writer) { report.Accuracy(w, res) })
 	}
@@ -109,15 +95,6 @@ func (f *accuracyFlags) run(cmd *cobra.Command, env *Env) error {
 		err = errors.Join(err, env.create("per-row", f.perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
 	}
 	return err
-}
-
-// rival is the name and the file of another program's predictions.
-func (f *accuracyFlags) rival() (name, file string, err error) {
-	name, file, ok := strings.Cut(f.other, "=")
-	if f.other != "" && (!ok || name == "" || file == "" || !f.page) {
-		return "", "", usagef("--beside must be NAME=FILE, with --page, got %q", f.other)
-	}
-	return name, file, nil
 }
 
 // isResult reports whether a file is the result of a load generator, or a folder of them, and no file of rows.

@@ -31,7 +31,6 @@ func readers() map[string]string {
 		"result":       "check @ Qwen/Qwen3-8B --device h200_sxm",
 		"expectation":  "check r.json --against @",
 		"rows":         "calibrate @",
-		"selection":    "calibrate --perf-data . --selection @",
 		"measurements": "accuracy @",
 		"request":      "call plan @",
 		"plans":        "diff @ @",

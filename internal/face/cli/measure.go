@@ -119,14 +119,14 @@ func (f *measureFlags) read(cmd *cobra.Command, env *Env, args []string) error {
 	if err := onlyGiven(cmd, "--from reads the question from its directory and", "from", "out", "json", "quiet"); err != nil {
 		return err
 	}
-	to := output{"out", cmp.Or(f.fit, filepath.Join(f.from, "calibration.yaml"))}
+	to := cmp.Or(f.fit, filepath.Join(f.from, "calibration.yaml"))
 	r, err := watched(cmd.Context(), env, f.quiet, measure.Read, f.from)
 	if err != nil {
 		return err
 	}
 	if r.Overlay != nil {
 		if err = saveFit(env, to, r.Overlay.Write); err == nil {
-			env.noteUnless(f.quiet, "wrote the calibration to %s: other commands take it with --calibration", to.name)
+			env.noteUnless(f.quiet, "wrote the calibration to %s: other commands take it with --calibration", to)
 		}
 	}
 	return errors.Join(err, show(env, f.json, r, report.Measured))
@@ -169,5 +169,5 @@ func (f *measureFlags) runKernels(cmd *cobra.Command, env *Env, args []string) e
 	if err != nil {
 		return err
 	}
-	return errors.Join(saveFit(env, output{"out", f.fit}, res.Write), show(env, f.json, res, report.MeasuredKernels))
+	return errors.Join(saveFit(env, f.fit, res.Write), show(env, f.json, res, report.MeasuredKernels))
 }

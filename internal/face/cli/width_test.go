@@ -33,7 +33,7 @@ func tabled() []string {
 		"lint --device h200_sxm -- vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64",
 		"cli estimate --model-path Qwen/Qwen3-8B --system ATLAS_800_A3_752T_128G_DIE --backend vllm --batch-size 4 --isl 512 --osl 8",
 		"cli recommend --model-path Qwen/Qwen3-8B --system h200_sxm --backend vllm --serving-mode agg --target-request-rate 3" + requests,
-		"accuracy rows.csv", "accuracy rows.csv --regret", "calibrate rows.csv --from-scratch --iterations 1 --out fit.yaml",
+		"accuracy rows.csv", "accuracy rows.csv --regret", "calibrate rows.csv --iterations 1 --out fit.yaml",
 		"diff one/plan.json two/plan.json", "files --list", "files one/plan.json --deployment-target plain --out files --force", "sweep grid.yaml --dry-run", "sweep small.yaml",
 		"cli generate --model-path Qwen/Qwen3-8B --total-gpus 2 --system h200_sxm --backend vllm --force", "check result.json", "check result.json --concurrency 64", "cli exp --yaml_path exp.yaml", "doctor", "version",
 		"measure Qwen/Qwen3-8B --system h200_sxm --gpus 2 --engine vllm --serving-mode agg" + requests,

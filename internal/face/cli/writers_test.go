@@ -87,7 +87,6 @@ func writers() []writer {
 		file("sweep merge IN/part.part-0-of-2.jsonl IN/part.part-1-of-2.jsonl -q", "--out", "table.jsonl"),
 		like(file("calibrate IN/rows.csv --iterations 1", "--out", "mine.yaml")),
 		like(file("calibrate --from-results IN/result.json", "--write-rows", "rows.csv")),
-		like(file("calibrate --perf-data IN/kernels --system h200_sxm", "--surfaces", "surfaces.bin")),
 		like(file("accuracy IN/rows.csv -j 1", "--per-row", "rows.csv")),
 		like(file("optimize"+smallShape+" --no-terminal-plots", "--csv", "a.csv")),
 		like(file("optimize"+smallShape+" --no-terminal-plots", "--plot", "a.svg")),

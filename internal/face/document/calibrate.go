@@ -108,19 +108,9 @@ type PredictedBy struct {
 
 // FitsOf lists the predictions of a response in display order.
 func FitsOf(r *calibrate.Response) []PredictedBy {
-	unseen := r.Overlay.Elsewhere()
 	held := "configuration held out"
 	if r.ByLoad {
 		held = "load held out"
 	}
-	out := []PredictedBy{
-		{"before the fit", r.Before, r.Base},
-		{"fitted rows", r.InSample, r.Overlay},
-		{held, r.ByConfiguration, r.Overlay},
-		{"cell held out", r.ByCell, unseen},
-	}
-	for _, l := range r.LeftOut {
-		out = append(out, PredictedBy{l.Kind + " held out", l.Rows, unseen})
-	}
-	return out
+	return []PredictedBy{{"before the fit", r.Before, r.Base}, {"fitted rows", r.InSample, r.Overlay}, {held, r.ByConfiguration, r.Overlay}}
 }

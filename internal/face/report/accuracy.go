@@ -192,9 +192,8 @@ func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
 	return t.CSV(w)
 }
 
-// Calibration prints the errors of a fit, on the rows it used and on rows it held
-// out.
-func Calibration(w io.Writer, r *calibrate.Response) {
+// Fits prints the errors of fits, on the rows they used and on rows they held out.
+func Fits(w io.Writer, fits []document.PredictedBy) {
 	t := table.New("prediction", ">rows", ">TTFT MAPE", ">median", ">p90", ">coverage", ">TPOT MAPE", ">median", ">p90", ">coverage")
 	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
 		rows = measured.OfMode(rows, mode)
@@ -217,17 +216,19 @@ func Calibration(w io.Writer, r *calibrate.Response) {
 		if i > 0 {
 			t.Rule()
 		}
-		for _, f := range document.FitsOf(r) {
+		for _, f := range fits {
 			add(mode+"regated: "+f.Of, mode, f.Rows, f.Expects)
 		}
 	}
-	calibrated(w, &r.Results)
 	put(w, t, "")
+}
+
+// Calibration prints the errors of a fit to a user's rows.
+func Calibration(w io.Writer, r *calibrate.Response) {
+	calibrated(w, &r.Results)
+	Fits(w, document.FitsOf(r))
 	if r.Unchanged {
 		fmt.Fprintln(w, "The calibration is unchanged: fitting these rows did not improve predictions of held-out configurations.")
-	}
-	if len(r.ByCell) > 0 {
-		fmt.Fprintln(w, "Cell held out:", regretLine(measured.Regrets(r.ByCell)))
 	}
 }
 

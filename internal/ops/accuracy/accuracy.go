@@ -22,10 +22,6 @@ type Request struct {
 	Workers      int                      `json:"jobs,omitempty"` // 0 = 1
 	// Energy also predicts the joules of rows without measured ones.
 	Energy bool `json:"energy,omitempty"`
-	// Compare also predicts the rows without the fit to deployments.
-	Compare bool `json:"compare,omitempty"`
-	// Beside is a file with another program's predictions of the rows: id, ttft_ms and tpot_ms.
-	Beside string `json:"beside,omitempty"`
 }
 
 // Response is the measured rows with their predictions.
@@ -37,10 +33,6 @@ type Response struct {
 	Tables *prices.Use
 	// Results are the runs of load generators among the rows, and those that could not be used.
 	Results calibrate.FoundResults
-	// Unfitted are the rows predicted without the fit, Beside by another program; nil if they were not requested.
-	Unfitted, Beside []measured.Compared
-	// Outside is how far rows of sources outside the calibration err beyond its intervals.
-	Outside []measured.OutsideGroup
 }
 
 // Run predicts every row of a file of measurements.
@@ -78,18 +70,6 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	measured.Expect(o, out.Rows)
-	if r.Beside != "" {
-		if out.Beside, err = beside(w, r.Beside, out.Rows); err != nil {
-			return nil, err
-		}
-	}
-	if r.Compare {
-		predictor := w.Predictor(calibration.Uncalibrated(), p)
-		if out.Unfitted, err = predictor.PredictAll(ctx, rows, r.Workers); err != nil {
-			return nil, err
-		}
-	}
-	out.Outside = measured.FromOutside(o, out.Rows)
 	out.Tables, err = p.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
 }

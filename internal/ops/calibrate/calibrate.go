@@ -12,7 +12,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
 // Request is a fit to measured rows.
@@ -25,15 +24,10 @@ type Request struct {
 	// Calibration is an overlay file; its multipliers stay fixed and the rows' cells are fitted
 	// on top. "" = the shipped one.
 	Calibration string `json:"calibration,omitempty"`
-	FromScratch bool   `json:"from_scratch,omitempty"` // fit all groups, without cells
-	// Extend adds the groups that the calibration lacks, such as an engine on a device
-	// generation without rows; the rest stays fixed.
-	Extend     bool `json:"extend,omitempty"`
-	Iterations int  `json:"iterations,omitempty"` // 0 = 4
-	// Sample is the number of rows to use per configuration, spread over its loads; 0 = all.
-	Sample     int                  `json:"sample,omitempty"`
-	Workers    int                  `json:"jobs,omitempty"` // 0 = 1
-	Validation calibrate.Validation `json:"validation,omitzero"`
+	Iterations  int    `json:"iterations,omitempty"` // 0 = 4
+	Workers     int    `json:"jobs,omitempty"`       // 0 = 1
+	// Folds, if above one, splits the configurations into so many parts and predicts each by a fit to the others.
+	Folds int `json:"folds,omitempty"`
 }
 
 // DefaultIterations is the default number of iterations of a fit.
@@ -60,22 +54,13 @@ func (r *Request) found(ctx context.Context, w *session.Session) (*finder, error
 	return found, err
 }
 
-// base is the calibration before the fit.
-func (r *Request) base(w *session.Session) (*calibration.Overlay, error) {
-	base, err := w.Overlay(r.Calibration)
-	if err == nil && r.FromScratch {
-		base = calibration.Uncalibrated()
-	}
-	return base, err
-}
-
 // Run fits measured rows.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
 	rows, err := w.Measured(r.Files...)
 	if err != nil {
 		return nil, err
 	}
-	base, err := r.base(w)
+	base, err := w.Overlay(r.Calibration)
 	if err != nil {
 		return nil, err
 	}
@@ -89,57 +74,37 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	prepared := thinned(slices.Concat(clean, found.rows), r.Sample)
+	prepared := slices.Concat(clean, found.rows)
 	if len(prepared) == 0 {
 		return nil, session.BadInput(fmt.Errorf("%s has no clean rows that can be predicted", strings.Join(r.Files, ", ")))
 	}
 	if found.found.Used != nil {
-		r.Validation.Folds = cmp.Or(r.Validation.Folds, calibrate.Folds(prepared))
+		r.Folds = cmp.Or(r.Folds, calibrate.Folds(prepared))
 	}
-	c := calibrate.Calibration{
-		Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
-		Progress: func(task string, done, of int) {
-			w.Tell(session.Progress{Task: task, Done: done, Of: of, What: "rows"})
-		},
-	}
-	if !r.FromScratch {
-		c.Base = base
-	}
+	c := calibrate.Calibration{Work: Work(w, r.Iterations, r.Workers), Base: base, Folds: r.Folds}
 	w.Tell(session.Progress{Task: fmt.Sprintf("predicting %d rows", len(prepared))})
 	if out.Before, err = p.PredictPrepared(ctx, prepared, r.Workers); err != nil {
 		return nil, err
-	}
-	if r.Extend {
-		return session.Finish(ctx, out, out.extend(ctx, &c, prepared, r.command()))
 	}
 	if out.Validated, err = c.Run(ctx, prepared); err != nil {
 		return nil, err
 	}
 	out.Overlay.Source = r.command()
-	if r.FromScratch {
-		calibrate.Reached(out.Overlay, prepared)
-	} else {
-		out.Overlay.Reach, out.Overlay.Residuals = base.Reach, base.Residuals
-	}
-	switch {
-	case r.Validation.Folds < 2:
-	case r.FromScratch:
-		err = out.learn(ctx, w.Predictor(&calibration.Overlay{}, &prices.Prices{}), rows, r.Workers)
-	default:
+	out.Overlay.Reach, out.Overlay.Residuals = base.Reach, base.Residuals
+	if r.Folds > 1 {
 		calibrate.LearnOwn(out.Overlay, out.ByConfiguration)
 	}
-	return session.Finish(ctx, out, err)
+	return session.Finish(ctx, out, nil)
 }
 
-// extend adds the groups that the base lacks.
-func (c *Response) extend(ctx context.Context, by *calibrate.Calibration, rows []measured.Prepared, command string) error {
-	x, err := by.Extend(ctx, rows)
-	if err != nil {
-		return err
+// Work is how rows are simulated, with the progress told to a session.
+func Work(w *session.Session, iterations, workers int) calibrate.Work {
+	return calibrate.Work{
+		Iterations: cmp.Or(iterations, DefaultIterations), Workers: workers,
+		Progress: func(task string, done, of int) {
+			w.Tell(session.Progress{Task: task, Done: done, Of: of, What: "rows"})
+		},
 	}
-	c.Overlay, c.ByConfiguration, c.ByCell = x.Overlay, x.ByConfiguration, x.ByCell
-	c.Overlay.Source = fmt.Sprintf("%s; extended by %d numbers from %d rows (%s --extend)", c.Base.Source, x.Numbers, len(rows), command)
-	return nil
 }
 
 // command is the command line of the fit.
@@ -149,57 +114,4 @@ func (r *Request) command() string {
 		words = append(append(words, "--from-results"), r.Results.Folders...)
 	}
 	return strings.Join(words, " ")
-}
-
-// thinned keeps a number of rows of each configuration, spread over its loads.
-func thinned(rows []measured.Prepared, most int) []measured.Prepared {
-	if most <= 0 {
-		return rows
-	}
-	byConfiguration := map[string][]int{}
-	for i := range rows {
-		name := rows[i].Row.Configuration()
-		byConfiguration[name] = append(byConfiguration[name], i)
-	}
-	var keep []int
-	for _, all := range byConfiguration {
-		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(rows[a].Row.Concurrency, rows[b].Row.Concurrency) })
-		n := min(most, len(all))
-		for k := range n {
-			keep = append(keep, all[(2*k+1)*len(all)/(2*n)])
-		}
-	}
-	slices.Sort(keep)
-	out := make([]measured.Prepared, len(keep))
-	for i, at := range keep {
-		out[i] = rows[at]
-	}
-	return out
-}
-
-// learn puts the residuals of held-out rows into the overlay.
-func (c *Response) learn(ctx context.Context, plain *measured.Predictor, rows []measured.Row, workers int) error {
-	aggregated := cleanRows(rows, "agg")
-	without, err := plain.PredictAll(ctx, aggregated, workers)
-	if err != nil {
-		return err
-	}
-	calibrate.Learn(c.Overlay, &calibrate.Evidence{
-		Seen: measured.OfMode(c.ByConfiguration, "agg"), Unseen: measured.OfMode(c.ByCell, "agg"),
-		Disaggregated: measured.OfMode(c.ByCell, "disagg"), DisaggregatedSeen: measured.OfMode(c.ByConfiguration, "disagg"), Uncalibrated: without,
-		Formulas: plain.AllFormulas(ctx, aggregated, formulas.Documented),
-		Steady:   plain.AllFormulas(ctx, aggregated, formulas.Steady),
-	})
-	return nil
-}
-
-// cleanRows are the rows of a mode without a quality mark.
-func cleanRows(rows []measured.Row, mode string) []measured.Row {
-	var out []measured.Row
-	for i := range rows {
-		if rows[i].Mode == mode && rows[i].Quality == "" {
-			out = append(out, rows[i])
-		}
-	}
-	return out
 }

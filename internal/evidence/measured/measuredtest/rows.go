@@ -59,7 +59,7 @@ func Rows(t testing.TB) []measured.Row {
 }
 
 // Silicon is a sample of measured rows; ../testdata/README.md says whose and how
-// they were chosen. It is read from a folder beside that of package measured.
+// they were chosen. It is read from two folders below internal, where tests run that use it.
 func Silicon(t testing.TB) []measured.Row {
 	t.Helper()
 	return beside(t, "silicon-sample.csv")
@@ -75,7 +75,7 @@ func Runs(t testing.TB) (fitted, unseen []measured.Row) {
 // beside reads a file of package measured.
 func beside(t testing.TB, name string) []measured.Row {
 	t.Helper()
-	data, err := os.ReadFile("../measured/testdata/" + name)
+	data, err := os.ReadFile("../../evidence/measured/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
