@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Error is where measurements lie around a prediction: the 10 % and 90 %
@@ -129,21 +130,21 @@ const LowChance = 0.6
 // Chance is the probability that times meet all limits. Their errors are assumed
 // independent: the rank correlation of those of TTFT and TPOT over 1,200 measured
 // deployments is 0.1 to 0.2.
-func (s *Expected) Chance(ttft, tpot, latency units.Seconds, l workload.Limits) float64 {
-	first, each, whole := s.Chances(ttft, tpot, latency, l)
+func (s *Expected) Chance(t figures.Times, l workload.Limits) float64 {
+	first, each, whole := s.Chances(t, l)
 	return first * each * whole
 }
 
 // Chances are the probabilities that times meet each limit. The latency of a request is
 // for the most part that of its tokens, so that it has the error of TPOT.
-func (s *Expected) Chances(ttft, tpot, latency units.Seconds, l workload.Limits) (first, each, whole float64) {
-	return s.TTFT.Within(ttft, l.TTFT), s.TPOT.Within(tpot, l.TPOT), s.TPOT.Within(latency, l.Latency)
+func (s *Expected) Chances(t figures.Times, l workload.Limits) (first, each, whole float64) {
+	return s.TTFT.Within(t.TTFT, l.TTFT), s.TPOT.Within(t.TPOT, l.TPOT), s.TPOT.Within(t.Latency, l.Latency)
 }
 
 // Reachable are the smallest limits that times meet, each with a probability.
-func (s *Expected) Reachable(ttft, tpot, latency units.Seconds, probability float64) workload.Limits {
+func (s *Expected) Reachable(t figures.Times, probability float64) workload.Limits {
 	return workload.Limits{
-		TTFT: s.TTFT.Limit(ttft, probability), TPOT: s.TPOT.Limit(tpot, probability), Latency: s.TPOT.Limit(latency, probability),
+		TTFT: s.TTFT.Limit(t.TTFT, probability), TPOT: s.TPOT.Limit(t.TPOT, probability), Latency: s.TPOT.Limit(t.Latency, probability),
 	}
 }
 

@@ -6,16 +6,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
-
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 // many rows leave nothing of the wider kind.
@@ -356,7 +357,7 @@ func TestChance(t *testing.T) {
 	t.Parallel()
 	e := calibration.Expected{TTFT: calibration.Error{Low: -0.2, High: 0.4}, TPOT: calibration.Error{Low: -0.1, High: 0.1}}
 	a, b := e.TTFT.Within(1, 1.2), e.TPOT.Within(0.01, 0.0105)
-	if got := e.Chance(1, 0.01, 0, workload.Limits{TTFT: 1.2, TPOT: 0.0105}); math.Abs(got-a*b) > 1e-12 || a <= 0.5 || b <= 0.5 || a >= 1 || b >= 1 {
+	if got := e.Chance(figures.Times{TTFT: 1, TPOT: 0.01}, workload.Limits{TTFT: 1.2, TPOT: 0.0105}); math.Abs(got-a*b) > 1e-12 || a <= 0.5 || b <= 0.5 || a >= 1 || b >= 1 {
 		t.Errorf("%g and %g together %g", a, b, got)
 	}
 	sure := calibration.Error{Low: 0.1, High: 0.1}

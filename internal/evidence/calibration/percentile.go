@@ -1,6 +1,10 @@
 package calibration
 
-import "math"
+import (
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
+)
 
 // apart is how far percentiles of TTFT and TPOT err beside their means: root mean squares, over eight open-loop traces of
 // vLLM 0.24 on an H200, of ln(measured/predicted) less that of the mean. plimsoll check REQUESTS.csv MODEL --trace TRACE.jsonl --json
@@ -44,9 +48,9 @@ func (s Expected) At(percentile float64) Expected {
 const mostSampling = 1
 
 // Sampled adds the sampling errors of the run that a prediction is from, relative standard errors.
-func (s Expected) Sampled(ttft, tpot, throughput float64) Expected {
-	if max(ttft, tpot, throughput) > 0 {
-		s.Wider(min(ttft, mostSampling), min(tpot, mostSampling), min(throughput, mostSampling), "the simulated run has a sampling error")
+func (s Expected) Sampled(x figures.Sampling) Expected {
+	if max(x.TTFT, x.TPOT, x.Latency) > 0 {
+		s.Wider(min(x.TTFT, mostSampling), min(x.TPOT, mostSampling), min(x.Latency, mostSampling), "the simulated run has a sampling error")
 	}
 	return s
 }

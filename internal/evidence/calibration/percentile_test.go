@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // TestApart: the errors of percentiles beside the mean are those of the open-loop traces.
@@ -66,10 +68,10 @@ func TestPercentilesAreLessSure(t *testing.T) {
 			t.Fatalf("%+v, %+v", mean, a)
 		}
 		sigma := rapid.Float64Range(0.001, 0.1).Draw(t, "sampling")
-		if x := a.Sampled(sigma, 0, 0); math.Abs(width(x.TTFT)-math.Hypot(width(a.TTFT), 2*normal80*sigma)) > 1e-9 || x.TPOT != a.TPOT || x.Basis == a.Basis {
+		if x := a.Sampled(figures.Sampling{TTFT: sigma}); math.Abs(width(x.TTFT)-math.Hypot(width(a.TTFT), 2*normal80*sigma)) > 1e-9 || x.TPOT != a.TPOT || x.Basis == a.Basis {
 			t.Fatalf("%+v, sampled %+v", a, x)
 		}
-		if x := a.Sampled(math.Inf(1), 0, 0); math.IsInf(x.TTFT.High, 0) {
+		if x := a.Sampled(figures.Sampling{TTFT: math.Inf(1)}); math.IsInf(x.TTFT.High, 0) {
 			t.Fatalf("%+v", x)
 		}
 	})

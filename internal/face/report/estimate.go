@@ -42,7 +42,7 @@ func Estimate(w io.Writer, r *estimate.Response, v EstimateView) {
 	line("Total GPUs", "%d", r.Devices)
 	line("Concurrency", "%d", q.Concurrency)
 	fmt.Fprintln(w, light)
-	figures(line, r)
+	timesAndRates(line, r)
 	for i := range r.Pools {
 		p := &r.Pools[i]
 		line(roleMark(p)+"Memory (GPU)", "%.2f of %.2f GiB in use", p.InUse.GiB(), p.Memory.Memory.GiB())
@@ -84,8 +84,8 @@ func workersLines(line func(name, format string, args ...any), r *estimate.Respo
 	line(mark+"Workers", "%d of %s GPUs", p.Workers, gpusOf(&pool, r.Experts || p.Layout.DP > 1))
 }
 
-// figures prints times and rates, without those that a static mode does not have.
-func figures(line func(name, format string, args ...any), r *estimate.Response) {
+// timesAndRates prints them, without those that a static mode does not have.
+func timesAndRates(line func(name, format string, args ...any), r *estimate.Response) {
 	x := &r.Expected
 	timed := func(name string, t units.Seconds, e calibration.Error) {
 		if t > 0 {

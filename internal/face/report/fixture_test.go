@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -40,13 +41,10 @@ func (f found) result(l formulas.Load) search.Result {
 	l.DP, l.PP, l.Devices, l.DecodeQuery, l.Fold = f.dp, 1, f.tp*f.dp, 1, 1
 	r := search.Result{
 		Candidate: search.Candidate{Layout: layout}, Label: layout.Label(false), OK: true, Binds: search.OverTPOT, Load: l,
-		Best: formulas.Outcome{
-			Batch: f.batch, Concurrency: f.batch * f.dp, Throughput: f.throughput, TTFT: millis(f.ttft), TPOT: millis(f.tpot), Chunks: 1,
-			Use: memory.Use{
-				Weights: 40 * units.GiB / units.Bytes(f.tp), KV: 2 * units.GiB * units.Bytes(f.batch), Activation: units.GiB / 2,
-				Available: 7.25 * units.GiB,
-			},
-		},
+		Best: figures.Outcome{Batch: f.batch, Concurrency: f.batch * f.dp, Use: memory.Use{
+			Weights: 40 * units.GiB / units.Bytes(f.tp), KV: 2 * units.GiB * units.Bytes(f.batch), Activation: units.GiB / 2,
+			Available: 7.25 * units.GiB,
+		}, Figures: figures.Figures{Times: figures.Times{TTFT: millis(f.ttft), TPOT: millis(f.tpot)}, Throughput: f.throughput}, Steps: figures.Steps{Chunks: 1}},
 	}
 	if f.ttft > 0 {
 		r.Best.PrefillTime = millis(f.ttft / 4)
@@ -56,14 +54,14 @@ func (f found) result(l formulas.Load) search.Result {
 		r.Best.DecodeTime = millis(f.tpot / 2)
 		r.Best.DecodeBound = step.Bounds{Memory: 3, Comm: 1}
 	}
-	r.Score, r.First, r.MostQPS, r.Points = f.throughput, r.Best, r.Best, []formulas.Outcome{r.Best}
+	r.Score, r.First, r.MostQPS, r.Points = f.throughput, r.Best, r.Best, []figures.Outcome{r.Best}
 	return r
 }
 
 // rejected is a layout without a feasible batch.
 func rejected(tp, dp int, ttft, tpot float64, binds search.Verdict, reason string) search.Result {
 	r := found{tp: tp, dp: dp, ttft: ttft, tpot: tpot, batch: 1}.result(formulas.Load{Input: 3500, Output: 1500, Budget: 8192})
-	r.OK, r.Binds, r.Reason, r.Best = false, binds, reason, formulas.Outcome{}
+	r.OK, r.Binds, r.Reason, r.Best = false, binds, reason, figures.Outcome{}
 	return r
 }
 
@@ -101,7 +99,7 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 		s.Rows = append(s.Rows, row(mode, l, r))
 	}
 	if n := search.Near(results, &search.Judge{Limits: l}); len(s.Rows) == 0 && n != nil {
-		s.Nearest = &optimize.Nearest{Label: n.Label, Batch: n.First.Batch, TTFT: n.First.TTFT, TPOT: n.First.TPOT}
+		s.Nearest = &optimize.Nearest{Label: n.Label, Batch: n.First.Batch, Times: n.First.Times}
 	}
 	if i := slices.IndexFunc(s.Rows, func(r optimize.Row) bool { return r.Chance != nil && *r.Chance >= optimize.SafeChance }); i >= 0 {
 		r := &s.Rows[i]

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -173,7 +174,7 @@ func TestNothingNamesWhatHelps(t *testing.T) {
 }
 
 func withOOM(r search.Result) search.Result {
-	r.First.OOM = formulas.PrefillPhase
+	r.First.OOM = figures.Prefill
 	return r
 }
 

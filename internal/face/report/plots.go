@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -61,7 +61,7 @@ func concurrencyChart(title string, p *optimize.Search) scatter.Chart {
 		Title: title + ": throughput and concurrency", XLabel: "concurrency", YLabel: "tokens/s",
 		Marked: within, Unmarked: over, Interval: likely,
 	}
-	sweep(&c, p, func(o *formulas.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibration.Expected, b *scatter.Bar) {
+	sweep(&c, p, func(o *figures.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibration.Expected, b *scatter.Bar) {
 		b.Low, b.High = e.Throughput.Interval(b.Y)
 		b.Vertical = true
 	})
@@ -70,11 +70,11 @@ func concurrencyChart(title string, p *optimize.Search) scatter.Chart {
 
 func latencyChart(title string, p *optimize.Search) scatter.Chart {
 	name, limit := "TPOT", p.Limits.TPOT
-	time := func(o *formulas.Outcome) float64 { return o.TPOT.Ms() }
+	time := func(o *figures.Outcome) float64 { return o.TPOT.Ms() }
 	off := func(e *calibration.Expected) calibration.Error { return e.TPOT }
 	if p.Mode == search.PrefillOnly {
 		name, limit = "TTFT", p.Limits.TTFT
-		time = func(o *formulas.Outcome) float64 { return o.TTFT.Ms() }
+		time = func(o *figures.Outcome) float64 { return o.TTFT.Ms() }
 		off = func(e *calibration.Expected) calibration.Error { return e.TTFT }
 	}
 	c := scatter.Chart{Title: title + ": throughput and " + name, XLabel: name + " (ms)", YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
@@ -87,7 +87,7 @@ func latencyChart(title string, p *optimize.Search) scatter.Chart {
 
 // sweep adds the points of each layout, all that fit in memory, those inside
 // the limits marked, and the interval of its best batch.
-func sweep(c *scatter.Chart, p *optimize.Search, x func(*formulas.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
+func sweep(c *scatter.Chart, p *optimize.Search, x func(*figures.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
 	judge := search.Judge{Limits: p.Limits}
 	for k := range p.Candidates {
 		r := &p.Candidates[k]

@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -226,6 +227,7 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 		decode = 0
 	}
 	latency := first + decode
+	t := figures.Times{TTFT: first, TPOT: each, Latency: latency}
 	r.TTFT, r.TPOT, r.Latency = units.InMsOrNull(first), units.InMsOrNull(each), units.InMs(latency)
 	if latency > 0 {
 		r.RequestRate = float64(q.Concurrency) / float64(latency)
@@ -243,7 +245,7 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 	if each == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}
-	r.Chance = new(r.Expected.Chance(first, each, latency, e.Limits))
+	r.Chance = new(r.Expected.Chance(t, e.Limits))
 	return nil
 }
 

@@ -8,14 +8,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // step is a candidate at a load that may be a row.
 type step struct {
 	of *search.Result
-	o  formulas.Outcome
+	o  figures.Outcome
 }
 
 // further are deployments whose throughput falls, so that only the next is simulated.
@@ -61,7 +61,7 @@ func (x *run) sources(shown []*search.Result) []*further {
 	for _, r := range shown {
 		c, f := r.Candidate, &further{}
 		for _, n := range x.eval.Lower(&c, r.Best.Concurrency) {
-			f.steps = append(f.steps, step{r, formulas.Outcome{Batch: c.Batch(parallel.Fullest(n, max(1, c.Copies))), Concurrency: n}})
+			f.steps = append(f.steps, step{r, figures.Outcome{Batch: c.Batch(parallel.Fullest(n, max(1, c.Copies))), Concurrency: n}})
 		}
 		out = append(out, f)
 		c.Budget = 0

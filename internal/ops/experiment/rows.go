@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -39,7 +39,7 @@ func (x *run) summarize(ctx context.Context) error {
 	}
 	if near {
 		x.out.Near = &options[0]
-		x.out.Nearest = x.eval.Judge.Nearest(&x.nearest.First, &options[0].Expected)
+		x.out.Nearest = x.eval.Judge.Nearest(x.nearest.First.Times, &options[0].Expected)
 	} else {
 		x.out.Rows = options
 	}
@@ -58,7 +58,7 @@ func (x *run) frontier(swept []search.Result) {
 	type point struct {
 		Speed
 		of *search.Result
-		o  *formulas.Outcome
+		o  *figures.Outcome
 	}
 	rows := x.out.Rows
 	better := func(p *Speed) bool {
@@ -95,7 +95,7 @@ func (x *run) frontier(swept []search.Result) {
 }
 
 // option is a row, simulated once more with its energy.
-func (x *run) option(ctx context.Context, r *search.Result, o *formulas.Outcome) (Option, about, error) {
+func (x *run) option(ctx context.Context, r *search.Result, o *figures.Outcome) (Option, about, error) {
 	out := x.found(r, o)
 	got, err := x.show(ctx, r.Candidate, o.Batch, trial.Load{Requests: o.Concurrency})
 	if err != nil {
@@ -114,7 +114,7 @@ func (x *run) show(ctx context.Context, c search.Candidate, batch int, l trial.L
 }
 
 // found is a row without figures.
-func (x *run) found(r *search.Result, o *formulas.Outcome) Option {
+func (x *run) found(r *search.Result, o *figures.Outcome) Option {
 	c, talks := &r.Candidate, x.subject.Sessions()
 	out := Option{
 		Deployment: x.subject.Deployment(*c, o.Batch), Copies: max(1, c.Copies), X: c.X, Y: max(1, c.Y), Used: c.Devices(),
@@ -134,7 +134,7 @@ func (x *run) figures(o *Option, r *simulate.Response) {
 	o.TTFT, o.TPOT, o.Latency = units.InMs(ttft), units.InMsOrNull(tpot), units.InMs(latency)
 	o.TTFTMean, o.TPOTMean, o.LatencyMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean, got.TTFT.P95, got.TPOT.P95
 	o.Judged, o.Means, o.P95 = r.Judged, r.Means, r.At(95)
-	o.Chance, o.Chance95 = 1, o.P95.Chance(got.TTFT.P95, got.TPOT.P95, got.Latency.P95, x.e.Limits)
+	o.Chance, o.Chance95 = 1, o.P95.Chance(got.Times(95), x.e.Limits)
 	if x.e.Limits.Any() {
 		o.Chance, o.Good = *r.Chance, got.GoodShare
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -27,7 +27,7 @@ func Unsearched(ctx context.Context, w *session.Session, how *How, e Experiment)
 	if err != nil {
 		return nil, err
 	}
-	o := formulas.Outcome{Batch: c.Batch(requests), Concurrency: requests * c.Copies}
+	o := figures.Outcome{Batch: c.Batch(requests), Concurrency: requests * c.Copies}
 	row, about, err := x.option(ctx, &search.Result{Candidate: c}, &o)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -436,8 +435,8 @@ func (x *inspection) limits(ctx context.Context) error {
 
 // met reports whether the means of a simulation are within its limits.
 func met(s *simulate.Response) bool {
-	j, r := search.Judge{Limits: s.Request.Limits.Finite()}, &s.Result
-	return j.Verdict(&formulas.Outcome{TTFT: r.TTFT.Mean, TPOT: r.TPOT.Mean, Latency: r.Latency.Mean}, nil) == search.Fits
+	j := search.Judge{Limits: s.Request.Limits.Finite()}
+	return j.Misses(s.Result.Times(0), nil) == search.Fits
 }
 
 // most is the highest concurrency up to a bound at which a deployment meets the limits,

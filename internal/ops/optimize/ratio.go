@@ -61,7 +61,7 @@ func (o *optimization) match(p, d *task) *Ratio {
 		return out
 	}
 	s := &Sustained{P: p.row(p.rows[0]), D: d.row(d.rows[0])}
-	s.PrefillQPS, s.DecodeQPS = s.P.Best.Sustained(), s.D.Best.Answers(o.r.Output)
+	s.PrefillQPS, s.DecodeQPS = formulas.Sustained(&s.P.Best), formulas.Answers(&s.D.Best, o.r.Output)
 	out.Sustained = s
 	if n := formulas.Split(s.PrefillQPS, s.DecodeQPS, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices); n.Prefill > 0 {
 		out.Instances = s.instances(n)
@@ -79,7 +79,7 @@ func (s *Sustained) instances(n formulas.Instances) *Instances {
 // are of the output tokens of whole deployments, there are none of prefill alone.
 // The phases' errors are taken as independent, as those of TTFT and TPOT are.
 func NewPair(x *search.Pair, p, d Row) Pair {
-	out := Pair{Ratio: x.Ratio, Balanced: x.Balanced, PrefillQPS: x.PrefillQPS, DecodeQPS: x.DecodeQPS, Sustained: x.P.Best.Sustained(), P: p, D: d}
+	out := Pair{Ratio: x.Ratio, Balanced: x.Balanced, PrefillQPS: x.PrefillQPS, DecodeQPS: x.DecodeQPS, Sustained: formulas.Sustained(&x.P.Best), P: p, D: d}
 	out.Expected = calibration.Expected{TTFT: p.Expected.TTFT, TPOT: d.Expected.TPOT, Throughput: d.Expected.Throughput, Basis: d.Expected.Basis}
 	out.Interval = out.Expected.Throughput.Around(out.Balanced)
 	switch {

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -126,8 +127,8 @@ type Candidate struct {
 	Budget    int `json:"-"` // tokens of a step and data-parallel rank
 	Effective int `json:"-"` // tokens to compute of a prompt, on average
 	// Points are the batches that were sampled, whatever their latency, and Evaluated those and the best, the least throughput first.
-	Points    []formulas.Outcome `json:"-"`
-	Evaluated []Evaluated        `json:"-"`
+	Points    []figures.Outcome `json:"-"`
+	Evaluated []Evaluated       `json:"-"`
 }
 
 // Evaluated is a batch of a layout. Rejected is the limit that it violates, Reason explains it; both are "" within the limits.
@@ -164,11 +165,9 @@ type Breakdown struct {
 
 // Nearest is a candidate at its smallest batch, and the limits it would meet.
 type Nearest struct {
-	Label   string
-	Batch   int
-	TTFT    units.Seconds
-	TPOT    units.Seconds
-	Latency units.Seconds
+	Label string
+	Batch int
+	figures.Times
 }
 
 // newResponse is a response without the devices.

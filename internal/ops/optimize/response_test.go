@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -40,9 +41,7 @@ func run(t *testing.T, q optimize.Request) *optimize.Response {
 func TestRow(t *testing.T) {
 	t.Parallel()
 	const ms = units.Millisecond
-	result := &search.Result{Label: "TP=8", OK: true, Binds: search.OverTPOT, Best: formulas.Outcome{
-		Batch: 3, Throughput: 100, TPOT: 33.25 * ms, DecodeTime: 33 * ms, DecodeBound: coststep.Bounds{Memory: 3, Comm: 1},
-	}}
+	result := &search.Result{Label: "TP=8", OK: true, Binds: search.OverTPOT, Best: figures.Outcome{Batch: 3, Figures: figures.Figures{Times: figures.Times{TPOT: 33.25 * ms}, Throughput: 100}, Steps: figures.Steps{DecodeTime: 33 * ms, DecodeBound: coststep.Bounds{Memory: 3, Comm: 1}}}}
 	result.Candidate.Layout.Devices, result.Candidate.Copies = 2, 4
 	row := optimize.NewRow(result, &result.Best, 16)
 	same(t, "shares", []*optimize.Breakdown{nil, {Mem: 75, Comm: 25}}, []*optimize.Breakdown{row.Prefill, row.Decode})

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -59,7 +60,7 @@ type Row struct {
 	Composition []Part `json:"composition,omitempty"`
 
 	Candidate search.Candidate     `json:"-"`
-	Best      formulas.Outcome     `json:"-"`
+	Best      figures.Outcome      `json:"-"`
 	Effective int                  `json:"-"` // tokens to compute of a prompt, on average
 	Expected  calibration.Expected `json:"-"` // errors of Best
 }
@@ -80,11 +81,11 @@ type Part struct {
 }
 
 // NewRow is a result at one of its outcomes, of a search on a number of devices.
-func NewRow(r *search.Result, o *formulas.Outcome, devices int) Row {
+func NewRow(r *search.Result, o *figures.Outcome, devices int) Row {
 	c, u := &r.Candidate, &o.Use
 	out := Row{
 		Label: r.Label, Throughput: o.Throughput, PerDevice: o.Throughput / float64(devices), TTFT: units.InMsOrNull(o.TTFT), TPOT: units.InMsOrNull(o.TPOT),
-		QPS: units.OrNull(o.QPS(&r.Load)), Concurrency: o.Concurrency, Batch: o.Batch, Replicas: max(1, c.Copies), Budget: r.Load.Budget, Chunks: o.Chunks,
+		QPS: units.OrNull(r.Load.QPS(o)), Concurrency: o.Concurrency, Batch: o.Batch, Replicas: max(1, c.Copies), Budget: r.Load.Budget, Chunks: o.Chunks,
 		PrefillStep: units.InMsOrNull(o.PrefillTime), DecodeStep: units.InMsOrNull(o.DecodeTime),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		Weights: units.InGiB(u.Weights), KV: units.InGiB(u.KV), Activation: units.InGiB(u.Activation), Available: units.InGiB(u.Available), Binds: r.Binds,
@@ -99,7 +100,7 @@ func (r *Row) Expect(e calibration.Expected, l workload.Limits) {
 	o := &r.Best
 	r.Expected, r.Intervals = e, Intervals{e.Throughput.Around(o.Throughput), e.TTFT.Around(o.TTFT.Ms()), e.TPOT.Around(o.TPOT.Ms())}
 	if l.Any() {
-		r.Chance = new(e.Chance(o.TTFT, o.TPOT, o.Latency, l))
+		r.Chance = new(e.Chance(o.Times, l))
 	}
 }
 
@@ -133,7 +134,7 @@ func (t *task) evaluated(r *search.Result) []Evaluated {
 	if r.OK {
 		all = append(all, r.Best, r.MostQPS)
 	}
-	slices.SortStableFunc(all, func(a, b formulas.Outcome) int {
+	slices.SortStableFunc(all, func(a, b figures.Outcome) int {
 		return cmp.Or(cmp.Compare(a.Throughput, b.Throughput), cmp.Compare(a.Batch, b.Batch))
 	})
 	j := search.Judge{Limits: t.limits, Confidence: t.r.Confidence}
@@ -165,7 +166,7 @@ func (t *task) evaluated(r *search.Result) []Evaluated {
 }
 
 // verdict judges an outcome as the search does.
-func (t *task) verdict(j *search.Judge, r *search.Result, o *formulas.Outcome) search.Verdict {
+func (t *task) verdict(j *search.Judge, r *search.Result, o *figures.Outcome) search.Verdict {
 	if t.evaluation == ByFormulas {
 		return j.Verdict(o, nil)
 	}
@@ -176,7 +177,7 @@ func (t *task) verdict(j *search.Judge, r *search.Result, o *formulas.Outcome) s
 func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
 
 // rowAt is a result at another outcome than its best.
-func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
+func (t *task) rowAt(r *search.Result, o *figures.Outcome) Row {
 	out := NewRow(r, o, t.devices)
 	if o.Throughput > 0 {
 		out.Cost = units.OrNull(money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.NumDevices), o.Throughput))

@@ -28,6 +28,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -310,12 +311,12 @@ func (t *task) nearest() *Nearest {
 		return nil
 	}
 	o := &n.First
-	out := &Nearest{Label: n.Label, Batch: o.Batch, TTFT: o.TTFT, TPOT: o.TPOT, Latency: o.Latency}
+	out := &Nearest{n.Label, o.Batch, o.Times}
 	if t.evaluation == ByFormulas {
 		return out
 	}
 	e := t.expect(n, o)
-	l := j.Nearest(o, &e)
+	l := j.Nearest(o.Times, &e)
 	for _, x := range []struct{ to, limit *units.Seconds }{{&out.TTFT, &l.TTFT}, {&out.TPOT, &l.TPOT}, {&out.Latency, &l.Latency}} {
 		if *x.limit > 0 {
 			*x.to = *x.limit
@@ -325,7 +326,7 @@ func (t *task) nearest() *Nearest {
 }
 
 // expect is the errors to expect of an outcome.
-func (t *task) expect(r *search.Result, o *formulas.Outcome) calibration.Expected {
+func (t *task) expect(r *search.Result, o *figures.Outcome) calibration.Expected {
 	inFlight := parallel.Fullest(o.Concurrency, max(1, r.Candidate.Copies))
 	if t.evaluation == BySimulation {
 		var x search.Trial
@@ -344,9 +345,9 @@ func (t *task) expect(r *search.Result, o *formulas.Outcome) calibration.Expecte
 }
 
 // chance is the probability that an outcome meets the limits.
-func (t *task) chance(r *search.Result, o *formulas.Outcome) float64 {
+func (t *task) chance(r *search.Result, o *figures.Outcome) float64 {
 	e := t.expect(r, o)
-	return e.Chance(o.TTFT, o.TPOT, o.Latency, t.limits)
+	return e.Chance(o.Times, t.limits)
 }
 
 // actions are the quantization actions as the user would name them.
@@ -395,7 +396,7 @@ func (t *task) safeChoice(ctx context.Context) *Safe {
 	var best *search.Result
 	for i := range t.results {
 		r := t.results[i]
-		for _, o := range append([]formulas.Outcome{r.Best}, r.Points...) {
+		for _, o := range append([]figures.Outcome{r.Best}, r.Points...) {
 			if o.Batch == 0 || o.OOM != "" || o.Throughput > t.rows[0].Best.Throughput || best != nil && o.Throughput <= best.Best.Throughput {
 				continue
 			}
@@ -441,7 +442,7 @@ func (t *task) frontier() []Point {
 	var all []Point
 	for i := range t.results {
 		r := &t.results[i]
-		add := func(o *formulas.Outcome) {
+		add := func(o *figures.Outcome) {
 			if o.TPOT > 0 { // answers of one token have none
 				all = append(all, Point{r.Label, o.Batch, o.Throughput / float64(t.devices), o.TPOT.Rate()})
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -386,7 +386,7 @@ func (o RankedBy) compare(a, b *Found) int {
 // over is how many times as long as its limit the latency takes that misses it most.
 func (c *Found) over() float64 {
 	j := search.Judge{Limits: c.Experiment.Limits}
-	return j.Over(&formulas.Outcome{TTFT: units.Seconds(c.TTFT), TPOT: units.Seconds(c.TPOT), Latency: units.Seconds(c.Latency)})
+	return j.Over(figures.Times{TTFT: units.Seconds(c.TTFT), TPOT: units.Seconds(c.TPOT), Latency: units.Seconds(c.Latency)})
 }
 
 // perDevice is the throughput per device, idle ones included.

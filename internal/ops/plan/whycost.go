@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // whyLimits is what is behind the probability that the limits are met: that of each limit alone.
@@ -18,7 +19,7 @@ func whyLimits(c *Contender) Reason {
 		Sentence: "The probability of meeting each limit follows from the expected prediction error. The product is the probability of meeting all limits.",
 		Error:    "Derived from the intervals of the limited times.",
 	}
-	ttft, tpot, latency := f.Expected.Chances(units.Seconds(f.TTFT), units.Seconds(f.TPOT), units.Seconds(f.Latency), f.Experiment.Limits)
+	ttft, tpot, latency := f.Expected.Chances(figures.Times{TTFT: units.Seconds(f.TTFT), TPOT: units.Seconds(f.TPOT), Latency: units.Seconds(f.Latency)}, f.Experiment.Limits)
 	each := 1.0
 	for _, x := range []struct {
 		name   string

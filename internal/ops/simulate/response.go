@@ -10,7 +10,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -225,7 +224,7 @@ func (r *Response) At(percentile float64) calibration.Expected {
 func (r *Response) expect(e calibration.Expected) {
 	r.Means, r.Expected = e, e.At(r.Request.At())
 	if x := r.Result.Sampling; x != nil && x.Ended != sim.Replayed { // the requests of a trace are given
-		r.Expected = r.Expected.Sampled(x.TTFT, x.TPOT, x.Latency)
+		r.Expected = r.Expected.Sampled(r.Result.Figures(0).Sampling)
 	}
 	if r.Request.At() == 0 {
 		r.Means = r.Expected
@@ -233,9 +232,9 @@ func (r *Response) expect(e calibration.Expected) {
 }
 
 // chance is the probability that judged times meet the limits.
-func (r *Response) chance(ttft, tpot, latency units.Seconds) float64 {
+func (r *Response) chance() float64 {
 	j := search.Judge{Limits: r.Request.Limits, Together: r.Request.Goodput > 0}
-	return j.Chance(&formulas.Outcome{TTFT: ttft, TPOT: tpot, Latency: latency, Stretch: r.Result.Stretch}, &r.Expected)
+	return j.Chance(r.Result.Times(r.Request.At()), &r.Expected)
 }
 
 // present adds what JSON has of the result and its errors.
@@ -247,8 +246,8 @@ func (r *Response) present() {
 	means := &r.Means
 	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, means.TTFT), later(&s.TPOT, means.TPOT), later(&s.ITL, means.TPOT), timesOf(&s.Latency, means.Latency(0))
 	p := r.Request.At()
-	ttft, tpot, latency := s.TTFT.Percentile(p), s.TPOT.Percentile(p), s.Latency.Percentile(p)
-	r.Judged = Judged{r.Request.Named(), RangeOf(ttft.Ms(), e.TTFT), RangeOrNull(tpot.Ms(), e.TPOT), RangeOf(latency.Ms(), e.Latency(p))}
+	t := s.Times(p)
+	r.Judged = Judged{r.Request.Named(), RangeOf(t.TTFT.Ms(), e.TTFT), RangeOrNull(t.TPOT.Ms(), e.TPOT), RangeOf(t.Latency.Ms(), e.Latency(p))}
 	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, s.OutputRate, s.GoodRate, s.GoodShare
 	r.InFlight, r.Busy, r.KVMean, r.KVPeak, r.Preemptions, r.PrefillBusy = InFlight(s.InFlight), use.Busy, use.KVMean, use.KVPeak, use.Preemptions, prompts.Busy
 	r.CachedShare, r.HostShare, r.Evictions = s.CachedShare, s.HostShare, s.Workers.Evictions
@@ -267,7 +266,7 @@ func (r *Response) present() {
 	}
 	r.Chance = nil
 	if r.Request.Limits.Any() {
-		r.Chance = new(r.chance(ttft, tpot, latency))
+		r.Chance = new(r.chance())
 	}
 }
 

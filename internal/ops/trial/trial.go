@@ -19,7 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -354,8 +354,8 @@ func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *ca
 
 // sampled adds the sampling errors of a trial.
 func sampled(e *calibration.Expected, t *search.Trial) *calibration.Expected {
-	if x := &t.Sampling; *x != (formulas.Sampling{}) {
-		return new(e.Sampled(x.TTFT, x.TPOT, x.Latency))
+	if t.Sampling != (figures.Sampling{}) {
+		return new(e.Sampled(t.Sampling))
 	}
 	return e
 }

@@ -5,11 +5,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Aggregated evaluates prefill and decode on the same devices.
-func Aggregated(e Engine, l *Load, batch int) Outcome {
-	o := Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
+func Aggregated(e Engine, l *Load, batch int) figures.Outcome {
+	o := figures.Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
 	if l.Distribution != nil {
 		// Prompts are not packed for a batch that does not fit anyway.
 		d := e.Decode(o.Concurrency, l.DecodeQuery, l.DecodeSeq())
@@ -32,14 +33,14 @@ func Aggregated(e Engine, l *Load, batch int) Outcome {
 }
 
 // decoded adds decode to an outcome that has its prefill.
-func (l *Load) decoded(o *Outcome, d *Step) Outcome {
+func (l *Load) decoded(o *figures.Outcome, d *Step) figures.Outcome {
 	if o.OOM != "" {
 		return *o
 	}
-	o.fuller(d)
+	fuller(o, d)
 	o.DecodeTime, o.DecodeBound = d.Time, d.Bound
 	if d.left() < 0 {
-		o.OOM = DecodePhase
+		o.OOM = figures.Decode
 		return *o
 	}
 	out := units.Seconds(l.Output)
@@ -49,7 +50,7 @@ func (l *Load) decoded(o *Outcome, d *Step) Outcome {
 }
 
 // throughput is output tokens per second under the load's accounting.
-func (l *Load) throughput(o *Outcome) float64 {
+func (l *Load) throughput(o *figures.Outcome) float64 {
 	if l.Accounting == Steady {
 		return float64(o.Concurrency) / float64(o.TPOT)
 	}
@@ -59,7 +60,7 @@ func (l *Load) throughput(o *Outcome) float64 {
 
 // wavePrefill averages the time to first token over waves: all requests wait,
 // and a budget's worth of them is computed at a time.
-func (l *Load) wavePrefill(e Engine, o *Outcome) {
+func (l *Load) wavePrefill(e Engine, o *figures.Outcome) {
 	query := workload.Effective(l.Input, l.HitRate)
 	wave := l.Budget * l.DP / query
 	o.PrefillBatch = min(wave, o.Concurrency)
@@ -68,19 +69,19 @@ func (l *Load) wavePrefill(e Engine, o *Outcome) {
 	if full > 0 {
 		s := e.Prefill(wave, query, query)
 		lp = s.Time
-		o.fuller(&s)
+		fuller(o, &s)
 		o.PrefillTime, o.PrefillBound = s.Time, s.Bound
 	}
 	if rest > 0 && o.Use.Available >= 0 {
 		s := e.Prefill(rest, query, query)
 		lr = s.Time
-		o.fuller(&s)
+		fuller(o, &s)
 		if full == 0 {
 			o.PrefillTime, o.PrefillBound = s.Time, s.Bound
 		}
 	}
 	if o.Use.Available < 0 {
-		o.OOM = PrefillPhase
+		o.OOM = figures.Prefill
 		return
 	}
 	n, w, r := float64(full), float64(wave), float64(rest)
@@ -91,7 +92,7 @@ func (l *Load) wavePrefill(e Engine, o *Outcome) {
 
 // packedPrefill computes a batch of unequal prompts in steps filled to the
 // budget, one after another. Every rank has the same composition.
-func (l *Load) packedPrefill(e Engine, o *Outcome) {
+func (l *Load) packedPrefill(e Engine, o *figures.Outcome) {
 	perRank := parallel.Fullest(o.Concurrency, l.DP)
 	rows := l.Distribution.Deal(perRank, l.HitRate)
 	steps := workload.Pack(rows, l.Budget)
@@ -102,9 +103,9 @@ func (l *Load) packedPrefill(e Engine, o *Outcome) {
 	requests := 0
 	for _, pieces := range steps {
 		s := e.Packed(pieces)
-		o.fuller(&s)
+		fuller(o, &s)
 		if s.left() < 0 {
-			o.OOM = PrefillPhase
+			o.OOM = figures.Prefill
 			return
 		}
 		clock += s.Time

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 func wantCalls(t *testing.T, want, got []call) {
@@ -39,42 +40,42 @@ func TestWaves(t *testing.T) {
 			load: Load{Input: 10, Output: 5, Budget: 20}, batch: 5,
 			prefill: func(n, _, _ int) float64 { return map[int]float64{2: 10, 1: 4}[n] }, decode: 2,
 			want: numbers{16.8, 5.36, 932.8358209}, wave: 2,
-			calls: []call{{PrefillPhase, 2, 10, 10}, {PrefillPhase, 1, 10, 10}, {DecodePhase, 5, 1, 13}},
+			calls: []call{{figures.Prefill, 2, 10, 10}, {figures.Prefill, 1, 10, 10}, {figures.Decode, 5, 1, 13}},
 		},
 		{
 			name: "one wave over ranks",
 			load: Load{Input: 10, Output: 5, Budget: 20, DP: 4}, batch: 2,
 			prefill: always(10), decode: 2,
 			want: numbers{10, 4, 2000}, wave: 8,
-			calls: []call{{PrefillPhase, 8, 10, 10}, {DecodePhase, 8, 1, 13}},
+			calls: []call{{figures.Prefill, 8, 10, 10}, {figures.Decode, 8, 1, 13}},
 		},
 		{
 			name: "three waves",
 			load: Load{Input: 2048, Output: 128, Budget: 8192, DP: 3}, batch: 12,
 			prefill: always(100), decode: 10,
 			want: numbers{200, 11.5625, 3113.5135}, wave: 12,
-			calls: []call{{PrefillPhase, 12, 2048, 2048}, {DecodePhase, 36, 1, 2048 + 64 + 1}},
+			calls: []call{{figures.Prefill, 12, 2048, 2048}, {figures.Decode, 36, 1, 2048 + 64 + 1}},
 		},
 		{
 			name: "sixteen waves",
 			load: Load{Input: 3500, Output: 1500, Budget: 14000, DP: 2}, batch: 64,
 			prefill: perRequest(50), decode: 20,
 			want: numbers{3400, 22.26667, 5748.50299}, wave: 8,
-			calls: []call{{PrefillPhase, 8, 3500, 3500}, {DecodePhase, 128, 1, 3500 + 750 + 1}},
+			calls: []call{{figures.Prefill, 8, 3500, 3500}, {figures.Decode, 128, 1, 3500 + 750 + 1}},
 		},
 		{
 			name: "cache and stages",
 			load: Load{Input: 1000, HitRate: 0.25, Output: 100, Budget: 4000, DP: 4, PP: 2}, batch: 10,
 			prefill: perRequest(5), decode: 8,
 			want: numbers{250.375, 10.50375, 7616.32750}, wave: 21,
-			calls: []call{{PrefillPhase, 21, 750, 750}, {PrefillPhase, 17, 750, 750}, {DecodePhase, 80, 1, 1051}},
+			calls: []call{{figures.Prefill, 21, 750, 750}, {figures.Prefill, 17, 750, 750}, {figures.Decode, 80, 1, 1051}},
 		},
 		{
 			name: "only a rest",
 			load: Load{Input: 10, Output: 5, Budget: 100}, batch: 3,
 			prefill: always(6), decode: 2,
 			want: numbers{6, 3.2, 937.5}, wave: 3,
-			calls: []call{{PrefillPhase, 3, 10, 10}, {DecodePhase, 3, 1, 13}},
+			calls: []call{{figures.Prefill, 3, 10, 10}, {figures.Decode, 3, 1, 13}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -96,21 +97,21 @@ func TestWaveMemory(t *testing.T) {
 	for _, c := range []struct {
 		name                string
 		full, rest, decode  float64 // memory left
-		wantOOM             string
+		wantOOM             figures.Phase
 		wantLeft, wantSteps int
 	}{
 		{"the rest is fullest", 8, 6, 7, "", 6, 3},
 		{"exactly full", 0, 0, 0, "", 0, 3},
-		{"full wave", -1, 6, 7, PrefillPhase, -1, 1},
-		{"rest", 8, -2, 7, PrefillPhase, -2, 2},
-		{"decode", 8, 6, -3, DecodePhase, -3, 3},
+		{"full wave", -1, 6, 7, figures.Prefill, -1, 1},
+		{"rest", 8, -2, 7, figures.Prefill, -2, 2},
+		{"decode", 8, 6, -3, figures.Decode, -3, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := plain(Load{Input: 10, Output: 5, Budget: 20})
 			e := fake{prefill: always(10), decode: always(2)}
 			e.left = func(x call) float64 {
 				switch {
-				case x.phase == DecodePhase:
+				case x.phase == figures.Decode:
 					return c.decode
 				case x.requests == 2:
 					return c.full
@@ -145,16 +146,16 @@ func TestDistribution(t *testing.T) {
 	if d := cmp.Diff(want, e.packs); d != "" {
 		t.Errorf("packed steps (-want +got):\n%s", d)
 	}
-	wantCalls(t, []call{{DecodePhase, 4, 1, 100 + 2 + 1}}, e.calls)
+	wantCalls(t, []call{{figures.Decode, 4, 1, 100 + 2 + 1}}, e.calls)
 	if o.Chunks != 2 || o.PrefillBatch != 4 {
 		t.Errorf("%d chunks of %d requests", o.Chunks, o.PrefillBatch)
 	}
 	e = fake{packed: []float64{10, 10}, decode: always(2), full: func(i int) bool { return i == 0 }}
-	if o = Aggregated(&e, &l, 4); o.OOM != PrefillPhase || len(e.packs) != 1 {
+	if o = Aggregated(&e, &l, 4); o.OOM != figures.Prefill || len(e.packs) != 1 {
 		t.Errorf("want to stop at the first step, got %q after %d", o.OOM, len(e.packs))
 	}
 	e = fake{decode: always(2), left: func(call) float64 { return -1 }}
-	if o = Aggregated(&e, &l, 4); o.OOM != DecodePhase || o.Use.Available != -1 || len(e.packs) != 0 {
+	if o = Aggregated(&e, &l, 4); o.OOM != figures.Decode || o.Use.Available != -1 || len(e.packs) != 0 {
 		t.Errorf("want no prompt packed where decode does not fit, got %q after %d", o.OOM, len(e.packs))
 	}
 }
@@ -188,7 +189,7 @@ func TestBounds(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name            string
-		outcome         Outcome
+		outcome         figures.Outcome
 		prefill, decode units.Seconds
 	}{
 		{"full wave", Aggregated(&e, load(20), 5), 2, 5},
@@ -220,7 +221,7 @@ func TestDocumentedAccounting(t *testing.T) {
 	} {
 		l := Load{Output: 1500, Accounting: Documented}
 		at := func(shift float64) float64 {
-			return l.throughput(&Outcome{Concurrency: c.concurrency, TTFT: ms(c.ttft + shift), TPOT: ms(c.tpot + shift)})
+			return l.throughput(&figures.Outcome{Concurrency: c.concurrency, Figures: figures.Figures{Times: figures.Times{TTFT: ms(c.ttft + shift), TPOT: ms(c.tpot + shift)}}})
 		}
 		if low, high := at(half), at(-half); c.throughput < low-half || c.throughput > high+half {
 			t.Errorf("want %.2f, got between %.2f and %.2f", c.throughput, low, high)

@@ -4,11 +4,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // PrefillOnly evaluates a deployment that only computes prompts.
-func PrefillOnly(e Engine, l *Load, batch int) Outcome {
-	o := Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
+func PrefillOnly(e Engine, l *Load, batch int) figures.Outcome {
+	o := figures.Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
 	tokens := float64(l.Input) * float64(o.Concurrency)
 	if l.Distribution != nil {
 		o.Makespan = l.ServingCost
@@ -29,7 +30,7 @@ func PrefillOnly(e Engine, l *Load, batch int) Outcome {
 
 // prefillWaves computes all requests chunk by chunk, a budget's worth at a
 // time: every request finishes a chunk before any starts the next.
-func (l *Load) prefillWaves(e Engine, o *Outcome) {
+func (l *Load) prefillWaves(e Engine, o *figures.Outcome) {
 	chunks := workload.Chunks(workload.Effective(l.Input, l.HitRate), l.Budget)
 	budget := l.Budget * l.DP
 	o.Chunks = len(chunks)
@@ -48,9 +49,9 @@ func (l *Load) prefillWaves(e Engine, o *Outcome) {
 				continue
 			}
 			s := e.Prefill(part.n, c.Query, c.Seq).holding(held)
-			o.fuller(&s)
+			fuller(o, &s)
 			if s.left() < 0 {
-				o.OOM = PrefillPhase
+				o.OOM = figures.Prefill
 				return
 			}
 			w := units.Seconds(part.waves)
@@ -69,13 +70,13 @@ func (l *Load) prefillWaves(e Engine, o *Outcome) {
 }
 
 // DecodeOnly evaluates a deployment that only produces tokens.
-func DecodeOnly(e Engine, l *Load, batch int) Outcome {
-	o := Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
+func DecodeOnly(e Engine, l *Load, batch int) figures.Outcome {
+	o := figures.Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
 	s := e.Decode(o.Concurrency, l.DecodeQuery, l.DecodeSeq())
-	o.fuller(&s)
+	fuller(&o, &s)
 	o.DecodeTime, o.DecodeBound = s.Time, s.Bound
 	if s.left() < 0 {
-		o.OOM = DecodePhase
+		o.OOM = figures.Decode
 		return o
 	}
 	o.TPOT = (s.Time + l.ServingCost) / units.Seconds(l.Fold)
@@ -85,10 +86,10 @@ func DecodeOnly(e Engine, l *Load, batch int) Outcome {
 
 // QPS is the requests per second of a phase, as the disaggregated tables print
 // it: prompts by the time to first token, answers by all their tokens.
-func (o *Outcome) QPS(l *Load) float64 {
+func (l *Load) QPS(o *figures.Outcome) float64 {
 	switch {
 	case o.TTFT > 0 && o.TPOT == 0:
-		return o.Prompts(l)
+		return l.Prompts(o)
 	case o.TPOT > 0 && o.TTFT == 0:
 		return float64(o.Concurrency) / float64(o.TPOT*units.Seconds(l.Output))
 	}
@@ -98,9 +99,9 @@ func (o *Outcome) QPS(l *Load) float64 {
 // Prompts is the requests per second of a prefill as the guide counts them. It has
 // no rate of unequal prompts, of which most end long before the last: theirs is what
 // the prefill sustains.
-func (o *Outcome) Prompts(l *Load) float64 {
+func (l *Load) Prompts(o *figures.Outcome) float64 {
 	if l.Distribution != nil {
-		return o.Sustained()
+		return Sustained(o)
 	}
 	return float64(o.Concurrency) / float64(o.TTFT)
 }
@@ -108,4 +109,4 @@ func (o *Outcome) Prompts(l *Load) float64 {
 // Sustained is the requests per second of a prefill that computes one batch after
 // another. In a batch of several waves the mean time to first token is shorter than
 // the time the batch takes.
-func (o *Outcome) Sustained() float64 { return float64(o.Concurrency) / float64(o.Makespan) }
+func Sustained(o *figures.Outcome) float64 { return float64(o.Concurrency) / float64(o.Makespan) }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 func TestPrefillOnly(t *testing.T) {
@@ -14,7 +15,7 @@ func TestPrefillOnly(t *testing.T) {
 	e := fake{prefill: always(1)}
 	o := PrefillOnly(&e, &l, 1)
 	numbers{5, 0, 8000}.check(t, &o)
-	wantCalls(t, []call{{PrefillPhase, 4, 4, 4}, {PrefillPhase, 4, 4, 8}, {PrefillPhase, 4, 2, 10}}, e.calls)
+	wantCalls(t, []call{{figures.Prefill, 4, 4, 4}, {figures.Prefill, 4, 4, 8}, {figures.Prefill, 4, 2, 10}}, e.calls)
 	if o.Chunks != 3 {
 		t.Errorf("want 3 chunks, got %d", o.Chunks)
 	}
@@ -26,7 +27,7 @@ func TestPrefillOnlyCountsCachedTokens(t *testing.T) {
 	e := fake{prefill: always(10)}
 	o := PrefillOnly(&e, &l, 2)
 	numbers{10, 0, 20_000}.check(t, &o)
-	wantCalls(t, []call{{PrefillPhase, 2, 50, 50}}, e.calls)
+	wantCalls(t, []call{{figures.Prefill, 2, 50, 50}}, e.calls)
 }
 
 func TestPrefillOnlyDistribution(t *testing.T) {
@@ -45,7 +46,7 @@ func TestPrefillOnlyDistribution(t *testing.T) {
 		t.Errorf("packed steps (-want +got):\n%s", d)
 	}
 	e = fake{packed: []float64{10, 20}, full: func(i int) bool { return i == 1 }}
-	if o = PrefillOnly(&e, &l, 5); o.OOM != PrefillPhase || o.Throughput != 0 {
+	if o = PrefillOnly(&e, &l, 5); o.OOM != figures.Prefill || o.Throughput != 0 {
 		t.Errorf("want no throughput where a step does not fit, got %q and %g", o.OOM, o.Throughput)
 	}
 }
@@ -69,7 +70,7 @@ func TestDecodeOnly(t *testing.T) {
 			e := fake{decode: always(c.time)}
 			o := DecodeOnly(&e, &l, 3)
 			c.want.check(t, &o)
-			wantCalls(t, []call{{DecodePhase, c.concurrency, l.DecodeQuery, 12 + l.DecodeQuery}}, e.calls)
+			wantCalls(t, []call{{figures.Decode, c.concurrency, l.DecodeQuery, 12 + l.DecodeQuery}}, e.calls)
 		})
 	}
 }
@@ -80,10 +81,10 @@ func TestPhaseMemory(t *testing.T) {
 	e := fake{prefill: always(1), decode: always(1)}
 	e.left = func(c call) float64 { return 9 - float64(c.seq) }
 	p, d := PrefillOnly(&e, &l, 2), DecodeOnly(&e, &l, 2)
-	if p.OOM != PrefillPhase || p.Throughput != 0 || p.Use.Available != -1 {
+	if p.OOM != figures.Prefill || p.Throughput != 0 || p.Use.Available != -1 {
 		t.Errorf("prefill: %q, %g tokens/s, %v left", p.OOM, p.Throughput, p.Use.Available)
 	}
-	if d.OOM != DecodePhase || d.Throughput != 0 || d.Use.Available != -4 {
+	if d.OOM != figures.Decode || d.Throughput != 0 || d.Use.Available != -4 {
 		t.Errorf("decode: %q, %g tokens/s, %v left", d.OOM, d.Throughput, d.Use.Available)
 	}
 }
@@ -91,18 +92,18 @@ func TestPhaseMemory(t *testing.T) {
 func TestQPS(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		outcome Outcome
+		outcome figures.Outcome
 		output  int
 		want    float64
 	}{
-		{"prefill", Outcome{Concurrency: 22, TTFT: ms(110)}, 4, 200},
-		{"decode", Outcome{Concurrency: 5, TPOT: ms(2.5)}, 4, 500},
-		{"another prefill", Outcome{Concurrency: 10, TTFT: ms(50)}, 4, 200},
-		{"both times", Outcome{Concurrency: 10, TTFT: ms(50), TPOT: ms(5)}, 4, 0},
-		{"no time", Outcome{Concurrency: 10}, 4, 0},
+		{"prefill", figures.Outcome{Concurrency: 22, Figures: figures.Figures{Times: figures.Times{TTFT: ms(110)}}}, 4, 200},
+		{"decode", figures.Outcome{Concurrency: 5, Figures: figures.Figures{Times: figures.Times{TPOT: ms(2.5)}}}, 4, 500},
+		{"another prefill", figures.Outcome{Concurrency: 10, Figures: figures.Figures{Times: figures.Times{TTFT: ms(50)}}}, 4, 200},
+		{"both times", figures.Outcome{Concurrency: 10, Figures: figures.Figures{Times: figures.Times{TTFT: ms(50), TPOT: ms(5)}}}, 4, 0},
+		{"no time", figures.Outcome{Concurrency: 10}, 4, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			same(t, "QPS", c.want, c.outcome.QPS(&Load{Output: c.output}), 0)
+			same(t, "QPS", c.want, (&Load{Output: c.output}).QPS(&c.outcome), 0)
 		})
 	}
 }
@@ -134,7 +135,7 @@ func TestPrefillOneByOne(t *testing.T) {
 		}
 		same(t, "TTFT", sum/float64(o.Concurrency), o.TTFT.Ms(), 0)
 		same(t, "makespan", now, o.Makespan.Ms(), 0)
-		same(t, "sustained", o.Throughput/float64(l.Input), o.Sustained(), 0)
+		same(t, "sustained", o.Throughput/float64(l.Input), Sustained(&o), 0)
 		same(t, "tokens/s", 1000*float64(l.Input*o.Concurrency)/now, o.Throughput, 0)
 		if o.Chunks != chunks {
 			t.Errorf("want %d chunks, got %d", chunks, o.Chunks)

@@ -10,11 +10,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // call is a step the engine was asked for; Packed steps are kept apart.
 type call struct {
-	phase                string
+	phase                figures.Phase
 	requests, query, seq int
 }
 
@@ -37,11 +38,11 @@ type fake struct {
 var _ Engine = (*fake)(nil)
 
 func (f *fake) Prefill(requests, query, seq int) Step {
-	return f.step(call{PrefillPhase, requests, query, seq}, f.prefill)
+	return f.step(call{figures.Prefill, requests, query, seq}, f.prefill)
 }
 
 func (f *fake) Decode(requests, query, seq int) Step {
-	return f.step(call{DecodePhase, requests, query, seq}, f.decode)
+	return f.step(call{figures.Decode, requests, query, seq}, f.decode)
 }
 
 func (f *fake) Cached(requests, seq int) units.Bytes { return units.Bytes(requests*seq) * f.cached }
@@ -109,7 +110,7 @@ func same(t rapid.TB, what string, want, got, unit float64) {
 type numbers struct{ ttft, tpot, throughput float64 }
 
 // check compares with a vector, which has 5 to 10 digits.
-func (want numbers) check(t *testing.T, got *Outcome) {
+func (want numbers) check(t *testing.T, got *figures.Outcome) {
 	t.Helper()
 	const digits = 1e-5
 	if got.OOM != "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // slack is how far a step may go over its token budget to fit one more chunk.
@@ -29,7 +30,7 @@ type mixer struct {
 	engine Engine
 	load   *Load
 	chunks []workload.Piece
-	out    Outcome
+	out    figures.Outcome
 	// resident is the cache of all requests: none leaves before its last token, and
 	// all have begun before the first has.
 	resident units.Bytes
@@ -48,7 +49,7 @@ type mixer struct {
 // mixed evaluates an aggregated load whose prompts are longer than the budget:
 // all requests arrive at once and go through prefill and decode in steps that
 // hold both.
-func mixed(e Engine, l *Load, o Outcome, chunks []workload.Piece) Outcome {
+func mixed(e Engine, l *Load, o figures.Outcome, chunks []workload.Piece) figures.Outcome {
 	m := newMixer(e, l, o, chunks)
 	for m.finished < o.Concurrency {
 		if !m.step() {
@@ -58,7 +59,7 @@ func mixed(e Engine, l *Load, o Outcome, chunks []workload.Piece) Outcome {
 	return m.result()
 }
 
-func newMixer(e Engine, l *Load, o Outcome, chunks []workload.Piece) *mixer {
+func newMixer(e Engine, l *Load, o figures.Outcome, chunks []workload.Piece) *mixer {
 	m := &mixer{
 		engine: e, load: l, chunks: chunks, out: o, todo: o.Concurrency, resident: e.Cached(o.Concurrency, l.DecodeSeq()),
 	}
@@ -67,7 +68,7 @@ func newMixer(e Engine, l *Load, o Outcome, chunks []workload.Piece) *mixer {
 }
 
 // result turns sums into averages.
-func (m *mixer) result() Outcome {
+func (m *mixer) result() figures.Outcome {
 	o, n := &m.out, units.Seconds(m.out.Concurrency)
 	o.TTFT = m.firstSum / n
 	if m.load.Output > 1 {
@@ -125,25 +126,25 @@ func (m *mixer) alike(p, d int) int {
 func (m *mixer) prefill(p int) (Step, bool) {
 	c := m.chunks[m.chunk]
 	s := m.engine.Prefill(p, c.Query, c.Seq).holding(m.resident)
-	m.out.fuller(&s)
+	fuller(&m.out, &s)
 	if m.out.PrefillTime == 0 {
 		m.out.PrefillBound, m.out.PrefillBatch = s.Bound, p
 	}
 	m.out.PrefillTime = s.Time
 	if s.left() < 0 {
-		m.out.OOM = PrefillPhase
+		m.out.OOM = figures.Prefill
 	}
 	return s, s.left() >= 0
 }
 
 func (m *mixer) decode(d int) (Step, bool) {
 	s := m.engine.Decode(d, m.load.DecodeQuery, m.load.DecodeSeq()).holding(m.resident)
-	m.out.fuller(&s)
+	fuller(&m.out, &s)
 	if s.Time > m.out.DecodeTime {
 		m.out.DecodeTime, m.out.DecodeBound = s.Time, s.Bound
 	}
 	if s.left() < 0 {
-		m.out.OOM = DecodePhase
+		m.out.OOM = figures.Decode
 	}
 	return s, s.left() >= 0
 }

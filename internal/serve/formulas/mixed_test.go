@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 func TestDecide(t *testing.T) {
@@ -189,7 +190,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-func compareNaive(t rapid.TB, n *naive, l *Load, o *Outcome) {
+func compareNaive(t rapid.TB, n *naive, l *Load, o *figures.Outcome) {
 	t.Helper()
 	same(t, "TTFT", n.ttft, o.TTFT.Ms(), 0)
 	same(t, "TPOT", n.tpot, o.TPOT.Ms(), 0)
@@ -207,10 +208,10 @@ func TestMixedChunks(t *testing.T) {
 	e := fake{prefill: always(4), decode: always(1)}
 	o := Aggregated(&e, &l, 1)
 	wantCalls(t, []call{
-		{PrefillPhase, 1, 4096, 4096},
-		{PrefillPhase, 1, 4096, 8192},
-		{PrefillPhase, 1, 1808, 10000},
-		{DecodePhase, 1, 1, 10005},
+		{figures.Prefill, 1, 4096, 4096},
+		{figures.Prefill, 1, 4096, 8192},
+		{figures.Prefill, 1, 1808, 10000},
+		{figures.Decode, 1, 1, 10005},
 	}, e.calls) // equal steps are asked for once
 	if o.Chunks != 3 || o.PrefillBatch != 1 || o.PrefillTime != ms(4) || o.DecodeTime != ms(1) {
 		t.Errorf("%d chunks, %d requests, prefill %v, decode %v", o.Chunks, o.PrefillBatch, o.PrefillTime, o.DecodeTime)
@@ -220,9 +221,9 @@ func TestMixedChunks(t *testing.T) {
 // TestMixedMemory: the simulation ends at the first step that does not fit.
 func TestMixedMemory(t *testing.T) {
 	for _, c := range []struct {
-		phase string
+		phase figures.Phase
 		calls int // until then
-	}{{PrefillPhase, 2}, {DecodePhase, 3}} {
+	}{{figures.Prefill, 2}, {figures.Decode, 3}} {
 		l := plain(Load{Input: 5, Output: 3, Budget: 3, DP: 2})
 		e := fake{prefill: always(1), decode: always(1)}
 		e.left = func(x call) float64 {
@@ -271,7 +272,7 @@ func TestMixedLaws(t *testing.T) {
 		e, l, batch := chunked(t)
 		all := l.concurrency(batch)
 		chunks := workload.Chunks(l.Input, l.Budget)
-		m := newMixer(e, l, Outcome{Concurrency: all}, chunks)
+		m := newMixer(e, l, figures.Outcome{Concurrency: all}, chunks)
 		for m.finished < all {
 			was := m.clock
 			if !m.step() {
@@ -325,7 +326,7 @@ func TestMixedEvents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := plain(c.load)
 			e := &fake{prefill: always(1), decode: always(1)}
-			m := newMixer(e, &l, Outcome{Concurrency: c.requests}, workload.Chunks(l.Input, l.Budget))
+			m := newMixer(e, &l, figures.Outcome{Concurrency: c.requests}, workload.Chunks(l.Input, l.Budget))
 			events := 0
 			for ; m.finished < c.requests && events <= c.most; events++ {
 				m.step()

@@ -4,11 +4,12 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Pair is a prefill and a decode deployment that feed one another.
 type Pair struct {
-	Prefill, Decode Outcome
+	Prefill, Decode figures.Outcome
 	// PrefillQPS and DecodeQPS are the requests per second of one instance each, as
 	// the guide counts them.
 	PrefillQPS, DecodeQPS float64
@@ -19,8 +20,8 @@ type Pair struct {
 }
 
 // Match pairs two outcomes under a load.
-func Match(p, d Outcome, l *Load) Pair {
-	x := Pair{Prefill: p, Decode: d, PrefillQPS: p.Prompts(l), DecodeQPS: d.Answers(l.Output)}
+func Match(p, d figures.Outcome, l *Load) Pair {
+	x := Pair{Prefill: p, Decode: d, PrefillQPS: l.Prompts(&p), DecodeQPS: Answers(&d, l.Output)}
 	x.Ratio = x.DecodeQPS / x.PrefillQPS
 	x.Balanced = min(x.PrefillQPS, x.DecodeQPS)
 	return x
@@ -28,7 +29,7 @@ func Match(p, d Outcome, l *Load) Pair {
 
 // Answers is the requests per second of a decode, for answers of output tokens, of
 // which the prefill yields the first.
-func (o *Outcome) Answers(output int) float64 {
+func Answers(o *figures.Outcome, output int) float64 {
 	return float64(o.Concurrency) / float64(o.TPOT*units.Seconds(max(output-1, 1)))
 }
 

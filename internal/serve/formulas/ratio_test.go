@@ -7,10 +7,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 func TestMatch(t *testing.T) {
-	p, d := Outcome{Concurrency: 10, TTFT: ms(100)}, Outcome{Concurrency: 8, TPOT: ms(10)}
+	p, d := figures.Outcome{Concurrency: 10, Figures: figures.Figures{Times: figures.Times{TTFT: ms(100)}}}, figures.Outcome{Concurrency: 8, Figures: figures.Figures{Times: figures.Times{TPOT: ms(10)}}}
 	for _, c := range []struct {
 		output int
 		decode float64
@@ -26,8 +27,8 @@ func TestMatch(t *testing.T) {
 // TestMatchUnequal: most prompts of unequal length end long before the last, so
 // that their mean time to first token says little of how many a phase sustains.
 func TestMatchUnequal(t *testing.T) {
-	p := Outcome{Concurrency: 10, TTFT: ms(100), Makespan: ms(400)}
-	x := Match(p, Outcome{Concurrency: 8, TPOT: ms(10)}, &Load{Output: 2, Distribution: &workload.Distribution{}})
+	p := figures.Outcome{Concurrency: 10, Figures: figures.Figures{Times: figures.Times{TTFT: ms(100)}}, Steps: figures.Steps{Makespan: ms(400)}}
+	x := Match(p, figures.Outcome{Concurrency: 8, Figures: figures.Figures{Times: figures.Times{TPOT: ms(10)}}}, &Load{Output: 2, Distribution: &workload.Distribution{}})
 	same(t, "prefill QPS", 25, x.PrefillQPS, 0)
 	same(t, "ratio", 800.0/25, x.Ratio, 0)
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Step is a forward pass as serving sees it.
@@ -70,40 +71,6 @@ type Load struct {
 	Fold        float64
 }
 
-// Outcome is the performance of a deployment at one batch size.
-type Outcome struct {
-	Batch       int
-	Concurrency int
-	TTFT        units.Seconds // 0 where the mode has none
-	TPOT        units.Seconds
-	Latency     units.Seconds // of a whole request; 0 where the mode has none
-	Throughput  float64       // tokens per second
-	// Makespan is the time of a whole prefill phase.
-	Makespan units.Seconds
-
-	PrefillTime, DecodeTime   units.Seconds // of the steps behind the row
-	PrefillBound, DecodeBound step.Bounds
-	PrefillBatch              int // requests of a full prefill step, over all ranks
-	Chunks                    int
-	Use                       memory.Use // of the fullest step
-	// OOM names the phase whose step does not fit; the times then mean nothing.
-	OOM string
-
-	// Sampling is of the times of a simulated outcome. Stretch is how many times as long as its limit the time of a request takes that misses its
-	// limit most, at the percentile that is judged; 0 unless limits are judged together.
-	Sampling Sampling
-	Stretch  float64
-}
-
-// Sampling is relative standard errors of simulated times.
-type Sampling struct{ TTFT, TPOT, Latency float64 }
-
-// The phases that may not fit.
-const (
-	PrefillPhase = "prefill"
-	DecodePhase  = "decode"
-)
-
 // DecodeSeq is the length at which decode steps are evaluated: the prompt, half
 // the answer, and the tokens of the step.
 func (l *Load) DecodeSeq() int {
@@ -126,7 +93,7 @@ func (l *Load) EffectiveInput() int {
 func (l *Load) concurrency(batch int) int { return batch * l.DP * l.PP }
 
 // fuller keeps the step that leaves less memory.
-func (o *Outcome) fuller(s *Step) {
+func fuller(o *figures.Outcome, s *Step) {
 	if o.Use.Weights == 0 || s.left() < o.Use.Available {
 		o.Use = s.Use
 	}

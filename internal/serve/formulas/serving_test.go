@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // TestShapes: which steps are asked for a prompt of 200 and an answer of 64.
@@ -14,9 +15,9 @@ func TestShapes(t *testing.T) {
 		load Load
 		want []call
 	}{
-		{"plain", Load{}, []call{{PrefillPhase, 1, 200, 200}, {DecodePhase, 1, 1, 233}}},
-		{"MTP 2", Load{DecodeQuery: 3}, []call{{PrefillPhase, 1, 200, 200}, {DecodePhase, 1, 3, 235}}},
-		{"half cached", Load{HitRate: 0.5}, []call{{PrefillPhase, 1, 100, 100}, {DecodePhase, 1, 1, 233}}},
+		{"plain", Load{}, []call{{figures.Prefill, 1, 200, 200}, {figures.Decode, 1, 1, 233}}},
+		{"MTP 2", Load{DecodeQuery: 3}, []call{{figures.Prefill, 1, 200, 200}, {figures.Decode, 1, 3, 235}}},
+		{"half cached", Load{HitRate: 0.5}, []call{{figures.Prefill, 1, 100, 100}, {figures.Decode, 1, 1, 233}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.load.Input, c.load.Output, c.load.Budget = 200, 64, 800
@@ -63,11 +64,11 @@ func TestChunked(t *testing.T) {
 
 // TestFuller: the first of the fullest steps stays.
 func TestFuller(t *testing.T) {
-	var o Outcome
+	var o figures.Outcome
 	for _, u := range []memory.Use{
 		{Weights: 1, Available: 8}, {Weights: 2, Available: 6}, {Weights: 3, Available: 7}, {Weights: 4, Available: 6},
 	} {
-		o.fuller(&Step{Use: u})
+		fuller(&o, &Step{Use: u})
 	}
 	if want := (memory.Use{Weights: 2, Available: 6}); o.Use != want {
 		t.Errorf("want %+v, got %+v", want, o.Use)

@@ -3,7 +3,7 @@ package search
 import (
 	"cmp"
 
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Range is the batch sizes to try, per data-parallel rank.
@@ -21,15 +21,15 @@ func (r *Range) ends() Verdict { return cmp.Or(r.Ends, RangeEnds) }
 func DefaultRange() Range { return Range{Min: 1, Max: 1 << 19} }
 
 // evaluate returns the outcome at a batch size.
-type evaluate func(batch int) formulas.Outcome
+type evaluate func(batch int) figures.Outcome
 
 // found is what a batch search returns.
 type found struct {
-	best   formulas.Outcome
+	best   figures.Outcome
 	ok     bool
-	binds  Verdict          // what keeps the batch from growing, or why there is none
-	first  formulas.Outcome // at the smallest batch, for the nearest feasible limits
-	points []formulas.Outcome
+	binds  Verdict         // what keeps the batch from growing, or why there is none
+	first  figures.Outcome // at the smallest batch, for the nearest feasible limits
+	points []figures.Outcome
 }
 
 // window is how many batch sizes are looked at without finding a better one
@@ -47,9 +47,9 @@ const (
 )
 
 // rating is what a batch is chosen by.
-type rating func(*formulas.Outcome) float64
+type rating func(*figures.Outcome) float64
 
-func throughput(o *formulas.Outcome) float64 { return o.Throughput }
+func throughput(o *figures.Outcome) float64 { return o.Throughput }
 
 // batchSearch finds the batch with the best rating inside the limits, the smallest
 // of equal ones.
@@ -234,10 +234,10 @@ func lastFeasible(relaxed evaluate, r Range, j *Judge) int {
 
 // samples evaluates batches spread over the range up to twice the last feasible
 // one, for plots: all that fit in memory, whatever their latency.
-func samples(exact evaluate, r Range, last int) []formulas.Outcome {
+func samples(exact evaluate, r Range, last int) []figures.Outcome {
 	const count = 24
 	top := min(r.Max, 2*last)
-	var out []formulas.Outcome
+	var out []figures.Outcome
 	prev := 0
 	for i := 1; i <= count; i++ {
 		b := max(r.Min, top*i/count)

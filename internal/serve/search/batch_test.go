@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // curve is a made-up deployment: times of a batch, and the largest that fits in
@@ -22,11 +22,11 @@ type curve struct {
 	asked      int
 }
 
-func (c *curve) outcome(batch int) formulas.Outcome {
+func (c *curve) outcome(batch int) figures.Outcome {
 	c.asked++
-	o := formulas.Outcome{Batch: batch, Concurrency: batch, Use: memory.Use{Weights: 1, Available: units.Bytes(c.memory - batch)}}
+	o := figures.Outcome{Batch: batch, Concurrency: batch, Use: memory.Use{Weights: 1, Available: units.Bytes(c.memory - batch)}}
 	if batch > c.memory {
-		o.OOM = formulas.DecodePhase
+		o.OOM = figures.Decode
 		return o
 	}
 	if c.tpot != nil {
@@ -44,7 +44,7 @@ func (c *curve) outcome(batch int) formulas.Outcome {
 
 func millis(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
-func verdict(o *formulas.Outcome, l workload.Limits) Verdict {
+func verdict(o *figures.Outcome, l workload.Limits) Verdict {
 	j := Judge{Limits: l}
 	return j.Verdict(o, nil)
 }
@@ -60,8 +60,8 @@ func searchBatch(exact, relaxed *curve, r Range, l workload.Limits, window int) 
 
 // brute tries every batch: the most throughput inside the limits, and of equal
 // ones the smallest.
-func brute(exact evaluate, r Range, l workload.Limits) (best formulas.Outcome, ok bool) {
-	var fit []formulas.Outcome
+func brute(exact evaluate, r Range, l workload.Limits) (best figures.Outcome, ok bool) {
+	var fit []figures.Outcome
 	most := 0.0
 	for b := r.Min; b <= r.Max; b++ {
 		if o := exact(b); verdict(&o, l) == Fits {
@@ -128,7 +128,7 @@ func anyRange(t *rapid.T) Range {
 // anyLimits draws limits that are met exactly at some batch, or none.
 func anyLimits(t *rapid.T, c *curve, r Range) workload.Limits {
 	var l workload.Limits
-	at := func(name string) formulas.Outcome {
+	at := func(name string) figures.Outcome {
 		free := *c
 		free.memory = r.Max
 		return free.outcome(rapid.IntRange(1, r.Max).Draw(t, name))
@@ -293,9 +293,9 @@ func TestBisectProbes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var probes []int
-			f := bisectBatch(func(b int) formulas.Outcome {
+			f := bisectBatch(func(b int) figures.Outcome {
 				probes = append(probes, b)
-				o := formulas.Outcome{Batch: b, TTFT: units.Seconds(b), Throughput: float64(b)}
+				o := figures.Outcome{Batch: b, Figures: figures.Figures{Times: figures.Times{TTFT: units.Seconds(b)}, Throughput: float64(b)}}
 				return o
 			}, c.r, &Judge{Limits: workload.Limits{TTFT: units.Seconds(c.feasible) + 0.5}})
 			probes = probes[:len(probes)-len(f.points)] // those for plots
@@ -312,7 +312,7 @@ func TestBisectProbes(t *testing.T) {
 			}
 		})
 	}
-	if f := bisectBatch(func(b int) formulas.Outcome { return formulas.Outcome{Batch: b} }, DefaultRange(), &Judge{Limits: workload.Limits{}}); f.binds != RangeEnds {
+	if f := bisectBatch(func(b int) figures.Outcome { return figures.Outcome{Batch: b} }, DefaultRange(), &Judge{Limits: workload.Limits{}}); f.binds != RangeEnds {
 		t.Errorf("without an end: bound by %q", f.binds)
 	}
 }
@@ -333,11 +333,11 @@ func TestBisectBest(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	at := formulas.Outcome{TTFT: 2, TPOT: 3}
+	at := figures.Outcome{Figures: figures.Figures{Times: figures.Times{TTFT: 2, TPOT: 3}}}
 	full := at
-	full.OOM = formulas.PrefillPhase
+	full.OOM = figures.Prefill
 	for _, c := range []struct {
-		o    formulas.Outcome
+		o    figures.Outcome
 		l    workload.Limits
 		want Verdict
 	}{

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -70,23 +70,20 @@ type Load struct {
 
 // Trial is the figures of a simulated candidate.
 type Trial struct {
-	TTFT, TPOT, Latency sim.Summary
-	Sampling            formulas.Sampling
-	Stretch             float64 // as in [formulas.Outcome]
-	Throughput          float64 // output tokens per second
-	Input               float64 // mean tokens of a prompt
-	InFlight            float64 // requests, on average
-	KVPeak              float64 // share of the cache in use at most
-	Served              float64 // share of the requests that came; below 1 more came than ended
-	Preempted           bool    // requests were stopped and computed again
-	Memory              engine.Budget
-	Refused             bool // no request fits in the cache
-	Overloaded          bool // requests come faster than they are served, or sessions than they end
-	Slow                bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
-	steady              bool // figures are of a steady state, be it for a short time
-	swayed              bool // limits had a say in when the run ended
-	fullest             int  // tokens of a step; 0 where more might have been in one
-	ran                 *Ran // a run at a rate that ended as one that is shown does
+	figures.Figures         // at the bench's percentile
+	Input           float64 // mean tokens of a prompt
+	InFlight        float64 // requests, on average
+	KVPeak          float64 // share of the cache in use at most
+	Served          float64 // share of the requests that came; below 1 more came than ended
+	Preempted       bool    // requests were stopped and computed again
+	Memory          engine.Budget
+	Refused         bool // no request fits in the cache
+	Overloaded      bool // requests come faster than they are served, or sessions than they end
+	Slow            bool // TPOT surely misses a limit, so that the run was cut short; figures are not of a steady state
+	steady          bool // figures are of a steady state, be it for a short time
+	swayed          bool // limits had a say in when the run ended
+	fullest         int  // tokens of a step; 0 where more might have been in one
+	ran             *Ran // a run at a rate that ended as one that is shown does
 }
 
 // Aim is what a trial is for.
@@ -395,13 +392,13 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 // figures are those of a simulation that has ended.
 func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
 	out := &Trial{
-		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
-		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
-		Slow:   of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
-		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
-		Sampling: formulas.Sampling{TTFT: r.Sampling.TTFT, TPOT: r.Sampling.TPOT, Latency: r.Sampling.Latency}, Stretch: r.Stretch,
+		Figures: r.Figures(b.Percentile), KVPeak: r.KVPeak(), InFlight: r.InFlight.Mean,
+		Overloaded: r.Sampling.Ended == sim.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
+		Slow:       of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
+		Memory:     built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 		steady: r.Sampling.Warmup > 0 && r.Sampling.Ended != sim.Overloaded, swayed: r.Sampling.DecidedByLimits,
 	}
+	out.Throughput *= b.scale()
 	if !r.Workers.Limited {
 		out.fullest = r.Workers.Fullest
 	}
@@ -414,21 +411,22 @@ func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
 	return out
 }
 
-// outcome is a trial as rows show it, at a percentile, of so many times the copies that
-// were simulated.
-func (t *Trial) outcome(percentile float64, copies float64) formulas.Outcome {
+// times are those that a simulation asks about.
+func times(t sim.Times) figures.Times {
+	return figures.Times{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
+}
+
+// outcome is a trial as rows show it, of so many times the copies that were simulated.
+func (t *Trial) outcome(copies float64) figures.Outcome {
 	m := &t.Memory
 	kv := units.InGiB(t.KVPeak) * m.KV
-	o := formulas.Outcome{
-		TTFT: t.TTFT.Percentile(percentile), TPOT: t.TPOT.Percentile(percentile), Latency: t.Latency.Percentile(percentile),
-		Throughput: copies * t.Throughput, Sampling: t.Sampling, Stretch: t.Stretch,
-		Use: memory.Use{
-			Weights: units.Bytes(m.Weights), KV: units.Bytes(kv), Activation: units.Bytes(m.Activation),
-			Reserved: units.Bytes(m.Memory - m.Weights - m.Activation - m.KV), Available: units.Bytes(m.KV - kv),
-		},
-	}
+	o := figures.Outcome{Figures: t.Figures, Use: memory.Use{
+		Weights: units.Bytes(m.Weights), KV: units.Bytes(kv), Activation: units.Bytes(m.Activation),
+		Reserved: units.Bytes(m.Memory - m.Weights - m.Activation - m.KV), Available: units.Bytes(m.KV - kv),
+	}}
+	o.Throughput *= copies
 	if t.Refused {
-		o.OOM = formulas.DecodePhase
+		o.OOM = figures.Decode
 	}
 	return o
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
@@ -74,7 +75,7 @@ func TestSearchEnds(t *testing.T) {
 		s := p.batchSearch(context.Background(), exact, relaxed, &l, throughput)
 		asked := 0
 		count := func(f evaluate) evaluate {
-			return func(batch int) formulas.Outcome { asked++; return f(batch) }
+			return func(batch int) figures.Outcome { asked++; return f(batch) }
 		}
 		s.exact, s.relaxed = count(s.exact), count(s.relaxed)
 		f := s.run()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 const (
@@ -40,21 +40,21 @@ type climb struct {
 	// bound is the most that a load carries; it does not fall with the load.
 	bound func(load int) float64
 	// try evaluates a load. thrashes says that requests were stopped and computed again.
-	try func(load int) (o formulas.Outcome, v Verdict, thrashes bool, err error)
+	try func(load int) (o figures.Outcome, v Verdict, thrashes bool, err error)
 
 	most    climbed // carries the most of those within the limits
 	best    climbed // is the answer
 	ok      bool
 	binds   Verdict
 	dropped bool
-	points  []formulas.Outcome
+	points  []figures.Outcome
 	tried   []climbed
 }
 
 // climbed is a load that was tried.
 type climbed struct {
 	load     int
-	outcome  formulas.Outcome
+	outcome  figures.Outcome
 	verdict  Verdict
 	thrashes bool
 }

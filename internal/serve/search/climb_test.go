@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // slope is a candidate as a climb sees it: throughput rises until it saturates, and may
@@ -22,10 +22,10 @@ type slope struct {
 	tried       int
 }
 
-func (s *slope) at(load int) (formulas.Outcome, Verdict, bool, error) {
+func (s *slope) at(load int) (figures.Outcome, Verdict, bool, error) {
 	s.tried++
 	token := s.fixed + s.each*float64(load)
-	o := formulas.Outcome{Concurrency: load, TPOT: units.Seconds(token), Throughput: min(s.ceiling, float64(load)/token)}
+	o := figures.Outcome{Concurrency: load, Figures: figures.Figures{Times: figures.Times{TPOT: units.Seconds(token)}, Throughput: min(s.ceiling, float64(load)/token)}}
 	if load > s.full {
 		o.Throughput *= math.Pow(0.98, float64(load-s.full))
 	}
@@ -148,8 +148,8 @@ func TestReaches(t *testing.T) {
 		}
 	})
 	for _, thrashes := range []bool{false, true} { // twice the load carries as much, and one in between carries twice as much
-		c := &climb{loads: []int{10, 15, 20}, step: 1, floor: 190, bound: func(int) float64 { return 200 }, try: func(load int) (formulas.Outcome, Verdict, bool, error) {
-			return formulas.Outcome{Throughput: map[int]float64{10: 100, 15: 200, 20: 100}[load]}, Fits, thrashes && load == 20, nil
+		c := &climb{loads: []int{10, 15, 20}, step: 1, floor: 190, bound: func(int) float64 { return 200 }, try: func(load int) (figures.Outcome, Verdict, bool, error) {
+			return figures.Outcome{Figures: figures.Figures{Throughput: map[int]float64{10: 100, 15: 200, 20: 100}[load]}}, Fits, thrashes && load == 20, nil
 		}}
 		for _, c.least = range []int{0, 21} {
 			if _, most, _ := c.reaches(); (most < 189) != (!thrashes && c.least == 0) {

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
@@ -73,7 +74,7 @@ func (p *Formulas) Evaluate(ctx context.Context, c Candidate, _ float64) Result 
 		r.Load.Budget = budget
 		f = p.search(ctx, exact, relaxed, &r.Load)
 		// A smaller budget helps only where the prefill step itself does not fit.
-		if f.ok || f.first.OOM != formulas.PrefillPhase {
+		if f.ok || f.first.OOM != figures.Prefill {
 			break
 		}
 	}
@@ -85,7 +86,7 @@ func (p *Formulas) Evaluate(ctx context.Context, c Candidate, _ float64) Result 
 	// Several waves within a limit lower the mean TTFT of the requests in flight,
 	// and so raise what the guide counts.
 	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Judge.Limits.TTFT > 0 && r.Load.Distribution == nil {
-		r.MostQPS = p.searchBy(ctx, exact, relaxed, &r.Load, func(o *formulas.Outcome) float64 { return o.Prompts(&r.Load) }).best
+		r.MostQPS = p.searchBy(ctx, exact, relaxed, &r.Load, func(o *figures.Outcome) float64 { return r.Load.Prompts(o) }).best
 	}
 	if err := ctx.Err(); err != nil {
 		r.refuse(err)
@@ -187,9 +188,9 @@ func (p *Formulas) window(l *formulas.Load) int {
 // outcome evaluates batches. Once ctx has ended none fits, so that a search soon ends too.
 func (p *Formulas) outcome(ctx context.Context, e formulas.Engine, l *formulas.Load) evaluate {
 	of := p.of(e, l)
-	return func(b int) formulas.Outcome {
+	return func(b int) figures.Outcome {
 		if ctx.Err() != nil {
-			return formulas.Outcome{Batch: b, OOM: formulas.DecodePhase}
+			return figures.Outcome{Batch: b, OOM: figures.Decode}
 		}
 		return of(b)
 	}
@@ -198,12 +199,12 @@ func (p *Formulas) outcome(ctx context.Context, e formulas.Engine, l *formulas.L
 func (p *Formulas) of(e formulas.Engine, l *formulas.Load) evaluate {
 	switch p.Mode {
 	case PrefillOnly:
-		return func(b int) formulas.Outcome { return formulas.PrefillOnly(e, l, b) }
+		return func(b int) figures.Outcome { return formulas.PrefillOnly(e, l, b) }
 	case DecodeOnly:
-		return func(b int) formulas.Outcome { return formulas.DecodeOnly(e, l, b) }
+		return func(b int) figures.Outcome { return formulas.DecodeOnly(e, l, b) }
 	case Aggregated:
 	}
-	return func(b int) formulas.Outcome {
+	return func(b int) figures.Outcome {
 		o := formulas.Aggregated(e, l, b)
 		if o.Throughput > 0 { // by Little's law, as the accounting counts throughput
 			o.Latency = units.Seconds(float64(o.Concurrency) * float64(l.Output) / o.Throughput)

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -56,7 +57,7 @@ func TestWorkers(t *testing.T) {
 }
 
 // evaluator gives the outcomes of a result's deployment, with jumps or without.
-func evaluator(t rapid.TB, p *search.Formulas, r *search.Result, fragile bool) func(batch int) formulas.Outcome {
+func evaluator(t rapid.TB, p *search.Formulas, r *search.Result, fragile bool) func(batch int) figures.Outcome {
 	t.Helper()
 	spec := r.Spec
 	spec.Policy.FragileGrouping = fragile
@@ -66,11 +67,11 @@ func evaluator(t rapid.TB, p *search.Formulas, r *search.Result, fragile bool) f
 	}
 	switch p.Mode {
 	case search.PrefillOnly:
-		return func(b int) formulas.Outcome { return formulas.PrefillOnly(d, &r.Load, b) }
+		return func(b int) figures.Outcome { return formulas.PrefillOnly(d, &r.Load, b) }
 	case search.DecodeOnly:
-		return func(b int) formulas.Outcome { return formulas.DecodeOnly(d, &r.Load, b) }
+		return func(b int) figures.Outcome { return formulas.DecodeOnly(d, &r.Load, b) }
 	default:
-		return func(b int) formulas.Outcome { return formulas.Aggregated(d, &r.Load, b) }
+		return func(b int) figures.Outcome { return formulas.Aggregated(d, &r.Load, b) }
 	}
 }
 
@@ -105,10 +106,10 @@ func TestEveryBatch(t *testing.T) {
 					continue
 				}
 				at := evaluator(t, &p, &r, true)
-				beyond := func(o *formulas.Outcome) bool { // far beyond the limits
+				beyond := func(o *figures.Outcome) bool { // far beyond the limits
 					return o.OOM != "" || o.TTFT > 2*max(p.Judge.Limits.TTFT, 100) || o.TPOT > 2*max(p.Judge.Limits.TPOT, 100)
 				}
-				best := formulas.Outcome{}
+				best := figures.Outcome{}
 				for b := 1; b < 4000; b++ {
 					o := at(b)
 					if beyond(&o) {

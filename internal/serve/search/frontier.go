@@ -94,7 +94,7 @@ func Near(results []Result, j *Judge) *Result {
 		if r.Binds == IllegalShape || r.First.OOM != "" || r.First.Concurrency == 0 {
 			continue
 		}
-		over := j.Over(&r.First)
+		over := j.Over(r.First.Times)
 		if over < least || over == least && best != nil && r.Label < best.Label {
 			least, best = over, r
 		}

@@ -13,23 +13,24 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
 // result is a candidate at its best batch, for answers of two tokens.
-func result(label string, o formulas.Outcome) Result {
+func result(label string, o figures.Outcome) Result {
 	return Result{Score: o.Throughput, Label: label, OK: true, Best: o, MostQPS: o, Load: formulas.Load{Output: 2}}
 }
 
 // prefill is a phase with a rate of requests per second.
 func prefill(label string, qps float64) Result {
-	return result(label, formulas.Outcome{Concurrency: 1, Batch: 1, TTFT: units.Seconds(1 / qps)})
+	return result(label, figures.Outcome{Concurrency: 1, Batch: 1, Figures: figures.Figures{Times: figures.Times{TTFT: units.Seconds(1 / qps)}}})
 }
 
 // decode is a phase with a rate of requests per second, for answers of two
 // tokens: one comes from prefill.
 func decode(label string, qps float64, batch int) Result {
-	return result(label, formulas.Outcome{Concurrency: batch, Batch: batch, TPOT: units.Seconds(float64(batch) / qps)})
+	return result(label, figures.Outcome{Concurrency: batch, Batch: batch, Figures: figures.Figures{Times: figures.Times{TPOT: units.Seconds(float64(batch) / qps)}}})
 }
 
 func pointers(results []Result) []*Result {
@@ -117,7 +118,7 @@ func TestBestFilter(t *testing.T) {
 	} {
 		var results []Result
 		for _, r := range rows {
-			x := result(r.label, formulas.Outcome{Throughput: r.throughput, TTFT: millis(r.ttft), TPOT: millis(r.tpot)})
+			x := result(r.label, figures.Outcome{Figures: figures.Figures{Times: figures.Times{TTFT: millis(r.ttft), TPOT: millis(r.tpot)}, Throughput: r.throughput}})
 			x.OK = verdict(&x.Best, c.limits) == Fits
 			results = append(results, x)
 		}
@@ -135,10 +136,10 @@ func TestBestFilter(t *testing.T) {
 // by the fewest milliseconds; what does not fit in memory is out.
 func TestNear(t *testing.T) {
 	near := func(label string, ttft, tpot float64) Result {
-		return Result{Label: label, Binds: OverTPOT, First: formulas.Outcome{Concurrency: 1, TTFT: millis(ttft), TPOT: millis(tpot)}}
+		return Result{Label: label, Binds: OverTPOT, First: figures.Outcome{Concurrency: 1, Figures: figures.Figures{Times: figures.Times{TTFT: millis(ttft), TPOT: millis(tpot)}}}}
 	}
 	full := near("full", 1, 1)
-	full.First.OOM = formulas.DecodePhase
+	full.First.OOM = figures.Decode
 	illegal := near("illegal", 1, 1)
 	illegal.Binds = IllegalShape
 	results := []Result{full, illegal, near("c", 900, 100), near("b", 2000, 60), near("a", 2000, 60)}
@@ -164,11 +165,7 @@ func anyRows(t *rapid.T, name string) []Result {
 	few := rapid.IntRange(1, 3)
 	out := make([]Result, rapid.IntRange(1, 5).Draw(t, name))
 	for i := range out {
-		out[i] = result(fmt.Sprintf("%s%d", name, i), formulas.Outcome{
-			Concurrency: few.Draw(t, "concurrency"), Batch: few.Draw(t, "batch"),
-			TTFT: units.Seconds(few.Draw(t, "TTFT")), TPOT: units.Seconds(few.Draw(t, "TPOT")),
-			Throughput: float64(few.Draw(t, "throughput")),
-		})
+		out[i] = result(fmt.Sprintf("%s%d", name, i), figures.Outcome{Concurrency: few.Draw(t, "concurrency"), Batch: few.Draw(t, "batch"), Figures: figures.Figures{Times: figures.Times{TTFT: units.Seconds(few.Draw(t, "TTFT")), TPOT: units.Seconds(few.Draw(t, "TPOT"))}, Throughput: float64(few.Draw(t, "throughput"))}})
 	}
 	return out
 }
@@ -221,7 +218,7 @@ func TestBestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Result {
 			r := result(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "label"),
-				formulas.Outcome{Throughput: float64(rapid.IntRange(1, 5).Draw(t, "throughput"))})
+				figures.Outcome{Figures: figures.Figures{Throughput: float64(rapid.IntRange(1, 5).Draw(t, "throughput"))}})
 			r.OK = rapid.Bool().Draw(t, "ok")
 			return r
 		}), 0, 8).Draw(t, "results")

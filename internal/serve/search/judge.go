@@ -6,7 +6,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Verdict says whether an outcome meets the limits, and which it misses.
@@ -29,9 +29,9 @@ const (
 // from.
 type Errors interface {
 	// Chances are the probabilities that times meet each limit; without a limit it is 1.
-	Chances(ttft, tpot, latency units.Seconds, l workload.Limits) (first, each, whole float64)
+	Chances(t figures.Times, l workload.Limits) (first, each, whole float64)
 	// Reachable are limits that times meet, each with a probability.
-	Reachable(ttft, tpot, latency units.Seconds, probability float64) workload.Limits
+	Reachable(t figures.Times, probability float64) workload.Limits
 }
 
 // DefaultConfidence is the default probability with which outcomes must meet the limits.
@@ -52,15 +52,20 @@ type Judge struct {
 // Verdict judges an outcome. Memory comes first. Where errors are known, all limits
 // together must be met with the confidence, and the least likely one is to blame;
 // without, a time exactly at its limit meets it.
-func (j *Judge) Verdict(o *formulas.Outcome, e Errors) Verdict {
+func (j *Judge) Verdict(o *figures.Outcome, e Errors) Verdict {
 	if o.OOM != "" {
 		return NoMemory
 	}
-	joint := j.joint(o)
+	return j.Misses(o.Times, e)
+}
+
+// Misses says which limit times miss.
+func (j *Judge) Misses(t figures.Times, e Errors) Verdict {
+	joint := j.joint(t)
 	if e == nil {
-		return j.certain(&joint)
+		return j.certain(joint)
 	}
-	ttft, tpot, whole := e.Chances(joint.TTFT, joint.TPOT, joint.Latency, j.Limits)
+	ttft, tpot, whole := e.Chances(joint, j.Limits)
 	switch least := min(ttft, tpot, whole); {
 	case ttft*tpot*whole >= j.Confidence:
 		return Fits
@@ -72,10 +77,9 @@ func (j *Judge) Verdict(o *formulas.Outcome, e Errors) Verdict {
 	return OverTTFT
 }
 
-// joint is the outcome whose times meet their limits where requests meet all limits together: the one that is nearest to its limit, or
+// joint are the times that meet their limits where requests meet all limits together: the one that is nearest to its limit, or
 // furthest beyond it, stands for all.
-func (j *Judge) joint(o *formulas.Outcome) formulas.Outcome {
-	out := *o
+func (j *Judge) joint(out figures.Times) figures.Times {
 	if !j.Together {
 		return out
 	}
@@ -94,7 +98,7 @@ func (j *Judge) joint(o *formulas.Outcome) formulas.Outcome {
 		}
 	}
 	if several > 0 && time != nil {
-		*time = max(*time, units.Seconds(o.Stretch)*limit)
+		*time = max(*time, units.Seconds(out.Stretch)*limit)
 	}
 	return out
 }
@@ -112,7 +116,7 @@ func (j *Judge) latest(e Errors) units.Seconds {
 	const steps = 20 // to a thousandth
 	for range steps {
 		middle := (low + high) / 2
-		if ttft, _, _ := e.Chances(middle, 0, 0, j.Limits); ttft >= j.Confidence {
+		if ttft, _, _ := e.Chances(figures.Times{TTFT: middle}, j.Limits); ttft >= j.Confidence {
 			low = middle
 		} else {
 			high = middle
@@ -122,40 +126,40 @@ func (j *Judge) latest(e Errors) units.Seconds {
 }
 
 // certain judges the times themselves.
-func (j *Judge) certain(o *formulas.Outcome) Verdict {
+func (j *Judge) certain(t figures.Times) Verdict {
 	switch l := &j.Limits; {
-	case l.TPOT > 0 && o.TPOT > l.TPOT:
+	case l.TPOT > 0 && t.TPOT > l.TPOT:
 		return OverTPOT
-	case l.TTFT > 0 && o.TTFT > l.TTFT:
+	case l.TTFT > 0 && t.TTFT > l.TTFT:
 		return OverTTFT
-	case l.Latency > 0 && o.Latency > l.Latency:
+	case l.Latency > 0 && t.Latency > l.Latency:
 		return OverLatency
 	}
 	return Fits
 }
 
-// Chance is the probability that an outcome meets all limits; without errors 0 or 1.
-func (j *Judge) Chance(o *formulas.Outcome, e Errors) float64 {
-	joint := j.joint(o)
+// Chance is the probability that times meet all limits; without errors 0 or 1.
+func (j *Judge) Chance(t figures.Times, e Errors) float64 {
+	joint := j.joint(t)
 	if e == nil {
-		if j.certain(&joint) == Fits {
+		if j.certain(joint) == Fits {
 			return 1
 		}
 		return 0
 	}
-	ttft, tpot, whole := e.Chances(joint.TTFT, joint.TPOT, joint.Latency, j.Limits)
+	ttft, tpot, whole := e.Chances(joint, j.Limits)
 	return ttft * tpot * whole
 }
 
 // Over is how many times as long as its limit the time is that misses its limit most.
-func (j *Judge) Over(o *formulas.Outcome) float64 {
-	joint := j.joint(o)
+func (j *Judge) Over(t figures.Times) float64 {
+	joint := j.joint(t)
 	return j.Limits.Finite().Stretch(joint.TTFT, joint.TPOT, joint.Latency)
 }
 
-// Nearest are the limits, as far as there are any, that an outcome meets with the
+// Nearest are the limits, as far as there are any, that times meet with the
 // confidence; none is tighter than the one that was asked for.
-func (j *Judge) Nearest(o *formulas.Outcome, e Errors) workload.Limits {
+func (j *Judge) Nearest(t figures.Times, e Errors) workload.Limits {
 	l := j.Limits.Finite()
 	count := 0
 	for _, x := range [...]units.Seconds{l.TTFT, l.TPOT, l.Latency} {
@@ -166,10 +170,10 @@ func (j *Judge) Nearest(o *formulas.Outcome, e Errors) workload.Limits {
 	if count == 0 {
 		return l
 	}
-	joint := *o
+	joint := t
 	if j.Together && count > 1 { // all limits are as much wider as the request that decides needs
-		by := units.Seconds(o.Stretch)
-		joint.TTFT, joint.TPOT, joint.Latency = max(o.TTFT, by*l.TTFT), max(o.TPOT, by*l.TPOT), max(o.Latency, by*l.Latency)
+		by := units.Seconds(t.Stretch)
+		joint.TTFT, joint.TPOT, joint.Latency = max(t.TTFT, by*l.TTFT), max(t.TPOT, by*l.TPOT), max(t.Latency, by*l.Latency)
 	}
 	reach := workload.Limits{TTFT: joint.TTFT, TPOT: joint.TPOT, Latency: joint.Latency}
 	if e != nil {
@@ -177,7 +181,7 @@ func (j *Judge) Nearest(o *formulas.Outcome, e Errors) workload.Limits {
 		// no less than the confidence.
 		const rounding = 1 + 1e-9
 		each := math.Pow(j.Confidence, 1/float64(count))
-		reach = e.Reachable(rounding*joint.TTFT, rounding*joint.TPOT, rounding*joint.Latency, each)
+		reach = e.Reachable(joint.Longer(rounding), each)
 	}
 	wider := func(limit, reach units.Seconds) units.Seconds {
 		if limit == 0 {
@@ -189,7 +193,7 @@ func (j *Judge) Nearest(o *formulas.Outcome, e Errors) workload.Limits {
 }
 
 // Reason says in a sentence why an outcome is not taken.
-func (j *Judge) Reason(v Verdict, o *formulas.Outcome) string {
+func (j *Judge) Reason(v Verdict, o *figures.Outcome) string {
 	var time, limit units.Seconds
 	name := ""
 	switch v {

@@ -141,7 +141,7 @@ func TestPercentileOfMeans(t *testing.T) {
 			}
 		}
 		p95.rate /= byChance
-		if n := p95.needs(t); n > devices && mean.limits.Meets(r.TTFT.P95, r.TPOT.P95, r.Latency.P95) && !r.Overloaded {
+		if n := p95.needs(t); n > devices && mean.limits.Meets(r.TTFT, r.TPOT, r.Latency) && !r.Overloaded {
 			t.Fatalf("%g devices for p95, but %g found for the mean meet its limits", n, devices)
 		}
 	})

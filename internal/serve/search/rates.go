@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -115,15 +115,15 @@ func (x *rates) takes(ctx context.Context, power int, in *bracket) error {
 
 // clears is by how much an outcome meets the limits: standard deviations of its errors, or where these are not known, logarithms of
 // times. It is NaN where that shows nothing, as no limit is near or the load is not steady.
-func (x *rates) clears(t *Trial, o *formulas.Outcome) float64 {
+func (x *rates) clears(t *Trial, o *figures.Outcome) float64 {
 	if !t.steady || !x.Judge.Limits.Finite().Any() {
 		return math.NaN()
 	}
 	e := x.errors(&x.unit, int(math.Ceil(t.InFlight/float64(x.copies))), t)
 	if e == nil {
-		return -math.Log(x.Judge.Over(o))
+		return -math.Log(x.Judge.Over(o.Times))
 	}
-	chance := x.Judge.Chance(o, e)
+	chance := x.Judge.Chance(o.Times, e)
 	const sure = 1e-6
 	if chance < sure || chance > 1-sure {
 		return math.NaN()
@@ -133,10 +133,10 @@ func (x *rates) clears(t *Trial, o *formulas.Outcome) float64 {
 }
 
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
-func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
+func (x *rates) at(ctx context.Context, rate, copies float64) (figures.Outcome, Verdict, error) {
 	t, err := x.run(ctx, rate, x.precision())
 	if err != nil {
-		return formulas.Outcome{}, Fits, err
+		return figures.Outcome{}, Fits, err
 	}
 	o, v := x.judge(t, copies)
 	return o, v, nil
@@ -159,7 +159,7 @@ func (x *rates) run(ctx context.Context, rate float64, p Precision) (*Trial, err
 }
 
 // precise is judge of a trial as long as that of a row: what it does not serve by its end is not carried.
-func (x *rates) precise(t *Trial, copies float64) (formulas.Outcome, Verdict) {
+func (x *rates) precise(t *Trial, copies float64) (figures.Outcome, Verdict) {
 	const rounding = 1e-9
 	o, v := x.judge(t, copies)
 	if v == Fits && t.Served < 1-rounding {
@@ -169,9 +169,9 @@ func (x *rates) precise(t *Trial, copies float64) (formulas.Outcome, Verdict) {
 }
 
 // judge is the outcome of a trial of some of so many copies, and what it misses.
-func (x *rates) judge(t *Trial, copies float64) (formulas.Outcome, Verdict) {
+func (x *rates) judge(t *Trial, copies float64) (figures.Outcome, Verdict) {
 	n := float64(x.copies)
-	o := t.outcome(x.Judge.Percentile, copies/n)
+	o := t.outcome(copies / n)
 	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies/n*t.InFlight))
 	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight/n)), &o, t)
 	if v == Fits && t.Overloaded {

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
@@ -46,19 +47,19 @@ type Result struct {
 	Label     string
 	// Best is the outcome with the most throughput within the limits, if OK; Score is
 	// what it is ranked by, the higher the better.
-	Best  formulas.Outcome
+	Best  figures.Outcome
 	OK    bool
 	Score float64
 	// MostQPS is the outcome of a phase that is to be matched: the one with the most
 	// requests per second as the guide counts them. Elsewhere it is Best.
-	MostQPS formulas.Outcome
+	MostQPS figures.Outcome
 	// Binds is what limits the batch, or why there is no best.
 	Binds  Verdict
 	Reason string // of a rejection, one sentence
 	Err    error  // why it could not be run
 	// Capacity is the outcome of one copy with the most load within the limits, and Least the
 	// copies that a load needs by it; of a search for the fewest devices.
-	Capacity formulas.Outcome
+	Capacity figures.Outcome
 	Least    int
 	// Ran is the simulation of one copy with its part of a rate, as it is shown; nil where it was not done.
 	Ran *Ran
@@ -66,8 +67,8 @@ type Result struct {
 	Dropped   bool
 	Most, Has float64
 	// First is the outcome at the smallest batch.
-	First  formulas.Outcome
-	Points []formulas.Outcome
+	First  figures.Outcome
+	Points []figures.Outcome
 	Load   formulas.Load
 	Spec   graph.Spec
 }

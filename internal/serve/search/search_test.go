@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -72,7 +72,7 @@ func (b *book) Evaluate(_ context.Context, c search.Candidate, floor float64) se
 		}
 		return search.Result{Candidate: c, Dropped: true, Most: most, Has: math.Inf(-1)}
 	}
-	return search.Result{Candidate: c, Label: c.Label(false), OK: ok, Score: score, Best: formulas.Outcome{Throughput: score}}
+	return search.Result{Candidate: c, Label: c.Label(false), OK: ok, Score: score, Best: figures.Outcome{Figures: figures.Figures{Throughput: score}}}
 }
 
 // drawBook draws candidates in a few groups.

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -68,15 +68,14 @@ func (s *bounds) carries(requests int) int {
 
 // misses says which limit times miss with no more than so many requests in flight in a copy.
 func (s *Simulated) misses(c *Candidate, requests int, t sim.Times) Verdict {
-	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
-	return s.verdict(c, requests, &o, &Trial{})
+	return s.Judge.Misses(times(t), s.errors(c, requests, &Trial{}))
 }
 
 // shared climbs a candidate again whose copies get requests of each other's sessions, up to the load that one copy carries by
 // itself: what a session said is then not where its next request comes to.
 func (s *Simulated) shared(ctx context.Context, c *Candidate, b *bounds, alone *climb) (*climb, error) {
 	copies := s.Bench.Sessions.Sample(c)
-	try := func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, *c, load, copies) }
+	try := func(load int) (figures.Outcome, Verdict, bool, error) { return s.try(ctx, *c, load, copies) }
 	t := s.climbing(c, b, s.loads(c, alone.best.load), alone.floor, try)
 	most := alone.most.outcome.Throughput * (1 + Tolerance)
 	bound := t.bound

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -91,7 +92,7 @@ func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) (m
 	if len(loads) == 0 {
 		return math.Inf(-1), math.Inf(-1)
 	}
-	t := s.climbing(&c, b, loads, target/s.together(&c), func(load int) (formulas.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) })
+	t := s.climbing(&c, b, loads, target/s.together(&c), func(load int) (figures.Outcome, Verdict, bool, error) { return s.try(ctx, c, load, 1) })
 	t.start = s.start(&c, b, loads)
 	switch ok, most, err := t.reaches(); {
 	case err != nil:
@@ -144,8 +145,8 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 func (s *Simulated) climbed(ctx context.Context, c *Candidate, b *bounds, floor float64) (*climb, error) {
 	last := s.limit(c, b)
 	loads := s.loads(c, last)
-	run := func(try func(context.Context, Candidate, int, int) (formulas.Outcome, Verdict, bool, error)) (*climb, error) {
-		t := s.climbing(c, b, loads, floor, func(load int) (formulas.Outcome, Verdict, bool, error) { return try(ctx, *c, load, 1) })
+	run := func(try func(context.Context, Candidate, int, int) (figures.Outcome, Verdict, bool, error)) (*climb, error) {
+		t := s.climbing(c, b, loads, floor, func(load int) (figures.Outcome, Verdict, bool, error) { return try(ctx, *c, load, 1) })
 		if len(loads) == 0 {
 			return t, nil
 		}
@@ -173,7 +174,7 @@ func (s *Simulated) climbed(ctx context.Context, c *Candidate, b *bounds, floor 
 }
 
 // climbing is a climb over loads of one copy.
-func (s *Simulated) climbing(c *Candidate, b *bounds, loads []int, floor float64, try func(load int) (formulas.Outcome, Verdict, bool, error)) *climb {
+func (s *Simulated) climbing(c *Candidate, b *bounds, loads []int, floor float64, try func(load int) (figures.Outcome, Verdict, bool, error)) *climb {
 	t := &climb{
 		loads: loads, step: 1, floor: floor, binds: Fits, try: try,
 		bound: func(load int) float64 { return float64(c.times()) * s.carries(c, b, load) },
@@ -215,12 +216,12 @@ func (s *Simulated) load(c *Candidate) formulas.Load {
 }
 
 // try simulates some copies with so many requests in flight in each. What surely misses the limit on TPOT has no figures.
-func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
+func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (figures.Outcome, Verdict, bool, error) {
 	return s.judge(ctx, &c, load, copies, s.aim(&c, load, Rough))
 }
 
 // show simulates some copies with so many requests in flight in each, with the figures that are shown, whatever the limits.
-func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (formulas.Outcome, Verdict, bool, error) {
+func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (figures.Outcome, Verdict, bool, error) {
 	if s.Bench.Sessions.Turns > 0 {
 		return s.judge(ctx, &c, load, copies, s.aim(&c, load, Carried))
 	}
@@ -230,26 +231,25 @@ func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (fo
 // aim is that of a trial of copies with so many requests in flight in each.
 func (s *Simulated) aim(c *Candidate, load int, p Precision) Aim {
 	return Aim{p, s.Judge, func(t sim.Times) bool {
-		o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
-		return s.gentler(c, load, func(e Errors) Verdict { return s.Judge.Verdict(&o, e) }) != Fits
+		return s.gentler(c, load, func(e Errors) Verdict { return s.Judge.Misses(times(t), e) }) != Fits
 	}}
 }
 
 // judge is the outcome of all copies of a candidate with so many requests in flight in each, by a trial of some.
-func (s *Simulated) judge(ctx context.Context, c *Candidate, load, copies int, aim Aim) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
+func (s *Simulated) judge(ctx context.Context, c *Candidate, load, copies int, aim Aim) (o figures.Outcome, v Verdict, thrashes bool, err error) {
 	batch, all := min(c.Batch(load), s.most(c)), c.times()
 	some := *c
 	some.Copies = copies
 	x, err := s.Bench.Run(ctx, some, Load{Requests: load * copies}, batch, aim)
 	switch {
 	case errors.Is(err, replica.ErrNoCache): // a higher batch limit takes memory itself
-		return formulas.Outcome{Batch: batch, Concurrency: load * all, OOM: formulas.DecodePhase}, NoMemory, false, nil
+		return figures.Outcome{Batch: batch, Concurrency: load * all, OOM: figures.Decode}, NoMemory, false, nil
 	case err != nil:
 		return o, v, false, err
 	case x.Slow:
-		return formulas.Outcome{Batch: batch, Concurrency: load * all}, OverTPOT, false, nil
+		return figures.Outcome{Batch: batch, Concurrency: load * all}, OverTPOT, false, nil
 	}
-	o = x.outcome(s.Judge.Percentile, float64(all)/float64(copies))
+	o = x.outcome(float64(all) / float64(copies))
 	o.Batch, o.Concurrency = batch, load*all
 	if s.Bench.Sessions.Turns > 0 {
 		load = int(math.Ceil(x.InFlight / float64(copies)))
@@ -257,7 +257,7 @@ func (s *Simulated) judge(ctx context.Context, c *Candidate, load, copies int, a
 	return o, s.verdict(c, load, &o, x), x.Preempted, nil
 }
 
-func (s *Simulated) verdict(c *Candidate, load int, o *formulas.Outcome, t *Trial) Verdict {
+func (s *Simulated) verdict(c *Candidate, load int, o *figures.Outcome, t *Trial) Verdict {
 	return s.Judge.Verdict(o, s.errors(c, load, t))
 }
 
@@ -277,8 +277,7 @@ func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot floa
 // workers that only generate.
 func (s *Simulated) within(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
 	return s.gentler(c, load, func(e Errors) Verdict {
-		o := formulas.Outcome{TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load))}
-		return s.surely(b, load, o, e)
+		return s.surely(b, load, figures.Times{TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load))}, e)
 	})
 }
 
@@ -293,16 +292,16 @@ func (s *Simulated) gentler(c *Candidate, load int, verdict func(Errors) Verdict
 
 // surely says which limit times surely miss that are no better than some. Where the mean
 // latency of a request is known to be long, what TTFT may not take of it, TPOT must.
-func (s *Simulated) surely(b *bounds, load int, o formulas.Outcome, e Errors) Verdict {
+func (s *Simulated) surely(b *bounds, load int, t figures.Times, e Errors) Verdict {
 	rest := units.Seconds(b.generated())
 	if s.Judge.Percentile == 0 {
-		o.Latency = units.Seconds(b.latency(load))
-		if first := s.Judge.latest(e); first < o.Latency {
-			o.TPOT = max(o.TPOT, (o.Latency-first)/rest)
+		t.Latency = units.Seconds(b.latency(load))
+		if first := s.Judge.latest(e); first < t.Latency {
+			t.TPOT = max(t.TPOT, (t.Latency-first)/rest)
 		}
 	}
-	o.Latency = max(o.Latency, o.TTFT+o.TPOT*rest)
-	return s.Judge.Verdict(&o, e)
+	t.Latency = max(t.Latency, t.TTFT+t.TPOT*rest)
+	return s.Judge.Misses(t, e)
 }
 
 // limit is the most requests in flight in a copy that may meet the limits. It is a whole

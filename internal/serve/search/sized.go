@@ -7,7 +7,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
@@ -164,7 +164,7 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 			r.refuse(err)
 			return r
 		}
-		o := x.outcome(s.Judge.Percentile, float64(n))
+		o := x.outcome(float64(n))
 		o.Batch, o.Concurrency = alone.Batch, s.Requests
 		if s.carried(&r, o, s.verdict(&unit, (s.Requests+n-1)/n, &o, x), n) {
 			return r
@@ -175,12 +175,12 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 }
 
 // take makes so many copies the answer, with their outcome under the load.
-func (s *Sized) take(r *Result, o formulas.Outcome, copies int) {
+func (s *Sized) take(r *Result, o figures.Outcome, copies int) {
 	r.Best, r.OK, r.Score, r.Candidate.Copies = o, true, s.of(r, copies), copies
 }
 
 // carried takes so many copies where their outcome under the load meets the limits, and remembers what it misses where not.
-func (s *Sized) carried(r *Result, o formulas.Outcome, v Verdict, copies int) bool {
+func (s *Sized) carried(r *Result, o figures.Outcome, v Verdict, copies int) bool {
 	if v == Fits {
 		s.take(r, o, copies)
 		return true

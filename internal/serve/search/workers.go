@@ -9,7 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Workers is a space: deployments made of workers with some layouts.
@@ -234,7 +234,7 @@ func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]Resul
 	out := make([]Result, len(todo))
 	errs := make([]error, len(todo))
 	err := pool.Each(ctx, len(todo), workers, func(i int) {
-		out[i] = Result{Candidate: todo[i].c, Points: make([]formulas.Outcome, 1)}
+		out[i] = Result{Candidate: todo[i].c, Points: make([]figures.Outcome, 1)}
 		out[i].Points[0], _, _, errs[i] = s.judge(ctx, &todo[i].c, todo[i].load, 1, Aim{Precision: Sketched})
 	})
 	return out, cmp.Or(err, errors.Join(errs...))

@@ -148,7 +148,7 @@ func TestWorkersAgainstBruteForce(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !q.limits.Meets(x.TTFT.Mean, x.TPOT.Mean, x.Latency.Mean) {
+					if !q.limits.Meets(x.TTFT, x.TPOT, x.Latency) {
 						break
 					}
 					if c.X > 0 && x.Throughput > b.Bound*(1+1e-9) {
