@@ -1,17 +1,18 @@
 package sim
 
-// cache is the KV space of one replica. Blocks are held by requests, or kept
-// in the prefix cache for prompts to come, or free:
-//
-//	total = held + prefix.idle.n·prefix.span + free
-//
-// Free blocks are taken in the order in which they became free, so that what a
-// preempted request had stays there for a while.
-type cache struct {
+// blockStore is the KV store of paged engines: blocks of equal size, and a prefix cache of entries of some blocks each.
+// Free blocks are taken in the order in which they became free, so that what a preempted request had stays there for a
+// while.
+type blockStore struct {
 	total, free int
 	tokens      int // in a block
 	prefix      prefix
 	order       []freed // the free blocks in that order; empty while nobody's are among them
+	// findable says that full blocks of a preempted request keep their contents until they are taken; with promptOnly those of
+	// its prompt. vLLM frees them in that order to the end of its queue of free blocks and finds them by their hashes
+	// (v1/core/kv_cache_manager.py, free, and single_type_kv_cache_manager.py); SGLang keeps the prompt in its tree, and what was
+	// generated is lost (managers/schedule_batch.py, release_req).
+	findable, promptOnly bool
 }
 
 // freed is free blocks that still have what a preempted request computed, or nobody's.
@@ -20,18 +21,30 @@ type freed struct {
 	n     int
 }
 
-// blocks is how many blocks hold so many tokens.
-func (c *cache) blocks(tokens int) int { return (tokens + c.tokens - 1) / c.tokens }
+func newBlockStore(e *Engine) blockStore {
+	return blockStore{
+		total: e.Blocks, free: e.Blocks, tokens: e.BlockTokens,
+		findable: e.PrefixCache, promptOnly: e.Policy == PrefillFirst,
+	}
+}
 
-// available is what can be taken: what is free, and what may be evicted.
-func (c *cache) available() int { return c.free + c.prefix.idle.n*c.prefix.span }
+// Blocks implements [KVStore].
+func (c *blockStore) Blocks(tokens int) int { return (tokens + c.tokens - 1) / c.tokens }
 
-// held is what requests hold.
-func (c *cache) held() int { return c.total - c.available() }
+// Total implements [KVStore].
+func (c *blockStore) Total() int { return c.total }
 
-// take takes blocks, evicting the oldest prefixes if it must. Schedulers ask
-// what is available first.
-func (c *cache) take(n int) {
+// Available implements [KVStore].
+func (c *blockStore) Available() int { return c.free + c.Kept() }
+
+// Held implements [KVStore].
+func (c *blockStore) Held() int { return c.total - c.Available() }
+
+// Kept implements [KVStore].
+func (c *blockStore) Kept() int { return c.prefix.idle.n * c.prefix.span }
+
+// Take implements [KVStore]. The oldest prefixes are evicted first.
+func (c *blockStore) Take(n int) {
 	for c.free < n {
 		evicted := c.prefix.evict((n - c.free + c.prefix.span - 1) / max(1, c.prefix.span))
 		if evicted == 0 {
@@ -40,6 +53,13 @@ func (c *cache) take(n int) {
 		c.give(evicted * c.prefix.span)
 	}
 	c.free -= n
+	if len(c.order) > 0 {
+		c.takeInOrder(n)
+	}
+}
+
+// takeInOrder takes the blocks that became free first.
+func (c *blockStore) takeInOrder(n int) {
 	for len(c.order) > 0 && n > 0 {
 		first := &c.order[0]
 		some := min(n, first.n)
@@ -53,15 +73,92 @@ func (c *cache) take(n int) {
 }
 
 // give returns blocks that are not shared.
-func (c *cache) give(n int) {
+func (c *blockStore) give(n int) {
 	c.free += n
 	if len(c.order) > 0 && n > 0 {
 		c.order = append(c.order, freed{n: n})
 	}
 }
 
+// Find implements [KVStore].
+func (c *blockStore) Find(q *request) found {
+	entries, idle, hosted := c.prefix.match(q.id, q.prefillTokens-1)
+	return found{
+		tokens:  max(entries*c.prefix.tokens, c.reusableTokens(q, entries)),
+		entries: entries, here: (entries - hosted) * c.prefix.tokens, hosted: hosted * c.prefix.tokens,
+		shared: (entries - hosted) * c.prefix.span, idle: idle * c.prefix.span,
+	}
+}
+
+// Admit implements [KVStore].
+func (c *blockStore) Admit(q *request, f found, blocks int) {
+	c.prefix.hold(q.id, f.entries)
+	q.shared = f.entries
+	if q.preempted > 0 {
+		c.reclaim(q, f.tokens > f.entries*c.prefix.tokens)
+	}
+	c.Take(blocks)
+}
+
+// Learn implements [KVStore]. Where others computed the same meanwhile, blocks become free.
+func (c *blockStore) Learn(q *request) {
+	computed := q.context
+	if !c.prefix.answers {
+		computed = min(computed, q.input)
+	}
+	var duplicates int
+	q.shared, duplicates = c.prefix.learn(q.id, q.shared, computed)
+	c.give(duplicates)
+}
+
+// Release implements [KVStore].
+func (c *blockStore) Release(q *request, blocks int) {
+	c.give(blocks - q.shared*c.prefix.span)
+	c.drop(q)
+}
+
+// drop ends the use of what is shared.
+func (c *blockStore) drop(q *request) {
+	c.prefix.drop(q.id, q.shared)
+	q.shared = 0
+}
+
+// Preempt implements [KVStore].
+func (c *blockStore) Preempt(q *request, blocks int) {
+	shared := q.shared
+	blocks -= shared * c.prefix.span
+	c.drop(q)
+	full := 0
+	if c.findable {
+		known := q.context
+		if c.promptOnly {
+			known = min(known, q.input)
+		}
+		full = max(0, known/c.tokens-shared*c.prefix.span)
+	}
+	c.give(blocks - full)
+	if full > 0 {
+		q.sharedBefore = int32(shared)
+		c.giveReusable(q, full)
+	}
+}
+
+// reusableTokens is how many tokens of a preempted request are still here, with the entries that are remembered. One
+// token at least is left to compute.
+func (c *blockStore) reusableTokens(q *request, entries int) int {
+	if q.preempted == 0 || entries < int(q.sharedBefore) {
+		return 0
+	}
+	left := c.reusable(q)
+	if left == 0 {
+		return 0
+	}
+	blocks := min(int(q.sharedBefore)*c.prefix.span+left, (q.prefillTokens-1)/c.tokens)
+	return blocks * c.tokens
+}
+
 // giveReusable returns the blocks of a request that will want them again.
-func (c *cache) giveReusable(q *request, n int) {
+func (c *blockStore) giveReusable(q *request, n int) {
 	if len(c.order) == 0 && c.free > 0 {
 		c.order = append(c.order, freed{n: c.free})
 	}
@@ -70,7 +167,7 @@ func (c *cache) giveReusable(q *request, n int) {
 }
 
 // reusable is how many of the blocks that a request left nobody has taken.
-func (c *cache) reusable(q *request) int {
+func (c *blockStore) reusable(q *request) int {
 	for i := range c.order {
 		if c.order[i].owner == q {
 			return c.order[i].n
@@ -80,7 +177,7 @@ func (c *cache) reusable(q *request) int {
 }
 
 // reclaim has the blocks that a request left taken next, by that request, or gives them up.
-func (c *cache) reclaim(q *request, wanted bool) {
+func (c *blockStore) reclaim(q *request, wanted bool) {
 	for i := range c.order {
 		if f := c.order[i]; f.owner == q {
 			f.owner = nil
@@ -96,7 +193,7 @@ func (c *cache) reclaim(q *request, wanted bool) {
 }
 
 // forget drops the order of blocks once all of them are nobody's.
-func (c *cache) forget() {
+func (c *blockStore) forget() {
 	for i := range c.order {
 		if c.order[i].owner != nil {
 			return
@@ -104,3 +201,15 @@ func (c *cache) forget() {
 	}
 	c.order = c.order[:0]
 }
+
+// SharedTokens implements [KVStore].
+func (c *blockStore) SharedTokens() int { return (c.prefix.shares - c.prefix.live) * c.prefix.tokens }
+
+// Remembers implements [KVStore].
+func (c *blockStore) Remembers() bool { return c.prefix.tokens > 0 }
+
+// Evicted implements [KVStore].
+func (c *blockStore) Evicted() int64 { return c.prefix.evicted }
+
+// Restart implements [KVStore].
+func (c *blockStore) Restart() { c.prefix.evicted = 0 }

@@ -27,12 +27,14 @@ func newSimulation(c *Config) (*simulation, error) {
 	s.replicas = make([]replica, workers+decode)
 	s.events.lines = make([]line, 2*len(s.replicas))
 	s.workers = s.build(&c.Workers, 0, workers, c.Decode == nil)
+	s.workers.countsTokens = c.Workers.Routing.affinity().tokens
 	for i := range s.workers.replicas {
-		s.remember(&s.workers.replicas[i])
+		r := &s.workers.replicas[i]
+		s.remember(r.scheduler.engine, r.scheduler.kv.(*blockStore))
 	}
 	if c.Decode != nil {
 		for i := range s.workers.replicas {
-			s.workers.replicas[i].links = make([]units.Seconds, max(1, c.Link.Parallel))
+			s.workers.replicas[i].outbox.free = make([]units.Seconds, max(1, c.Link.Parallel))
 		}
 		caches := *c.Decode
 		caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
@@ -85,43 +87,46 @@ func mostInFlight(c *Config) int {
 
 // build makes the replicas of a pool, in the places given.
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
-	engine, steps, launcher := p.Engine.normal(), new(priced), p.launcher()
-	made := pool{routing: p.Routing, affinity: p.Routing.affinity(), replicas: s.replicas[from:to]}
-	batches := make([]microBatch, engine.Stages*len(made.replicas))
+	engine, recent := p.Engine.normal(), new(stepMemo)
+	made := pool{router: p.Routing.router(s.conversations), replicas: s.replicas[from:to]}
+	admission, formation := admissionOf(&engine), formationOf(&engine)
+	batches, stores := make([]microBatch, engine.Stages*len(made.replicas)), make([]blockStore, len(made.replicas))
 	for i := range batches {
 		batches[i] = microBatch{
 			number: uint8(i % engine.Stages),
-			decode: newDecodeSet(&engine, s.requests), gaps: gapMeter{all: &s.gaps, requests: s.requests},
+			decode: newDecodeSet(&engine, admission.Grows(), s.requests), gaps: gapMeter{all: &s.gaps, requests: s.requests},
 		}
 	}
 	for i := range made.replicas {
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
-		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, launcher: launcher, decodes: decodes, tokensPerStep: engine.tokensPerStep(),
-			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
-			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
-			priced:   steps,
-			running:  running{requests: s.requests},
-			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests}, decodeQueue: decodeQueue{queue: queue{requests: s.requests}},
-		}
+		stores[i] = newBlockStore(&engine)
+		r := &made.replicas[i]
+		r.place, r.index, r.cluster = int32(from+i), i, s
+		r.device = device{stepper: p.Stepper, launches: newLaunchQueue(p, decodes), pipeline: newPipeline(p.Stepper, engine.Stages), recent: recent}
+		r.inbox.incoming.requests = s.requests
+		x := &r.scheduler
+		x.engine, x.clock, x.kv, x.admission, x.formation = &engine, &s.clock, &stores[i], admission, formation
+		x.decodes, x.tokensPerStep = decodes, engine.tokensPerStep()
+		x.microBatch, x.all = &own[0], own
+		x.waiting.requests, x.running.requests, x.decodeQueue.requests = s.requests, s.requests, s.requests
 	}
 	return made
 }
 
 // remember gives a replica a prefix cache, if it is to have one. Decode replicas
 // have none: what comes over the link is not shared.
-func (s *simulation) remember(r *replica) {
-	if !r.engine.PrefixCache {
+func (s *simulation) remember(e *Engine, kv *blockStore) {
+	if !e.PrefixCache {
 		return
 	}
 	if s.load.prefix > 0 {
-		s.warm(r)
+		s.warm(e, kv)
 		return
 	}
-	tier := r.engine.Host.room()
+	tier := e.Host.room()
 	if s.conversations != nil {
-		s.converse(r)
-		r.cache.prefix.host.room = tier
+		s.converse(e, kv)
+		kv.prefix.host.room = tier
 		return
 	}
 	replayed := s.steady != nil && s.load.replay != nil
@@ -138,22 +143,22 @@ func (s *simulation) remember(r *replica) {
 		}
 	}
 	tokens := s.load.blockTokens
-	span := tokens / r.engine.BlockTokens
-	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, span)
+	span := tokens / e.BlockTokens
+	kv.prefix = newPrefix(s.load.contents, kinds, tokens, span)
 	if replayed {
-		r.cache.prefix.numbers = &s.load.replay.known
+		kv.prefix.numbers = &s.load.replay.known
 	}
-	r.cache.prefix.host.room = tier / span
+	kv.prefix.host.room = tier / span
 }
 
 // converse gives a replica a cache for the prompts and answers of sessions.
-func (s *simulation) converse(r *replica) {
+func (s *simulation) converse(e *Engine, kv *blockStore) {
 	if s.conversations.known == nil {
-		s.conversations.remember(r.engine.BlockTokens)
+		s.conversations.remember(e.BlockTokens)
 		s.load.contents = make([][]uint32, len(s.requests))
 	}
-	r.cache.prefix = newPrefix(s.load.contents, 0, r.engine.BlockTokens, 1)
-	p := &r.cache.prefix
+	kv.prefix = newPrefix(s.load.contents, 0, e.BlockTokens, 1)
+	p := &kv.prefix
 	p.numbers, p.answers = s.conversations.known, true
 	for _, entries := range s.conversations.system {
 		p.common = append(p.common, make([]int32, entries+1))
@@ -162,15 +167,15 @@ func (s *simulation) converse(r *replica) {
 
 // warm gives a replica what all prompts begin with: whole blocks, as one entry, since
 // none begins with less.
-func (s *simulation) warm(r *replica) {
-	span := s.load.prefix / r.engine.BlockTokens
-	if span == 0 || span > r.cache.total {
+func (s *simulation) warm(e *Engine, kv *blockStore) {
+	span := s.load.prefix / e.BlockTokens
+	if span == 0 || span > kv.total {
 		return
 	}
 	if s.load.contents == nil {
 		s.load.contents = slices.Repeat([][]uint32{{0}}, len(s.requests))
 	}
-	r.cache.prefix = newPrefix(s.load.contents, 1, span*r.engine.BlockTokens, span)
-	r.cache.prefix.warm(0)
-	r.cache.free -= span
+	kv.prefix = newPrefix(s.load.contents, 1, span*e.BlockTokens, span)
+	kv.prefix.warm(0)
+	kv.free -= span
 }

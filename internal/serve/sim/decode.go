@@ -2,10 +2,10 @@ package sim
 
 import "math"
 
-// decodeSet is the requests of a replica that generate.
+// decodeSet is the requests of a batch that generate.
 //
 // In a step each of them gains the same number of tokens. So one counter per
-// replica, the token clock, gives the progress of all: a request that joined at
+// batch, the token clock, gives the progress of all: a request that joined at
 // clock g with context c has context c − g + clock, and ends when the clock
 // reaches g plus what it has left to generate. The set is then sums, a wheel of
 // ends, and a tally of where on the clock a block is full; a step of a thousand
@@ -15,21 +15,19 @@ import "math"
 // ⌊s·a⌋ tokens.
 type decodeSet struct {
 	wheel
+
 	steps   int64 // taken with decoding in them
 	clock   int64 // tokens
 	perStep float64
 	offsets int64 // Σ (context at joining − clock at joining)
 	ends    int64 // Σ clock at the end
-	// fills counts, by clock modulo the tokens of a block, the requests that
-	// take a new block when the clock gets there. Nil where blocks are kept from
-	// the start.
-	fills []int32
+	blocks  blockGrowth
 }
 
-func newDecodeSet(e *Engine, requests []request) decodeSet {
+func newDecodeSet(e *Engine, grows bool, requests []request) decodeSet {
 	d := decodeSet{perStep: e.AcceptedPerStep, wheel: wheel{requests: requests}}
-	if e.Policy != InFlight {
-		d.fills = make([]int32, e.BlockTokens)
+	if grows {
+		d.blocks.fills = make([]int32, e.BlockTokens)
 	}
 	return d
 }
@@ -77,9 +75,7 @@ func (d *decodeSet) join(q *request) {
 	q.finish = d.clock + int64(q.output-q.generated)
 	d.offsets += q.offset
 	d.ends += q.finish
-	if d.fills != nil {
-		d.fills[d.slot(q)]++
-	}
+	d.blocks.count(q.offset, 1)
 	d.add(q)
 }
 
@@ -92,61 +88,34 @@ func (d *decodeSet) leave(q *request) {
 	d.remove(q)
 	d.offsets -= q.offset
 	d.ends -= q.finish
-	if d.fills != nil {
-		d.fills[d.slot(q)]--
-	}
+	d.blocks.count(q.offset, -1)
 }
 
-// slot is where on the clock, modulo a block, the request writes the first
-// token of a new block.
-func (d *decodeSet) slot(q *request) int64 {
-	b := int64(len(d.fills))
-	return ((1-q.offset)%b + b) % b
+// growth is how much the context of n requests grows per step.
+func (d *decodeSet) growth(n int) float64 { return float64(n) * d.perStep }
+
+// advance takes steps, and returns the blocks they take.
+func (d *decodeSet) advance(steps int64) (blocks int) {
+	gained := d.clockAfter(steps) - d.clock
+	blocks = d.blocks.taken(d.n, d.clock, gained)
+	d.clock += gained
+	d.steps += steps
+	return blocks
 }
 
-// growth is how many blocks the set takes while the clock gains so many tokens.
-func (d *decodeSet) growth(tokens int64) int {
-	if d.fills == nil {
-		return 0
-	}
-	b := int64(len(d.fills))
-	blocks := int64(d.n) * (tokens / b)
-	at := d.clock % b
-	for range tokens % b {
-		if at++; at == b {
-			at = 0
-		}
-		blocks += int64(d.fills[at])
-	}
-	return int(blocks)
-}
-
-// grows is how many blocks the set takes in its next step.
-func (d *decodeSet) grows() int { return d.growth(d.clockAfter(1) - d.clock) }
+// nextBlocks is how many blocks the set takes in its next step.
+func (d *decodeSet) nextBlocks() int { return d.blocks.taken(d.n, d.clock, d.clockAfter(1)-d.clock) }
 
 // stepsWithin is how many of the steps can be taken before the set would need
 // more blocks than there are.
 func (d *decodeSet) stepsWithin(steps int64, blocks int) int64 {
-	if d.fills == nil {
+	if d.blocks.fills == nil {
 		return steps
 	}
-	b := int64(len(d.fills))
 	tokens := d.clockAfter(steps) - d.clock
-	if int64(d.n)*(tokens/b+1) <= int64(blocks) {
+	within := d.blocks.tokensWithin(d.n, d.clock, tokens, blocks)
+	if within >= tokens {
 		return steps
 	}
-	tokens = int64(blocks/d.n) * b
-	left := int64(blocks % d.n)
-	at := d.clock % b
-	for range b {
-		if at++; at == b {
-			at = 0
-		}
-		if left -= int64(d.fills[at]); left < 0 {
-			break
-		}
-		tokens++
-	}
-	within := min(steps, d.stepsTo(d.clock+tokens+1)-1)
-	return within
+	return min(steps, d.stepsTo(d.clock+within+1)-1)
 }

@@ -1,33 +1,36 @@
 package sim
 
-// decodeFirst fills a step as [DecodeFirst] says and reports whether requests
-// generate in it.
-func (r *replica) decodeFirst() bool {
-	r.makeRoom()
-	budget := r.engine.TokenBudget - r.decode.n*r.engine.VerifiedPerStep
-	if q := r.partial; q != nil && budget > 0 {
+// decodeFirst is [DecodeFirst].
+type decodeFirst struct{}
+
+// Form implements [BatchFormation].
+func (decodeFirst) Form(s *scheduler) bool {
+	s.makeRoom()
+	budget := s.engine.TokenBudget - s.decode.n*s.engine.VerifiedPerStep
+	if q := s.partial; q != nil && budget > 0 {
 		tokens := min(q.prefillTokens-q.context, budget)
-		if blocks := r.more(q, tokens); blocks > r.spareBlocks() {
-			r.preempt() // the last admitted is this very prompt
+		if s.more(q, tokens) > s.spareBlocks() {
+			s.preempt() // the last admitted is this very prompt
 		} else {
-			r.cache.take(blocks)
-			r.compute(q, tokens)
+			s.kv.Take(s.more(q, tokens))
+			s.compute(q, tokens, 0)
 			budget -= tokens
 		}
 	}
 	// A step that had to preempt admits no request.
-	for !r.evicted && r.waiting.n > 0 && budget > 0 && r.room() > 0 {
-		f := r.admission(r.waiting.at(0), budget)
-		if f.needs > r.spareBlocks() {
+	for !s.evicted && s.waiting.n > 0 && budget > 0 && s.room() > 0 {
+		f := s.admission.Fit(s, s.waiting.at(0), budget)
+		if f.needs > s.spareBlocks() {
 			break
 		}
-		r.admit(f)
-		budget -= f.tokens
+		s.admit(&f)
+		budget -= f.compute
 	}
-	return r.decode.n > 0
+	return s.decode.n > 0
 }
 
-// more is how many blocks a prompt takes for its next tokens.
-func (r *replica) more(q *request, tokens int) int {
-	return r.cache.blocks(q.context+tokens) - r.cache.blocks(q.context)
-}
+// Stepped implements [BatchFormation].
+func (decodeFirst) Stepped(*scheduler, int64) {}
+
+// Mixes implements [BatchFormation].
+func (decodeFirst) Mixes() bool { return true }

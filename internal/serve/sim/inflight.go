@@ -1,75 +1,80 @@
 package sim
 
-// inFlight fills a step as [InFlight] says and reports whether requests
-// generate in it.
-func (r *replica) inFlight() bool {
-	generating := r.decode.n
-	budget := r.engine.TokenBudget - generating*r.engine.VerifiedPerStep
-	begun := r.partial != nil
-	if q := r.partial; q != nil && budget > 0 {
+// inFlight is [InFlight].
+type inFlight struct{}
+
+// Form implements [BatchFormation].
+func (p inFlight) Form(s *scheduler) bool {
+	generating := s.decode.n
+	budget := s.engine.TokenBudget - generating*s.engine.VerifiedPerStep
+	begun := s.partial != nil
+	if q := s.partial; q != nil && budget > 0 {
 		tokens := min(q.prefillTokens-q.context, budget)
-		r.compute(q, tokens)
+		s.compute(q, tokens, 0)
 		budget -= tokens
 	}
-	candidates, tokens := r.candidates(budget, generating == 0 && !begun)
+	candidates, tokens := p.candidates(s, budget, generating == 0 && !begun)
 	if candidates == 0 {
-		return r.decode.n > 0
+		return s.decode.n > 0
 	}
 	if generating > 0 && tokens > 0 && !begun {
-		if r.waitLimit = r.holdsBack(candidates, tokens); r.waitLimit > r.waited {
-			r.hold = true
+		if s.wait.limit = p.waitLimit(s, candidates, tokens); s.wait.limit > s.wait.waited {
+			s.hold = true
 			return true
 		}
-		r.waited = 0 // but not where nothing generated, just as the engine does
+		s.wait.waited = 0 // but not where nothing generated, just as the engine does
 	}
 	for range candidates {
-		f := r.admission(r.waiting.at(0), budget)
-		r.admit(f)
-		budget -= f.tokens
+		f := s.admission.Fit(s, s.waiting.at(0), budget)
+		s.admit(&f)
+		budget -= f.compute
 	}
-	return r.decode.n > 0
+	return s.decode.n > 0
 }
+
+// Stepped implements [BatchFormation]. Where prompts wait for one on every rank, steps for which
+// there was none count as well, and the count restarts when it is full: a prompt that comes alone waits for half of
+// the steps on average (TensorRT-LLM's _balance_adp_requests, pyexecutor/py_executor.py).
+func (inFlight) Stepped(s *scheduler, steps int64) {
+	switch every := int64(s.engine.RankWaitSteps); {
+	case s.hold:
+		s.wait.waited += int(steps)
+	case s.engine.Ranks > 1 && every > 0:
+		s.wait.waited = int((int64(s.wait.waited) + steps) % every)
+	}
+}
+
+// Mixes implements [BatchFormation].
+func (inFlight) Mixes() bool { return true }
 
 // candidates counts the requests at the head of the line that could be admitted
 // now, and the tokens to compute for them. A prompt above the budget runs alone, or in pieces.
-func (r *replica) candidates(budget int, idle bool) (n, tokens int) {
-	available := r.cache.available()
-	for room := r.room(); n < min(r.waiting.n, room); {
-		f := r.admission(r.waiting.at(n), budget)
+func (inFlight) candidates(s *scheduler, budget int, idle bool) (n, tokens int) {
+	available := s.kv.Available()
+	for room := s.room(); n < min(s.waiting.n, room); {
+		f := s.admission.Fit(s, s.waiting.at(n), budget)
 		alone := tokens == 0 && idle
-		if f.needs > available || f.tokens > budget && !alone || f.tokens == 0 && !r.waiting.at(n).transferred {
+		if f.needs > available || f.compute > budget && !alone || f.compute == 0 && !s.waiting.at(n).transferred {
 			break
 		}
 		available -= f.needs
-		budget -= f.tokens
-		tokens += f.tokens
+		budget -= f.compute
+		tokens += f.compute
 		n++
 	}
 	return n, tokens
 }
 
-// holdsBack is for how many steps prompts wait for more: for one on each rank, or to fill
+// waitLimit is for how many steps prompts wait for more: for one on each rank, or to fill
 // the step.
-func (r *replica) holdsBack(prompts, tokens int) int {
+func (inFlight) waitLimit(s *scheduler, prompts, tokens int) int {
 	steps := 0
-	if prompts < r.engine.Ranks {
-		steps = r.engine.RankWaitSteps
+	if prompts < s.engine.Ranks {
+		steps = s.engine.RankWaitSteps
 	}
-	load := tokens + r.decode.n*r.engine.VerifiedPerStep
-	if float64(load) < r.engine.BatchWaitRatio*float64(r.engine.TokenBudget) {
-		steps = max(steps, r.engine.BatchWaitSteps)
+	load := tokens + s.decode.n*s.engine.VerifiedPerStep
+	if float64(load) < s.engine.BatchWaitRatio*float64(s.engine.TokenBudget) {
+		steps = max(steps, s.engine.BatchWaitSteps)
 	}
 	return steps
-}
-
-// count counts steps without prompts towards a wait. Where it is one for prompts on every rank, steps for which
-// there was none count as well, and the count restarts when it is full: a prompt that comes alone waits for half of
-// the steps on average (TensorRT-LLM's _balance_adp_requests, pyexecutor/py_executor.py).
-func (r *replica) count(steps int64) {
-	switch every := int64(r.engine.RankWaitSteps); {
-	case r.hold:
-		r.waited += int(steps)
-	case r.engine.Policy == InFlight && r.engine.Ranks > 1 && every > 0:
-		r.waited = int((int64(r.waited) + steps) % every)
-	}
 }

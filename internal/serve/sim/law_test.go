@@ -74,7 +74,9 @@ func TestJumpsAreSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.single = true
+		for i := range s.replicas {
+			s.replicas[i].single = true
+		}
 		if err := s.run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -143,8 +145,9 @@ func TestConservation(t *testing.T) {
 		for _, p := range []*pool{&s.workers, &s.decode} {
 			for i := range p.replicas {
 				r := &p.replicas[i]
-				if r.cache.held() != 0 || r.load != 0 || r.running.n != 0 || r.cache.prefix.live != 0 || r.batchesInFlight != 0 || r.reservedBlocks != 0 || r.inFlightChunkTokens != 0 {
-					t.Fatalf("a replica is not empty at the end: %d blocks held", r.cache.held())
+				x, kv := &r.scheduler, r.scheduler.kv.(*blockStore)
+				if kv.Held() != 0 || r.load != (routingLoad{}) || x.running.n != 0 || kv.prefix.live != 0 || x.inFlight != 0 || x.reservedBlocks != 0 || x.inFlightChunkTokens != 0 {
+					t.Fatalf("a replica is not empty at the end: %d blocks held", kv.Held())
 				}
 			}
 		}
@@ -154,10 +157,11 @@ func TestConservation(t *testing.T) {
 // balance counts the blocks of a replica one by one.
 func balance(t *rapid.T, s *simulation, r *replica) {
 	private, shares := 0, 0
+	x, kv := &r.scheduler, r.scheduler.kv.(*blockStore)
 	live := map[[2]int]bool{}
 	for i := range s.requests {
 		q := &s.requests[i]
-		worker := r.decodes == (len(s.decode.replicas) == 0)
+		worker := x.decodes == (len(s.decode.replicas) == 0)
 		here := worker && int(q.worker) == r.index && (q.state != decoding || len(s.decode.replicas) == 0)
 		if !worker {
 			here = int(q.decoder) == r.index && (q.state == decoding || q.state == ready || q.state == prefilling && q.generated > 0)
@@ -169,24 +173,24 @@ func balance(t *rapid.T, s *simulation, r *replica) {
 		}
 		at := *q
 		if q.state == decoding {
-			at.context = int(q.offset + r.batches[q.batch].decode.clock)
+			at.context = int(q.offset + x.all[q.batch].decode.clock)
 		}
-		private += r.holds(&at) - q.shared*r.cache.prefix.span
+		private += x.admission.Holds(x, &at) - q.shared*kv.prefix.span
 		shares += q.shared
 		if q.shared > 0 {
 			for entry := range q.shared {
-				at, begins := r.cache.prefix.locate(s.load.contents[i], entry)
+				at, begins := kv.prefix.locate(s.load.contents[i], entry)
 				live[[2]int{int(s.load.contents[i][at]), entry - begins}] = true
 			}
 		}
 	}
-	p := &r.cache.prefix
+	p := &kv.prefix
 	if len(live) != p.live || shares != p.shares {
 		t.Fatalf("%d contents in use, %d counted; %d shares, %d counted", len(live), p.live, shares, p.shares)
 	}
-	if held := private + len(live)*p.span; held != r.cache.held() || r.cache.free < 0 ||
-		held+p.idle.n*p.span+r.cache.free != r.cache.total {
-		t.Fatalf("%d blocks held, %d counted; %d idle, %d free of %d", held, r.cache.held(), p.idle.n*p.span, r.cache.free, r.cache.total)
+	if held := private + len(live)*p.span; held != kv.Held() || kv.free < 0 ||
+		held+p.idle.n*p.span+kv.free != kv.total {
+		t.Fatalf("%d blocks held, %d counted; %d idle, %d free of %d", held, kv.Held(), p.idle.n*p.span, kv.free, kv.total)
 	}
 }
 

@@ -4,112 +4,114 @@ package sim
 // is admitted, in tokens (SGLang's CLIP_MAX_NEW_TOKENS).
 const clippedAnswer = 4096
 
-// prefillFirst fills a step as [PrefillFirst] says and reports whether requests
-// generate in it.
-func (r *replica) prefillFirst() bool {
-	r.resumeDecode()
-	budget := r.engine.TokenBudget
-	expected := r.expected()
-	if r.awaitsRanks() {
-		return r.generates()
+// prefillFirst is [PrefillFirst].
+type prefillFirst struct{}
+
+// Form implements [BatchFormation].
+func (p prefillFirst) Form(s *scheduler) bool {
+	s.resumeDecode()
+	budget := s.engine.TokenBudget
+	expected := p.expectedTokens(s)
+	if p.awaitsRanks(s) {
+		return p.generates(s)
 	}
-	if q := r.partial; q != nil {
+	if q := s.partial; q != nil {
 		tokens := min(q.prefillTokens-q.context, budget)
-		r.cache.take(r.more(q, tokens))
-		r.compute(q, tokens)
+		s.kv.Take(s.more(q, tokens))
+		s.compute(q, tokens, 0)
 		budget -= tokens
 	}
-	for r.waiting.n > 0 && budget > 0 && (r.engine.PrefillAhead || r.room() > 0) {
-		q := r.waiting.at(0)
-		f := r.admission(q, budget)
-		prompt := float64(q.prefillTokens - (f.entries-f.hosted)*r.cache.prefix.tokens)
-		left := r.toGenerate(q)
-		if !r.vacant() && expected+prompt+float64(min(left, clippedAnswer)) > float64(r.cache.total*r.cache.tokens) ||
-			f.needs > r.spareBlocks() {
+	for s.waiting.n > 0 && budget > 0 && (s.engine.PrefillAhead || s.room() > 0) {
+		q := s.waiting.at(0)
+		f := s.admission.Fit(s, q, budget)
+		prompt := float64(q.prefillTokens - f.here)
+		left := s.toGenerate(q)
+		if !s.vacant() && expected+prompt+float64(min(left, clippedAnswer)) > float64(s.kv.Total()*s.engine.BlockTokens) ||
+			f.needs > s.spareBlocks() {
 			break
 		}
-		expected += prompt + r.engine.Reserve*float64(left)
-		r.admit(f)
-		budget -= f.tokens
+		expected += prompt + s.engine.Reserve*float64(left)
+		s.admit(&f)
+		budget -= f.compute
 	}
-	if len(r.chunks) > 0 {
-		r.waited, r.lastPending, r.lastGrowth = 0, 0, 0
+	if len(s.chunks) > 0 {
+		s.wait.waited, s.wait.lastTokens, s.wait.lastGrowth = 0, 0, 0
 		return false
 	}
-	return r.generates()
+	return p.generates(s)
 }
+
+// Stepped implements [BatchFormation].
+func (prefillFirst) Stepped(s *scheduler, steps int64) {
+	if s.hold {
+		s.wait.waited += int(steps)
+	}
+}
+
+// Mixes implements [BatchFormation].
+func (prefillFirst) Mixes() bool { return false }
 
 // generates makes room for a step without prompts and reports whether there is one. Where
 // only those that wait for their turn keep blocks, it is theirs.
-func (r *replica) generates() bool {
-	r.makeRoom()
-	for r.decode.n == 0 && r.decodeQueue.n > 0 {
-		r.resumeDecode()
-		r.makeRoom()
+func (prefillFirst) generates(s *scheduler) bool {
+	s.makeRoom()
+	for s.decode.n == 0 && s.decodeQueue.n > 0 {
+		s.resumeDecode()
+		s.makeRoom()
 	}
-	return r.decode.n > 0
+	return s.decode.n > 0
 }
 
 // awaitsRanks says that prompts are held back because not every rank has one, as
 // SGLang's prefill delayer does (managers/prefill_delayer.py), or because more may come, as ATOM's does
 // (model_engine/prefill_delayer.py).
-func (r *replica) awaitsRanks() bool {
-	prompts := r.waiting.n
-	if !r.engine.PrefillAhead {
-		prompts = min(prompts, r.room())
+func (p prefillFirst) awaitsRanks(s *scheduler) bool {
+	prompts := s.waiting.n
+	if !s.engine.PrefillAhead {
+		prompts = min(prompts, s.room())
 	}
 	// What came over a link is no prompt: it can generate at once.
-	if prompts <= 0 || r.engine.Ranks < 2 || r.partial != nil || r.decode.n == 0 || r.waiting.at(0).transferred {
+	if prompts <= 0 || s.engine.Ranks < 2 || s.partial != nil || s.decode.n == 0 || s.waiting.at(0).transferred {
 		return false
 	}
-	r.waitLimit = r.engine.RankWaitSteps
-	if prompts >= r.engine.Ranks {
-		r.waitLimit = min(r.waitLimit, r.fills(prompts))
+	s.wait.limit = s.engine.RankWaitSteps
+	if prompts >= s.engine.Ranks {
+		s.wait.limit = min(s.wait.limit, p.fillLimit(s, prompts))
 	}
-	r.hold = r.waited < r.waitLimit
-	return r.hold
+	s.hold = s.wait.waited < s.wait.limit
+	return s.hold
 }
 
-// fills is for how many steps prompts on all ranks wait for more of them; 0 if they are enough.
-func (r *replica) fills(prompts int) int {
-	tokens, enough := 0, int(r.engine.RankFill*float64(r.engine.TokenBudget))
+// fillLimit is for how many steps prompts on all ranks wait for more of them; 0 if they are enough.
+func (prefillFirst) fillLimit(s *scheduler, prompts int) int {
+	tokens, enough := 0, int(s.engine.RankFill*float64(s.engine.TokenBudget))
 	for i := 0; i < prompts && tokens < enough; i++ {
-		tokens += r.waiting.at(i).prefillTokens
+		tokens += s.waiting.at(i).prefillTokens
 	}
 	if tokens >= enough {
 		return 0
 	}
-	if tokens > r.lastPending {
-		r.lastPending, r.lastGrowth = tokens, r.waited
+	if tokens > s.wait.lastTokens {
+		s.wait.lastTokens, s.wait.lastGrowth = tokens, s.wait.waited
 	}
-	return r.lastGrowth + r.engine.RankStallSteps
+	return s.wait.lastGrowth + s.engine.RankStallSteps
 }
 
-// expected is the tokens in the cache, with the whole of the prompt under way,
+// expectedTokens is the tokens in the cache, with the whole of the prompt under way,
 // and the share kept free for the answers of this batch (in a pipeline SGLang looks
 // at those alone: managers/schedule_policy.py, PrefillAdder). While requests generate and
 // nothing else happens it never falls, so one who had to wait still has to.
-func (r *replica) expected() float64 {
-	tokens := r.decodeQueue.tokens + r.sendingTokens + r.inFlightChunkTokens
-	for i := range r.batches {
-		tokens += r.batches[i].decode.tokens()
+func (prefillFirst) expectedTokens(s *scheduler) float64 {
+	tokens := s.decodeQueue.tokens + s.sendingTokens + s.inFlightChunkTokens
+	for i := range s.batches.all {
+		tokens += s.batches.all[i].decode.tokens()
 	}
-	left := r.decode.remaining() + r.decodeQueue.left
-	if q := r.partial; q != nil {
+	left := s.decode.remaining() + s.decodeQueue.left
+	if q := s.partial; q != nil {
 		tokens += q.prefillTokens
-		left += r.toGenerate(q)
+		left += s.toGenerate(q)
 	}
 	// What several requests share is there once.
-	p := &r.cache.prefix
-	tokens += (p.live - p.shares) * p.tokens
-	return float64(tokens) + r.engine.Reserve*float64(left)
-}
-
-// toGenerate is how many tokens of a request not yet generating will be
-// generated here.
-func (r *replica) toGenerate(q *request) int {
-	if !r.decodes {
-		return 0
-	}
-	return q.output - q.generated
+	tokens -= s.kv.SharedTokens()
+	return float64(tokens) + s.engine.Reserve*float64(left)
 }

@@ -81,12 +81,12 @@ func (p *prefix) warm(content int32) {
 // match counts the leading entries of a prompt that are remembered, how many of
 // those are idle, and how many are not here but in the host tier. One token at
 // least is left to compute.
-func (p *prefix) match(q *request) (entries, idle, hosted int) {
+func (p *prefix) match(id, tokens int) (entries, idle, hosted int) {
 	if p.tokens == 0 {
 		return 0, 0, 0
 	}
-	contents := p.contents[q.id]
-	most := p.entriesIn(contents, q.prefillTokens-1)
+	contents := p.contents[id]
+	most := p.entriesIn(contents, tokens)
 	for i := 0; entries < most; i++ {
 		has, size := p.known(contents[i]), min(p.size(contents[i]), most-entries)
 		here := min(int(has.entries), size)
@@ -102,10 +102,9 @@ func (p *prefix) match(q *request) (entries, idle, hosted int) {
 }
 
 // hold makes a request a user of its leading entries.
-func (p *prefix) hold(q *request, entries int) {
-	q.shared = entries
+func (p *prefix) hold(id, entries int) {
 	for i, left := 0, entries; left > 0; i++ {
-		content := p.contents[q.id][i]
+		content := p.contents[id][i]
 		n := min(p.size(content), left)
 		p.use(content, 0, n)
 		left -= n
@@ -145,46 +144,42 @@ func (p *prefix) use(content uint32, from, to int) {
 	x.used = end
 }
 
-// learn remembers what a request has computed of its prompt, and returns how
-// many blocks became spare because others had computed the same meanwhile.
-func (p *prefix) learn(q *request) (spare int) {
+// learn remembers the tokens that a request has computed of its prompt, of which it shared some entries before. It returns how
+// many it shares then, and how many blocks became spare because others had computed the same meanwhile.
+func (p *prefix) learn(id, shared, computed int) (entries, spare int) {
 	if p.tokens == 0 {
-		return 0
+		return shared, 0
 	}
-	contents, computed := p.contents[q.id], q.context
-	if !p.answers {
-		computed = min(computed, q.input)
-	}
+	contents := p.contents[id]
 	most := p.entriesIn(contents, computed)
-	if q.shared >= most {
-		return 0
+	if shared >= most {
+		return shared, 0
 	}
-	for i, begins := p.locate(contents, q.shared); q.shared < most; i++ {
+	for i, begins := p.locate(contents, shared); shared < most; i++ {
 		content := contents[i]
-		from, to := q.shared-begins, min(p.size(content), most-begins)
+		from, to := shared-begins, min(p.size(content), most-begins)
 		spare += p.span * max(0, min(int(p.known(content).entries), to)-from)
 		p.use(content, from, to)
 		p.shares += to - from
-		q.shared = begins + to
-		begins = q.shared
+		shared = begins + to
+		begins = shared
 	}
-	return spare
+	return shared, spare
 }
 
 // drop ends the use of a request's entries, the last first, so that the ends of
 // prompts are evicted before their beginnings.
-func (p *prefix) drop(q *request) {
-	if q.shared == 0 {
+func (p *prefix) drop(id, shared int) {
+	if shared == 0 {
 		return
 	}
-	contents := p.contents[q.id]
-	i, begins := p.locate(contents, q.shared-1)
-	p.release(contents[i], q.shared-begins)
+	contents := p.contents[id]
+	i, begins := p.locate(contents, shared-1)
+	p.release(contents[i], shared-begins)
 	for i--; i >= 0; i-- {
 		p.release(contents[i], p.size(contents[i]))
 	}
-	p.shares -= q.shared
-	q.shared = 0
+	p.shares -= shared
 }
 
 // release ends the use of so many entries of a content by one request.

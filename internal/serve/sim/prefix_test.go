@@ -87,12 +87,13 @@ func TestStreaks(t *testing.T) {
 				twin.evict(n)
 			case q.context == 0:
 				q.prefillTokens = rapid.IntRange(1, 20).Draw(t, "tokens")
-				entries, idle, hosted := p.match(q)
+				entries, idle, hosted := p.match(q.id, q.prefillTokens-1)
 				e, i, h := twin.match(prompt(q, q.prefillTokens-1))
 				if entries != e || idle != i || hosted != h {
 					t.Fatalf("found %d %d %d, one by one %d %d %d", entries, idle, hosted, e, i, h)
 				}
-				p.hold(q, entries)
+				p.hold(q.id, entries)
+				q.shared = entries
 				for _, x := range prompt(q, entries) {
 					twin.use(x)
 				}
@@ -106,12 +107,14 @@ func TestStreaks(t *testing.T) {
 					}
 					twin.use(x)
 				}
-				if got := p.learn(q); got != spare {
+				var got int
+				if q.shared, got = p.learn(q.id, q.shared, q.context); got != spare {
 					t.Fatalf("%d spare, one by one %d", got, spare)
 				}
 			default:
 				twin.drop(prompt(q, q.shared))
-				p.drop(q)
+				p.drop(q.id, q.shared)
+				q.shared = 0
 				q.context = 0
 			}
 			if len(twin.users)-len(twin.idle) != p.live || len(twin.idle) != p.idle.n || len(twin.hosted) != p.host.n {

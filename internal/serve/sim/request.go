@@ -57,6 +57,16 @@ type request struct {
 	firstBatch      int32 // requests that got a token in the step of its first, itself included
 }
 
+// holdBack delays the first token that a client sees by tokens held back; they
+// come at the request's own pace.
+func (q *request) holdBack(tokens int, now units.Seconds) {
+	if tokens == 0 || q.output < 2 {
+		return
+	}
+	share := float64(min(tokens, q.output-1)) / float64(q.output-1)
+	q.first += (now - q.first) * units.Seconds(share)
+}
+
 // spare are the requests of simulations that have ended: a search runs thousands, one
 // after the other.
 //
@@ -110,6 +120,17 @@ func (l *running) remove(q *request) {
 
 // last is the request admitted last; there must be one.
 func (l *running) last() *request { return &l.requests[l.newest-1] }
+
+// inState is how many are in a state.
+func (l *running) inState(x state) int {
+	n := 0
+	for id := l.newest; id > 0; id = l.requests[id-1].older {
+		if l.requests[id-1].state == x {
+			n++
+		}
+	}
+	return n
+}
 
 // queue is requests in line, a ring that grows. Preempted requests go to the
 // front.

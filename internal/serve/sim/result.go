@@ -95,7 +95,7 @@ func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
 // deliveryTime is how long the tokens of a request are on their way from the engine to the client. All of its tokens take as long as the
 // first.
 func (s *simulation) deliveryTime(q *request) units.Seconds {
-	e := s.workers.replicas[0].engine
+	e := s.workers.replicas[0].scheduler.engine
 	return e.First + e.APIPerOutput*units.Seconds(q.firstBatch)
 }
 
@@ -327,14 +327,14 @@ func (p *pool) use(over units.Seconds) PoolUse {
 		n := float64(len(p.replicas))
 		if over > 0 {
 			u.Busy += float64(r.usage.busy/over) / n
-			u.KVMean += r.usage.blockTime / float64(over) / float64(r.cache.total) / n
+			u.KVMean += r.usage.blockTime / float64(over) / float64(r.scheduler.kv.Total()) / n
 		}
-		u.KVPeak = max(u.KVPeak, float64(r.usage.peak)/float64(r.cache.total))
+		u.KVPeak = max(u.KVPeak, float64(r.usage.peak)/float64(r.scheduler.kv.Total()))
 		u.Steps += r.usage.steps
 		u.PrefillSteps += r.usage.prefillSteps
-		u.Preemptions += r.usage.preemptions
-		u.Fullest, u.Limited = max(u.Fullest, r.fullest), u.Limited || r.limited
-		u.Evictions += r.cache.prefix.evicted
+		u.Preemptions += r.scheduler.preemptions
+		u.Fullest, u.Limited = max(u.Fullest, r.usage.fullest), u.Limited || r.usage.limited
+		u.Evictions += r.scheduler.kv.Evicted()
 		u.Loading, u.Spared = u.Loading+r.usage.loading, u.Spared+r.usage.spared
 	}
 	return u

@@ -50,9 +50,69 @@ func (r Routing) String() string {
 	return fmt.Sprintf("routing %d", int(r))
 }
 
+// Router chooses the replica for a request. A new routing is a type with this method, a value of [Routing] with its name, and a case in
+// [Routing.router].
+type Router interface {
+	// Route is the index of the replica that takes the request. Beside queues it may look at what the caches have of the prompt, as
+	// of the last run of steps that has ended.
+	Route(q *request, replicas []replica) int
+}
+
+// router is a new router of a kind for a pool.
+func (r Routing) router(sessions *conversations) Router {
+	switch r {
+	case RoundRobin:
+		return new(roundRobin)
+	case LeastLoaded:
+		return leastLoaded{}
+	case BySession:
+		return bySession{sessions}
+	default:
+		a := r.affinity()
+		return &a
+	}
+}
+
+// roundRobin goes through the replicas in turn.
+type roundRobin struct{ turn int }
+
+// Route implements [Router].
+func (r *roundRobin) Route(_ *request, replicas []replica) int {
+	at := r.turn
+	if r.turn++; r.turn == len(replicas) {
+		r.turn = 0
+	}
+	return at
+}
+
+// leastLoaded takes the fewest requests.
+type leastLoaded struct{}
+
+// Route implements [Router].
+func (leastLoaded) Route(_ *request, replicas []replica) int {
+	at := 0
+	for i := range replicas {
+		if replicas[i].load.requests < replicas[at].load.requests {
+			at = i
+		}
+	}
+	return at
+}
+
+// bySession sends the turns of a session to one replica.
+type bySession struct{ sessions *conversations }
+
+// Route implements [Router].
+func (b bySession) Route(q *request, replicas []replica) int {
+	if q.conversation == 0 {
+		return leastLoaded{}.Route(q, replicas)
+	}
+	return int(mixed64(uint64(b.sessions.of(q).serial)) % uint64(len(replicas)))
+}
+
 // affinity is a routing that knows which prompts the replicas have in their prefix caches. It takes the replica with the
 // lowest cost: the weighted sum of what it would have to compute of the prompt, what waits there and what its requests hold.
-// Among equals it takes the least loaded, then the first.
+// Among equals it takes the least loaded, then the first; where no replica has a prefix cache the least loaded.
 type affinity struct {
 	// tokens says that all are counted in tokens. Otherwise they are shares: of the prompt, of the way from the shortest
 	// to the longest queue, and of the KV blocks.
@@ -60,14 +120,14 @@ type affinity struct {
 	miss, waits, occupied float64
 	// Unless a replica has so large a share of the prompt, the least loaded is taken.
 	minShare float64
-	// So is it where the largest and the smallest load differ by more than apart requests and by more than the ratio;
+	// So is it where the largest and the smallest load differ by more than maxGap requests and by more than the ratio;
 	// 0 is no such rule.
 	maxGap   int
 	maxRatio float64
 }
 
-// affinity has the defaults of the routers. All look at the state of the caches, as of the last run of steps that has
-// ended; routers that only remember what they have sent where know a little less.
+// affinity has the defaults of the routers. All look at the state of the caches; routers that only remember what they have sent
+// where know a little less.
 func (r Routing) affinity() affinity {
 	switch r {
 	case LLMD:
@@ -86,86 +146,69 @@ func (r Routing) affinity() affinity {
 	}
 }
 
-// pool is the replicas of one kind, and whose turn it is.
-type pool struct {
-	routing  Routing
-	affinity affinity
-	replicas []replica
-	turn     int
-}
-
-// route chooses a replica and counts the request as its load.
-func (p *pool) route(q *request) *replica {
-	at := 0
-	switch {
-	case p.routing == RoundRobin:
-		at = p.turn
-		if p.turn++; p.turn == len(p.replicas) {
-			p.turn = 0
-		}
-	case len(p.replicas) == 1:
-	case p.routing == LeastLoaded, p.routing == BySession && q.conversation == 0, p.replicas[0].cache.prefix.tokens == 0 && p.routing > BySession:
-		at = p.leastLoaded()
-	case p.routing == BySession:
-		at = int(mixed64(uint64(p.replicas[0].sim.conversations.of(q).serial)) % uint64(len(p.replicas)))
-	default:
-		at = p.nearest(q)
+// Route implements [Router].
+func (a *affinity) Route(q *request, replicas []replica) int {
+	least := leastLoaded{}.Route(q, replicas)
+	if !replicas[0].scheduler.kv.Remembers() {
+		return least
 	}
-	r := &p.replicas[at]
-	r.load++
-	return r
-}
-
-func (p *pool) leastLoaded() int {
-	at := 0
-	for i := range p.replicas {
-		if p.replicas[i].load < p.replicas[at].load {
-			at = i
-		}
-	}
-	return at
-}
-
-// nearest is the replica of the lowest cost.
-func (p *pool) nearest(q *request) int {
-	a := &p.affinity
-	low, high := p.replicas[0].load, p.replicas[0].load
-	shortest, longest := p.replicas[0].queued(), p.replicas[0].queued()
-	for i := range p.replicas {
-		r := &p.replicas[i]
-		low, high = min(low, r.load), max(high, r.load)
+	low, high := replicas[least].load.requests, 0
+	shortest, longest := replicas[0].queued(), 0
+	for i := range replicas {
+		r := &replicas[i]
+		high = max(high, r.load.requests)
 		shortest, longest = min(shortest, r.queued()), max(longest, r.queued())
 	}
 	if a.maxGap > 0 && high-low > a.maxGap && float64(high) > a.maxRatio*float64(low) {
-		return p.leastLoaded()
+		return least
 	}
 	at, lowest, most := 0, 0.0, 0
-	for i := range p.replicas {
-		r := &p.replicas[i]
-		entries, _, _ := r.cache.prefix.match(q)
-		has := entries * r.cache.prefix.tokens
+	for i := range replicas {
+		r := &replicas[i]
+		has := r.remembered(q)
 		most = max(most, has)
 		cost := a.cost(r, q.input, has, float64(r.queued()-shortest)/float64(max(1, longest-shortest)))
-		if i == 0 || cost < lowest || cost == lowest && r.load < p.replicas[at].load {
+		if i == 0 || cost < lowest || cost == lowest && r.load.requests < replicas[at].load.requests {
 			at, lowest = i, cost
 		}
 	}
 	if float64(most) < a.minShare*float64(q.input) {
-		return p.leastLoaded()
+		return least
 	}
 	return at
 }
 
 // cost is that of a prompt on a replica that has so many of its tokens, with a queue so far from the shortest to the longest.
 func (a *affinity) cost(r *replica, prompt, has int, queue float64) float64 {
+	kv := r.scheduler.kv
 	if a.tokens {
-		return a.miss*float64(prompt-has) + a.waits*float64(r.pendingPromptTokens) + a.occupied*float64(r.cache.held()*r.cache.tokens)
+		return a.miss*float64(prompt-has) + a.waits*float64(r.load.pendingPromptTokens) + a.occupied*float64(kv.Held()*r.scheduler.engine.BlockTokens)
 	}
-	return a.miss*float64(prompt-has)/float64(prompt) + a.waits*queue + a.occupied*float64(r.cache.held())/float64(r.cache.total)
+	return a.miss*float64(prompt-has)/float64(prompt) + a.waits*queue + a.occupied*float64(kv.Held())/float64(kv.Total())
 }
 
-// queued is the requests that no scheduler has admitted.
-func (r *replica) queued() int { return r.incoming.n + r.waiting.n }
+// pool is the replicas of one kind, and who chooses among them.
+type pool struct {
+	router   Router
+	replicas []replica
+	// countsTokens says that the router looks at the tokens of prompts that are not computed.
+	countsTokens bool
+}
+
+// route chooses a replica and counts the request as its load.
+func (p *pool) route(q *request) *replica {
+	at := 0
+	if len(p.replicas) > 1 {
+		at = p.router.Route(q, p.replicas)
+	}
+	r := &p.replicas[at]
+	r.load.requests++
+	if p.countsTokens {
+		q.pendingPrompt = int32(q.input - r.remembered(q))
+		r.load.pendingPromptTokens += int(q.pendingPrompt)
+	}
+	return r
+}
 
 // mixed64 spreads numbers that follow each other over all values: the last step of SplitMix64 (Steele, Lea and Flood,
 // "Fast splittable pseudorandom number generators", OOPSLA 2014).
@@ -174,11 +217,4 @@ func mixed64(x uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
-}
-
-// countPrompt counts the part of a prompt that a replica has to compute.
-func (r *replica) countPrompt(q *request) {
-	entries, _, _ := r.cache.prefix.match(q)
-	q.pendingPrompt = int32(q.input - entries*r.cache.prefix.tokens)
-	r.pendingPromptTokens += int(q.pendingPrompt)
 }

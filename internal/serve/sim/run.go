@@ -3,13 +3,17 @@ package sim
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
+// clock is the time of a simulation.
+type clock struct{ now units.Seconds }
+
 // simulation is a run in progress.
 type simulation struct {
+	clock
+
 	config        *Config
 	load          load
 	requests      []request
@@ -18,7 +22,6 @@ type simulation struct {
 	workers       pool // of the replicas
 	decode        pool // likewise; none unless disaggregated
 
-	now      units.Seconds
 	events   eventQueue
 	starting []int32 // indices of replicas that begin a step after all other events of this time
 	sent     int     // requests the client has sent, or has planned to
@@ -34,10 +37,7 @@ type simulation struct {
 	gaps     histogram
 	err      error
 
-	// For tests: single takes every step by itself, watch sees every replica
-	// that has completed a step.
-	single bool
-	watch  func(*replica)
+	watch func(*replica) // for tests: sees every replica that has completed a step
 }
 
 // Run simulates a configuration to its end. Of identical replicas it simulates one.
@@ -137,7 +137,7 @@ func (s *simulation) progress() (done, of int) {
 func (s *simulation) handle(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.landed(e.of) {
+		if r := &s.replicas[e.replica]; r.scheduler.landed(e.of) {
 			r.complete()
 			if s.watch != nil {
 				s.watch(r)
@@ -249,28 +249,14 @@ func (s *simulation) enter(q *request) {
 	}
 	q.state = queued
 	r := s.workers.route(q)
-	if s.workers.affinity.tokens {
-		r.countPrompt(q)
-	}
 	q.worker = int32(r.index)
-	service := r.engine.APIFixed + r.engine.APIPerToken*units.Seconds(q.input)
-	if service == 0 {
+	x := &r.scheduler
+	done, atOnce := r.api.accept(x.engine, s.now, &x.plan, x.busy, q.input)
+	if atOnce {
 		r.deliver(q)
 		return
 	}
-	r.apiFree = max(r.apiFree, r.apiFreeAt()) + service
-	s.events.follow(r.apiFree, requestReady, r.place, q.id)
-}
-
-// apiFreeAt is when the API server has sent the tokens of the last step, if not before now.
-func (r *replica) apiFreeAt() units.Seconds {
-	now, p := r.sim.now, &r.plan
-	if r.engine.APIPerOutput == 0 || !r.busy || p.decodes == 0 {
-		return now
-	}
-	step := (p.end - p.start) / units.Seconds(p.steps)
-	began := p.start + step*units.Seconds(math.Floor(float64((now-p.start)/step)))
-	return max(now, began+min(step, r.engine.APIPerOutput*units.Seconds(p.decodes)))
+	s.events.follow(done, requestReady, r.place, q.id)
 }
 
 // sendNext plans the next arrival of an open loop or a trace.
@@ -290,8 +276,8 @@ func (s *simulation) sendNext() {
 // possible reports whether a request would fit if it were alone.
 func (s *simulation) possible(q *request) bool {
 	fits := func(p *pool) bool {
-		r := &p.replicas[0]
-		return r.cache.blocks(r.reservedTokens(q)) <= r.cache.total
+		x := &p.replicas[0].scheduler
+		return x.kv.Blocks(x.mostTokens(q)) <= x.kv.Total()
 	}
 	return fits(&s.workers) && (len(s.decode.replicas) == 0 || q.output == 1 || fits(&s.decode))
 }
@@ -323,14 +309,42 @@ func (s *simulation) leave(q *request) {
 	s.left--
 }
 
-// checkTime checks the result of a step model.
-func (s *simulation) checkTime(took units.Seconds, p *plan) units.Seconds {
-	if took > 0 && !math.IsInf(float64(took), 0) {
-		return took
-	}
+// startStep implements [Cluster].
+func (s *simulation) startStep(place int32) { s.starting = append(s.starting, place) }
+
+// stepEnds implements [Cluster].
+func (s *simulation) stepEnds(at units.Seconds, place int32, version uint32) {
+	s.events.step(at, place, version)
+}
+
+// fail implements [Cluster].
+func (s *simulation) fail(err error) {
 	if s.err == nil {
-		s.err = fmt.Errorf("step model: %v for %d steps with %d decoding requests, context %g; a time must be positive and finite",
-			float64(took), p.steps, p.decodes, p.context)
+		s.err = err
 	}
-	return 1
+}
+
+// prefilled implements [Cluster]: it moves the cache of a prefilled request to a decode replica, over the link that is free
+// first. The blocks stay taken here until all of it has arrived. The client sees the first
+// token when decoding can begin.
+func (s *simulation) prefilled(q *request, from *replica) {
+	to := s.decode.route(q)
+	q.state = moving
+	q.decoder = int32(to.index)
+	from.scheduler.sending++
+	from.scheduler.sendingTokens += q.context
+	sent := from.outbox.send(s.now, &s.config.Link, q.context)
+	s.events.follow(sent+s.config.Link.Latency, cacheArrives, from.place, q.id)
+}
+
+// arrive ends a transfer.
+func (s *simulation) arrive(q *request, from *replica) {
+	from.scheduler.sending--
+	from.scheduler.sendingTokens -= q.context
+	from.scheduler.release(q)
+	from.load.requests--
+	from.wake()
+	q.state = queued
+	q.transferred = true
+	s.decode.replicas[q.decoder].deliver(q)
 }

@@ -50,10 +50,10 @@ func (s *simulation) state() Point {
 	held, total := 0, 0
 	for i := range s.replicas {
 		r := &s.replicas[i]
-		p.Waiting += r.incoming.n + r.waiting.n
-		p.Running += r.running.n
-		held += r.cache.held()
-		total += r.cache.total
+		p.Waiting += r.queued()
+		p.Running += r.scheduler.running.n
+		held += r.scheduler.kv.Held()
+		total += r.scheduler.kv.Total()
 	}
 	p.KV = float64(held) / float64(total)
 	return p

@@ -308,7 +308,7 @@ func (s *simulation) cachesFilling() bool {
 		return false
 	}
 	for i := range s.workers.replicas {
-		if s.workers.replicas[i].cache.prefix.evicted == 0 {
+		if s.workers.replicas[i].scheduler.kv.Evicted() == 0 {
 			return true
 		}
 	}

@@ -76,14 +76,14 @@ func (s *simulation) takes(input, output, computed float64, clients int) units.S
 	}
 	r := &pool.replicas[0]
 	each := (float64(clients) + float64(len(pool.replicas)) - 1) / float64(len(pool.replicas))
-	fits := float64(r.cache.total) * float64(r.cache.tokens) / (input + output)
-	batch := math.Max(1, math.Floor(math.Min(each, math.Min(fits, float64(r.engine.MaxSequences)))))
-	steps := math.Max(1, output/r.engine.AcceptedPerStep)
-	prompt := s.workers.replicas[0].stepper.Step(Batch{
+	fits := float64(r.scheduler.kv.Total()) * float64(r.scheduler.engine.BlockTokens) / (input + output)
+	batch := math.Max(1, math.Floor(math.Min(each, math.Min(fits, float64(r.scheduler.engine.MaxSequences)))))
+	steps := math.Max(1, output/r.scheduler.engine.AcceptedPerStep)
+	prompt := s.workers.replicas[0].device.stepper.Step(Batch{
 		PrefillRequests: 1, PrefillTokens: int(computed), PrefillContext: int(input - computed),
 		PrefillPairs: computed * (input - (computed-1)/2), Sampled: 1,
 	})
-	took := r.stepper.Decode(int(batch), batch*input, batch*r.engine.AcceptedPerStep, int(steps))
+	took := r.device.stepper.Decode(int(batch), batch*input, batch*r.scheduler.engine.AcceptedPerStep, int(steps))
 	if took += prompt * units.Seconds(clients) / units.Seconds(len(s.workers.replicas)); !sound(took) {
 		return 0 // the run reports what is wrong with the step model
 	}

@@ -397,8 +397,9 @@ func (s *simulation) beginWindow() {
 	s.conversations.restart()
 	for i := range s.replicas {
 		r := &s.replicas[i]
-		r.usage = usage{until: s.now, peak: r.cache.held()}
-		r.cache.prefix.evicted = 0
+		r.usage.restart(s.now, r.scheduler.kv.Held())
+		r.scheduler.preemptions = 0
+		r.scheduler.kv.Restart()
 	}
 	s.meter()
 }
@@ -436,10 +437,10 @@ func (s *simulation) meter() {
 		}
 	}
 	for i := range s.workers.replicas {
-		s.workers.replicas[i].meter = s.config.Workers.Meter
+		s.workers.replicas[i].device.meter = s.config.Workers.Meter
 	}
 	for i := range s.decode.replicas {
-		s.decode.replicas[i].meter = s.config.Decode.Meter
+		s.decode.replicas[i].device.meter = s.config.Decode.Meter
 	}
 }
 
@@ -455,7 +456,7 @@ func (s *simulation) stopArrivals() {
 func (s *simulation) running() int {
 	n := 0
 	for i := range s.replicas {
-		n += s.replicas[i].running.n
+		n += s.replicas[i].scheduler.running.n
 	}
 	return n
 }

@@ -80,20 +80,3 @@ func (h *host) take(content, before int32) {
 		h.entries[content] -= h.lruRuns.take(content, before)
 	}
 }
-
-// fetch loads so many tokens of a prompt for the step that is filled.
-func (r *replica) fetch(q *request, tokens int) {
-	took := r.engine.Host.loads(tokens)
-	r.loads += took
-	r.usage.loading += took
-	rest := q.prefillTokens - q.context
-	r.usage.spared += r.computeTime(q.context-tokens, rest+tokens) - r.computeTime(q.context, rest)
-}
-
-// computeTime is the time of a step that computes tokens of a prompt after those before.
-func (r *replica) computeTime(before, tokens int) units.Seconds {
-	return r.stepper.Step(Batch{
-		PrefillRequests: 1, PrefillTokens: tokens, PrefillContext: before,
-		PrefillPairs: float64(tokens) * (float64(before) + float64(tokens+1)/2), Sampled: 1,
-	})
-}

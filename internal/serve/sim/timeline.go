@@ -52,6 +52,7 @@ type timelineRecorder struct {
 	from, every, next units.Seconds
 	watched           []*replica
 	frames            []frame // of all that are watched, one time after the other
+	pools             bool    // there are two
 }
 
 // watchTimeline chooses replicas, of both pools where there are two.
@@ -62,7 +63,7 @@ func (s *simulation) watchTimeline() {
 		return
 	}
 	most := maxWatched
-	if s.config.Decode != nil {
+	if m.pools = s.config.Decode != nil; m.pools {
 		most /= 2
 	}
 	for _, pool := range [][]replica{s.workers.replicas, s.decode.replicas} {
@@ -103,24 +104,12 @@ func (m *timelineRecorder) look(now units.Seconds) {
 	}
 }
 
-// frame is what the replica does now.
-func (r *replica) frame() frame {
-	f := frame{waiting: r.incoming.n + r.waiting.n, moving: r.sending, kv: float64(r.cache.held()) / float64(r.cache.total)}
-	for id := r.running.newest; id > 0; id = r.running.requests[id-1].older {
-		if r.running.requests[id-1].state == prefilling {
-			f.prefill++
-		}
-	}
-	f.decode = r.running.n - f.prefill
-	return f
-}
-
-// role is what the replica is for.
-func (r *replica) role() string {
+// role is what a replica is for.
+func (m *timelineRecorder) role(r *replica) string {
 	switch {
-	case r.sim.config.Decode == nil:
+	case !m.pools:
 		return "both"
-	case r.decodes:
+	case r.scheduler.decodes:
 		return "decode"
 	}
 	return "prefill"
@@ -135,7 +124,7 @@ func (m *timelineRecorder) result() *Timeline {
 	out := &Timeline{From: m.from, Every: m.every, Replicas: make([]ReplicaState, n)}
 	for i, r := range m.watched {
 		x := &out.Replicas[i]
-		x.Role, x.Alike = r.role(), 1
+		x.Role, x.Alike = m.role(r), 1
 		for at := i; at < len(m.frames); at += n {
 			f := &m.frames[at]
 			x.Queued, x.Prefill, x.Decode, x.Moving = append(x.Queued, f.waiting), append(x.Prefill, f.prefill), append(x.Decode, f.decode), append(x.Moving, f.moving)

@@ -1,34 +1,20 @@
 package sim
 
-// send moves the cache of a prefilled request to a decode replica, over the link that is free
-// first. The blocks stay taken here until all of it has arrived. The client sees the first
-// token when decoding can begin.
-func (s *simulation) send(q *request, from *replica) {
-	to := s.decode.route(q)
-	q.state = moving
-	q.decoder = int32(to.index)
-	from.sending++
-	from.sendingTokens += q.context
-	link := &s.config.Link
+import "github.com/plimsoll-project/plimsoll/internal/basic/units"
+
+// outbox is the links of a prefill replica, over which the caches of prompts go to decode replicas.
+type outbox struct {
+	free []units.Seconds // when each link has carried what it has
+}
+
+// send takes the link that is free first, and returns when a cache of so many tokens has left here.
+func (o *outbox) send(now units.Seconds, link *Link, tokens int) units.Seconds {
 	at := 0
-	for i := range from.links {
-		if from.links[i] < from.links[at] {
+	for i := range o.free {
+		if o.free[i] < o.free[at] {
 			at = i
 		}
 	}
-	end := max(s.now, from.links[at]) + link.Carries(q.context)
-	from.links[at] = end
-	s.events.follow(end+link.Latency, cacheArrives, from.place, q.id)
-}
-
-// arrive ends a transfer.
-func (s *simulation) arrive(q *request, from *replica) {
-	from.sending--
-	from.sendingTokens -= q.context
-	from.release(q)
-	from.load--
-	from.wake()
-	q.state = queued
-	q.transferred = true
-	s.decode.replicas[q.decoder].deliver(q)
+	o.free[at] = max(now, o.free[at]) + link.Carries(tokens)
+	return o.free[at]
 }
