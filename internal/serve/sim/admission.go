@@ -11,7 +11,7 @@ type Admission interface {
 	Fit(s *scheduler, q *request, budget int) fit
 	// Holds is how many blocks a running request has, shared ones included.
 	Holds(s *scheduler, q *request) int
-	// Owed is blocks that the prompt under way takes later on and that nobody else may take.
+	// Owed is blocks that the prompt under way takes later on and that nobody else may take; there is one.
 	Owed(s *scheduler) int
 	// Grows reports that requests take blocks as they generate; otherwise they have them from the start.
 	Grows() bool
@@ -68,7 +68,7 @@ func (asNeeded) Holds(s *scheduler, q *request) int { return s.kv.Blocks(q.conte
 
 // Owed implements [Admission].
 func (a asNeeded) Owed(s *scheduler) int {
-	if s.partial == nil || !a.keepsRest {
+	if !a.keepsRest {
 		return 0
 	}
 	return s.more(s.partial, s.partial.prefillTokens-s.partial.context)

@@ -5,7 +5,7 @@ package sim
 // while.
 type blockStore struct {
 	total, free int
-	tokens      int // in a block
+	block       blockSize
 	prefix      prefix
 	order       []freed // the free blocks in that order; empty while nobody's are among them
 	// findable says that full blocks of a preempted request keep their contents until they are taken; with promptOnly those of
@@ -23,13 +23,13 @@ type freed struct {
 
 func newBlockStore(e *Engine) blockStore {
 	return blockStore{
-		total: e.Blocks, free: e.Blocks, tokens: e.BlockTokens,
+		total: e.Blocks, free: e.Blocks, block: newBlockSize(e.BlockTokens),
 		findable: e.PrefixCache, promptOnly: e.Policy == PrefillFirst,
 	}
 }
 
 // Blocks implements [KVStore].
-func (c *blockStore) Blocks(tokens int) int { return (tokens + c.tokens - 1) / c.tokens }
+func (c *blockStore) Blocks(tokens int) int { return c.block.blocks(tokens) }
 
 // Total implements [KVStore].
 func (c *blockStore) Total() int { return c.total }
@@ -82,10 +82,13 @@ func (c *blockStore) give(n int) {
 
 // Find implements [KVStore].
 func (c *blockStore) Find(q *request) found {
+	if c.prefix.tokens == 0 && q.preempted == 0 {
+		return found{}
+	}
 	entries, idle, hosted := c.prefix.match(q.id, q.prefillTokens-1)
 	return found{
 		tokens:  max(entries*c.prefix.tokens, c.reusableTokens(q, entries)),
-		entries: entries, here: (entries - hosted) * c.prefix.tokens, hosted: hosted * c.prefix.tokens,
+		entries: entries, hosted: hosted * c.prefix.tokens,
 		shared: (entries - hosted) * c.prefix.span, idle: idle * c.prefix.span,
 	}
 }
@@ -134,7 +137,7 @@ func (c *blockStore) Preempt(q *request, blocks int) {
 		if c.promptOnly {
 			known = min(known, q.input)
 		}
-		full = max(0, known/c.tokens-shared*c.prefix.span)
+		full = max(0, known/c.block.tokens-shared*c.prefix.span)
 	}
 	c.give(blocks - full)
 	if full > 0 {
@@ -153,8 +156,8 @@ func (c *blockStore) reusableTokens(q *request, entries int) int {
 	if left == 0 {
 		return 0
 	}
-	blocks := min(int(q.sharedBefore)*c.prefix.span+left, (q.prefillTokens-1)/c.tokens)
-	return blocks * c.tokens
+	blocks := min(int(q.sharedBefore)*c.prefix.span+left, (q.prefillTokens-1)/c.block.tokens)
+	return blocks * c.block.tokens
 }
 
 // giveReusable returns the blocks of a request that will want them again.

@@ -27,7 +27,7 @@ type decodeSet struct {
 func newDecodeSet(e *Engine, grows bool, requests []request) decodeSet {
 	d := decodeSet{perStep: e.AcceptedPerStep, wheel: wheel{requests: requests}}
 	if grows {
-		d.blocks.fills = make([]int32, e.BlockTokens)
+		d.blocks = newBlockGrowth(e.BlockTokens)
 	}
 	return d
 }

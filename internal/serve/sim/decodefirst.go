@@ -9,10 +9,10 @@ func (decodeFirst) Form(s *scheduler) bool {
 	budget := s.engine.TokenBudget - s.decode.n*s.engine.VerifiedPerStep
 	if q := s.partial; q != nil && budget > 0 {
 		tokens := min(q.prefillTokens-q.context, budget)
-		if s.more(q, tokens) > s.spareBlocks() {
+		if blocks := s.more(q, tokens); blocks > s.spareBlocks() {
 			s.preempt() // the last admitted is this very prompt
 		} else {
-			s.kv.Take(s.more(q, tokens))
+			s.kv.Take(blocks)
 			s.compute(q, tokens, 0)
 			budget -= tokens
 		}

@@ -92,7 +92,7 @@ type Engine struct {
 	// SGLang, managers/scheduler.py, event_loop_overlap; TensorRT-LLM, pyexecutor/py_executor.py,
 	// _executor_loop_overlap)
 	Overlapped bool
-	// LaunchAhead has launches of steps with prompts pass behind the step before, see ahead.go.
+	// LaunchAhead has launches of steps with prompts pass behind the step before, see launchqueue.go.
 	// Overlapped engines whose step model is a [Launcher] only.
 	LaunchAhead bool
 	// CachedReadRatio is the time of reading a cached token that another request of the step reads too, as a share of reading it

@@ -7,6 +7,11 @@ type blockGrowth struct {
 	// take a new block when the clock gets there. Nil where blocks are kept from
 	// the start.
 	fills []int32
+	block blockSize
+}
+
+func newBlockGrowth(blockTokens int) blockGrowth {
+	return blockGrowth{fills: make([]int32, blockTokens), block: newBlockSize(blockTokens)}
 }
 
 // count adds requests, or takes them out, whose context is so far ahead of the clock.
@@ -14,8 +19,8 @@ func (g *blockGrowth) count(offset int64, requests int32) {
 	if g.fills == nil {
 		return
 	}
-	b := int64(len(g.fills))
-	g.fills[((1-offset)%b+b)%b] += requests // where the first token of a new block is written
+	_, slot := g.block.split(1 - offset) // where the first token of a new block is written
+	g.fills[slot] += requests
 }
 
 // taken is how many blocks n requests take while the clock gains so many tokens.
@@ -23,11 +28,11 @@ func (g *blockGrowth) taken(n int, clock, tokens int64) int {
 	if g.fills == nil {
 		return 0
 	}
-	b := int64(len(g.fills))
-	blocks := int64(n) * (tokens / b)
-	at := clock % b
-	for range tokens % b {
-		if at++; at == b {
+	full, rest := g.block.split(tokens)
+	blocks := int64(n) * full
+	_, at := g.block.split(clock)
+	for range rest {
+		if at++; at == int64(len(g.fills)) {
 			at = 0
 		}
 		blocks += int64(g.fills[at])
@@ -38,7 +43,7 @@ func (g *blockGrowth) taken(n int, clock, tokens int64) int {
 // tokensWithin is how many of the tokens the clock can gain with so many blocks for n requests: more than asked for may be.
 func (g *blockGrowth) tokensWithin(n int, clock, tokens int64, blocks int) int64 {
 	b := int64(len(g.fills))
-	if int64(n)*(tokens/b+1) <= int64(blocks) {
+	if full, _ := g.block.split(tokens); int64(n)*(full+1) <= int64(blocks) {
 		return tokens
 	}
 	tokens = int64(blocks/n) * b

@@ -41,7 +41,7 @@ func (b *inbox) receive(s *scheduler) {
 
 // stepped counts steps. Engines look after every step with prefill.
 func (b *inbox) stepped(p *plan, interval int) {
-	if !p.run {
+	if !p.run || interval == 1 {
 		b.since = 0
 		return
 	}

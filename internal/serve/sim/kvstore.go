@@ -44,8 +44,7 @@ type KVStore interface {
 type found struct {
 	tokens  int // that need not be computed
 	entries int // of the prefix cache, from the beginning of the prompt
-	here    int // tokens of these that are on the device
-	hosted  int // and those that are in the host tier and have to be loaded
-	shared  int // blocks of these on the device
+	hosted  int // tokens of these that are in the host tier and have to be loaded
+	shared  int // blocks of the others, which are full
 	idle    int // of these blocks, those that nobody uses: they can be evicted until the request is admitted
 }

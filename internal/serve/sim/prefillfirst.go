@@ -24,7 +24,7 @@ func (p prefillFirst) Form(s *scheduler) bool {
 	for s.waiting.n > 0 && budget > 0 && (s.engine.PrefillAhead || s.room() > 0) {
 		q := s.waiting.at(0)
 		f := s.admission.Fit(s, q, budget)
-		prompt := float64(q.prefillTokens - f.here)
+		prompt := float64(q.prefillTokens - f.shared*s.engine.BlockTokens)
 		left := s.toGenerate(q)
 		if !s.vacant() && expected+prompt+float64(min(left, clippedAnswer)) > float64(s.kv.Total()*s.engine.BlockTokens) ||
 			f.needs > s.spareBlocks() {

@@ -13,7 +13,7 @@ const (
 	unborn     state = iota // its client has not sent it yet
 	queued                  // at an API server, or waiting for a scheduler
 	prefilling              // running: its prompt is being computed
-	ready                   // running: its prompt is computed, and it waits for its turn, see parked.go
+	ready                   // running: its prompt is computed, and it waits for its turn, see decodequeue.go
 	decoding                // running: it generates
 	moving                  // its cache is on the way to a decode replica
 	finished

@@ -57,7 +57,10 @@ func (s *scheduler) cut() bool {
 // spareBlocks is how many blocks a prompt may take beside the next step of
 // generation; below zero, that step itself lacks blocks.
 func (s *scheduler) spareBlocks() int {
-	spare := s.kv.Available() - s.reservedBlocks - s.admission.Owed(s)
+	spare := s.kv.Available() - s.reservedBlocks
+	if s.partial != nil {
+		spare -= s.admission.Owed(s)
+	}
 	if s.decode.n == 0 {
 		return spare
 	}
