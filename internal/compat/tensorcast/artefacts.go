@@ -12,7 +12,7 @@ func choice(name, doc string, of func(c *graph.Choices) *bool) Artefact {
 // form is an artefact of operators, which this package emits.
 func form(name, doc string, f forms) Artefact { return Artefact{Name: name, Doc: doc, form: f} }
 
-// Artefacts lists what TensorCast does differently, in the order of the documentation.
+// Artefacts lists what TensorCast does differently.
 func Artefacts() []Artefact {
 	return []Artefact{
 		choice("full-attention", "prefill attention computes all query-key pairs, not only the causal half", func(c *graph.Choices) *bool { return &c.FullAttention }),

@@ -2,7 +2,6 @@ package tensorcast_test
 
 import (
 	"math/bits"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -53,27 +52,6 @@ func differences(a, b graph.Policy) int {
 		}
 	}
 	return n
-}
-
-// TestArtefactsAreDocumented: the table of the architecture page lists them with
-// the same words.
-func TestArtefactsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, ok := strings.Cut(string(page), "| artefact | what it does |\n|---|---|\n")
-	if !ok {
-		t.Fatal("docs/architecture.md has no table of artefacts")
-	}
-	table, _, _ = strings.Cut(table, "\n\n")
-	var want strings.Builder
-	for _, a := range tensorcast.Artefacts() {
-		want.WriteString("| " + a.Name + " | " + a.Doc + " |\n")
-	}
-	if want.String() != table+"\n" {
-		t.Errorf("docs/architecture.md: want\n%s", want.String())
-	}
 }
 
 // step is the operators of a decode step under TensorCast but for one artefact.

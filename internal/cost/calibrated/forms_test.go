@@ -533,7 +533,7 @@ func TestPeerAccess(t *testing.T) {
 	}
 }
 
-// TestWidened: a layer of gpt-oss's experts takes what vLLM 0.24's kernels took on an H200 (docs/lab-notebook.md), where the form for
+// TestWidened: a layer of gpt-oss's experts takes what vLLM 0.24's kernels took on an H200 (internal/evidence/NOTEBOOK.md), where the form for
 // other kernels of such weights does not.
 func TestWidened(t *testing.T) {
 	t.Parallel()

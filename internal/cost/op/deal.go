@@ -29,7 +29,7 @@ func Excess(loads float64) float64 {
 // Dealt is a deal to experts of which some are chosen more often than others: their
 // popularity is exponentially distributed, so its standard deviation is its mean. Of
 // standard deviations from 0 to 1.5 means that one predicts measured deployments best
-// (docs/lab-notebook.md). In an even deal all are chosen equally often.
+// (internal/evidence/NOTEBOOK.md). In an even deal all are chosen equally often.
 type Dealt struct {
 	even          bool
 	local, groups float64

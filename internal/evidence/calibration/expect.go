@@ -90,7 +90,7 @@ func (s *Case) basis(r *Residuals, k Kind, path []string) string {
 }
 
 // singleStep narrows the errors of a single forward pass where such were
-// measured: 108 of three dense models on one H200 (docs/lab-notebook.md). Decodes
+// measured: 108 of three dense models on one H200 (internal/evidence/NOTEBOOK.md). Decodes
 // came out 8 % slower than predicted in the median, prefills 1 %; nine in ten
 // errors were below 17 % and 12 %.
 func (s *Case) singleStep(out *Expected) {
@@ -186,7 +186,7 @@ func (o *Overlay) fittedOn(s *Case) bool {
 
 // unknown are the standard deviations to add for TTFT and TPOT where a row does not
 // give a setting: how far leaving it out moves the predictions of 1,200 measured
-// deployments (docs/lab-notebook.md).
+// deployments (internal/evidence/NOTEBOOK.md).
 func unknown(column string) (ttft, tpot float64) {
 	switch column {
 	case "length_ratio_low":

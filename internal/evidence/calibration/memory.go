@@ -42,7 +42,7 @@ type Remembered struct {
 }
 
 // How much of what is remembered of a deployment holds for another that differs in one thing; what differs in several has
-// the product. Chosen where rows were held out by configuration, by model, by system and by source (docs/lab-notebook.md): of
+// the product. Chosen where rows were held out by configuration, by model, by system and by source (internal/evidence/NOTEBOOK.md): of
 // another engine nearly nothing carries over, of another device of the generation nearly all.
 const (
 	otherEngine     = 0.1

@@ -8,7 +8,7 @@ import (
 
 // apart is how far percentiles of TTFT and TPOT err beside their means: root mean squares, over eight open-loop traces of
 // vLLM 0.24 on an H200, of ln(measured/predicted) less that of the mean. plimsoll check REQUESTS.csv MODEL --trace TRACE.jsonl --json
-// gives the ratios (docs/lab-notebook.md); testdata/open-loop.csv has them by trace.
+// gives the ratios (internal/evidence/NOTEBOOK.md); testdata/open-loop.csv has them by trace.
 //
 //nolint:gochecknoglobals // a constant table
 var apart = []struct{ percentile, ttft, tpot float64 }{

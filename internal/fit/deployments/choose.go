@@ -8,7 +8,7 @@ import (
 )
 
 // mostRemembered is how many numbers of deployments a fit keeps: with the 105 of [mostMultipliers] and 6 for models without rows 333, half of the 666 of the first fit. Chosen
-// singly they predict held-out rows better than 111 pairs (docs/lab-notebook.md).
+// singly they predict held-out rows better than 111 pairs (internal/evidence/NOTEBOOK.md).
 const mostRemembered = 222
 
 // choice chooses the numbers of deployments that a memory keeps, one by one: each time the one that brings predictions of the rows nearest

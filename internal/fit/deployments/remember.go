@@ -203,7 +203,7 @@ func among(wanted func(calibrate.Unknown) bool) func(*calibration.Subject, int) 
 }
 
 // mostMultipliers is how many multipliers of groups a fit keeps: what 222 remembered numbers ([mostRemembered]) and 6 for models without rows
-// leave of 333. Fewer predict disaggregated deployments and TTFT worse, with rows held out (docs/lab-notebook.md).
+// leave of 333. Fewer predict disaggregated deployments and TTFT worse, with rows held out (internal/evidence/NOTEBOOK.md).
 const mostMultipliers = 105
 
 // prune has the fit keep the multipliers that matter most to its rows, some fewer at a time.

@@ -196,7 +196,7 @@ func (t *tally) chooseControl(c *controlVariates) {
 }
 
 // follows is how far times near capacity do not follow a queue, as a part of the error of its mean wait: a window without a busy stretch
-// does not show what they do in one. Chosen so that errors are about right on the loads of docs/lab-notebook.md.
+// does not show what they do in one. Chosen so that errors are about right on the loads of internal/evidence/NOTEBOOK.md.
 const follows = 0.2
 
 // remove takes out of the means of groups what they have in common with the queue. It returns by how much that makes the mean of all
