@@ -13,7 +13,7 @@ func TestCatalog(t *testing.T) {
 	planner := &plimsoll.Planner{}
 	one := func(d plimsoll.Deployment) plimsoll.PredictRequest {
 		d.Model = "Qwen/Qwen3-0.6B"
-		return plimsoll.PredictRequest{Deployment: d, Traffic: plimsoll.Traffic{Concurrency: 1, Requests: 1, Input: 8, Output: 2}}
+		return plimsoll.PredictRequest{Deployment: d, Concurrency: 1, Requests: 1, Input: 8, Output: 2}
 	}
 	for _, e := range plimsoll.Engines() {
 		ran := 0

@@ -8,13 +8,10 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 )
 
@@ -27,14 +24,6 @@ func TestGoAPIPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = regexp.MustCompile("(?s)<!-- type [A-Za-z]+ -->\n.*?<!-- end -->").ReplaceAllFunc(text, func(old []byte) []byte {
-		name := strings.Fields(string(old))[2]
-		typ, ok := types()[name]
-		if !ok {
-			t.Fatalf("%s shows the type %s, which is not listed here", page, name)
-		}
-		return fmt.Appendf(nil, "<!-- type %s -->\n```go\n%s\n```\n<!-- end -->", name, declaration(t, name, typ))
-	})
 	blocks := examples(t)
 	shown := regexp.MustCompile("(?s)<!-- example ([A-Za-z_]+) -->\n.*?<!-- end -->").ReplaceAllFunc(text, func(old []byte) []byte {
 		name := strings.Fields(string(old))[2]
@@ -51,39 +40,6 @@ func TestGoAPIPage(t *testing.T) {
 		}
 	}
 	golden.Check(t, page, shown)
-}
-
-// types are those whose fields the page shows.
-func types() map[string]reflect.Type {
-	return map[string]reflect.Type{
-		"Deployment": reflect.TypeFor[plimsoll.Deployment](), "Engine": reflect.TypeFor[plimsoll.Engine](), "Pool": reflect.TypeFor[plimsoll.Pool](),
-		"Layout": reflect.TypeFor[plimsoll.Layout](), "Limits": reflect.TypeFor[plimsoll.Limits](), "Traffic": reflect.TypeFor[plimsoll.Traffic](),
-		"Workload": reflect.TypeFor[plimsoll.Workload](), "PlanRequest": reflect.TypeFor[plimsoll.PlanRequest](),
-	}
-}
-
-// declaration is the source of a type under the name that this package has for it.
-func declaration(t *testing.T, name string, typ reflect.Type) string {
-	t.Helper()
-	dir := strings.TrimPrefix(typ.PkgPath(), "github.com/plimsoll-project/plimsoll/")
-	files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := bytes.Index(source, []byte("\ntype "+typ.Name()+" struct {\n"))
-		if start < 0 {
-			continue
-		}
-		end := bytes.Index(source[start:], []byte("\n}\n"))
-		return strings.Replace(string(source[start+1:start+end+2]), typ.Name(), name, 1)
-	}
-	t.Fatalf("%s has no struct %s", dir, typ.Name())
-	return ""
 }
 
 // examples are the programs of example_test.go with what they print, by name.

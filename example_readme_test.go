@@ -13,23 +13,23 @@ func Example() {
 
 	plan, err := planner.Plan(ctx, plimsoll.PlanRequest{
 		Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm"}, Devices: 8,
-		Engines: []string{"vllm"}, Modes: []plimsoll.ServingMode{plimsoll.Aggregated},
+		Engines: []string{"vllm"}, Modes: []plimsoll.Mode{plimsoll.Aggregated},
 		Workloads: []plimsoll.Workload{{Input: 1024, Output: 256, LengthLow: 0.8}},
-		Limits:    plimsoll.Limits{TPOT: 30 * plimsoll.Millisecond},
-		NoChanges: true, // only the decision, not what would change it
+		Limits:    plimsoll.Limits{TPOT: 30}, // milliseconds
+		NoChanges: true,                      // only the decision, not what would change it
 	})
 	if err != nil {
 		fmt.Println(err) // a *plimsoll.InputError names the fields to correct
 		return
 	}
 	best := &plan.Contenders[0]
-	fmt.Printf("%s: %s, about %.0f thousand tokens/s\n", best.Name, best.Deployment, best.Tokens.Value/1e3)
+	fmt.Printf("%s: %s, about %.0f thousand tokens/s\n", best.Name, best.InWords, best.Tokens.Value/1e3)
 
 	// The same deployment at half the concurrency.
 	p, err := planner.Predict(ctx, plimsoll.PredictRequest{
-		Deployment: best.Run,
-		Traffic:    plimsoll.Traffic{Concurrency: best.Concurrency / 2, Input: 1024, Output: 256, LengthLow: 0.8},
-		Limits:     plimsoll.Limits{TPOT: 30 * plimsoll.Millisecond},
+		Deployment:  best.Deployment,
+		Concurrency: best.Concurrency / 2, Input: 1024, Output: 256, LengthLow: 0.8,
+		Limits: plimsoll.Limits{TPOT: 30},
 	})
 	if err != nil {
 		fmt.Println(err)

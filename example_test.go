@@ -15,16 +15,16 @@ func ExamplePlanner_Plan() {
 	var planner plimsoll.Planner
 	plan, err := planner.Plan(context.Background(), plimsoll.PlanRequest{
 		Model: "Qwen/Qwen3-8B", Systems: []string{"h100_sxm"}, Rate: 20, Engines: []string{"vllm"},
-		Workloads: []plimsoll.Workload{{Input: 2000, Output: 200, LengthLow: 0.8}},
-		Limits:    plimsoll.Limits{TTFT: 1, TPOT: 30 * plimsoll.Millisecond},
-		Statistic: plimsoll.Statistic{Percentile: 95}, Prices: map[string]float64{"h100_sxm": 2}, NoChanges: true,
+		Workloads:  []plimsoll.Workload{{Input: 2000, Output: 200, LengthLow: 0.8}},
+		Limits:     plimsoll.Limits{TTFT: 1000, TPOT: 30},
+		Percentile: 95, Prices: map[string]float64{"h100_sxm": 2}, NoChanges: true,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, c := range plan.Contenders {
-		fmt.Printf("%s: %s, %d GPUs, $%.0f per month\n", c.Mode, c.Deployment, c.GPUs, c.Cost.PerMonth)
+		fmt.Printf("%s: %s, %d GPUs, $%.0f per month\n", c.Mode, c.InWords, c.GPUs, c.Cost.PerMonth)
 	}
 	// Output:
 	// agg: 2 replicas of one GPU, 2 GPUs, $2993 per month
@@ -35,15 +35,15 @@ func ExamplePlanner_Plan() {
 func ExamplePlanner_Plan_nearest() {
 	var planner plimsoll.Planner
 	plan, err := planner.Plan(context.Background(), plimsoll.PlanRequest{
-		Model: "meta-llama/Llama-3.1-70B", Systems: []string{"h200_sxm"}, Devices: 2, Modes: []plimsoll.ServingMode{plimsoll.Aggregated},
-		Engines: []string{"vllm"}, Workloads: []plimsoll.Workload{{Input: 1024, Output: 256}}, Limits: plimsoll.Limits{TPOT: plimsoll.Millisecond}, NoChanges: true,
+		Model: "meta-llama/Llama-3.1-70B", Systems: []string{"h200_sxm"}, Devices: 2, Modes: []plimsoll.Mode{plimsoll.Aggregated},
+		Engines: []string{"vllm"}, Workloads: []plimsoll.Workload{{Input: 1024, Output: 256}}, Limits: plimsoll.Limits{TPOT: 1}, NoChanges: true,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(plan.Answer.Meets, *plan.Answer.Nearest.TPOT > 1)
-	fmt.Println("nearest:", plan.Contenders[0].Deployment, "at concurrency", plan.Contenders[0].Concurrency)
+	fmt.Println(plan.Answer.Meets, plan.Answer.Nearest.TPOT > 1)
+	fmt.Println("nearest:", plan.Contenders[0].InWords, "at concurrency", plan.Contenders[0].Concurrency)
 	// Output:
 	// false true
 	// nearest: 1 replica of TP=2 at concurrency 1
@@ -57,19 +57,17 @@ func ExamplePlanner_Predict() {
 			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: plimsoll.Engine{Name: "vllm"},
 			Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 4}}},
 		},
-		Traffic: plimsoll.Traffic{Concurrency: 64, Input: 1024, Output: 1024, LengthLow: 0.8},
-		Limits:  plimsoll.Limits{TTFT: 1, TPOT: 25 * plimsoll.Millisecond},
+		Concurrency: 64, Input: 1024, Output: 1024, LengthLow: 0.8,
+		Limits: plimsoll.Limits{TTFT: 1000, TPOT: 25},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("steady:", p.Steady.Ended == "precise")
 	fmt.Println("TPOT between 8 and 20 ms:", p.TPOT.Low > 8 && p.TPOT.High < 20)
 	fmt.Println("95th percentile above the mean:", p.TPOT.P95 > p.TPOT.Mean)
 	fmt.Println("limits met:", *p.Chance > 0.95)
 	// Output:
-	// steady: true
 	// TPOT between 8 and 20 ms: true
 	// 95th percentile above the mean: true
 	// limits met: true
@@ -86,91 +84,14 @@ func ExamplePlanner_Predict_disaggregated() {
 				{Role: plimsoll.Decode, Replicas: 2, Layout: plimsoll.Layout{TP: 4}},
 			},
 		},
-		Traffic: plimsoll.Traffic{Rate: 4, Requests: 200, Input: 2048, Output: 128},
+		Rate: 4, Requests: 200, Input: 2048, Output: 128,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(p.Request.Deployment.Devices(), "devices,", p.Finished, "requests")
-	// Output: 10 devices, 200 requests
-}
-
-// The layouts and batches of one model with the most throughput within limits.
-func ExamplePlanner_Optimize() {
-	var planner plimsoll.Planner
-	found, err := planner.Optimize(context.Background(), plimsoll.OptimizeRequest{
-		Model: "Qwen/Qwen3-32B", Devices: []string{"h200_sxm"}, NumDevices: 2, Input: 1024, Output: 256,
-		Limits: plimsoll.Limits{TPOT: 20 * plimsoll.Millisecond},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	pass := &found.Devices[0].Searches[0]
-	fmt.Println("best:", pass.Best.Label)
-	fmt.Println("limited by:", pass.Best.Binds)
-	fmt.Println("candidates:", len(pass.Candidates))
-	// Output:
-	// best: TP=2 | PP=1 | DP=1
-	// limited by: TPOT limit
-	// candidates: 2
-}
-
-// Where the time of one decode step goes.
-func ExamplePlanner_Step() {
-	var planner plimsoll.Planner
-	s, err := planner.Step(context.Background(), plimsoll.StepRequest{
-		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-32B", System: "h200_sxm", Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{Devices: 2, TP: 2}}}},
-		Queries:    32, ContextLength: 2048, Decode: true,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(s.Layout, len(s.Operators), "operators")
-	fmt.Println("bound by memory:", s.Bound.Memory > s.Time/2)
-	// Output:
-	// TP=2 | PP=1 | DP=1 12 operators
-	// bound by memory: true
-}
-
-// The fewest devices that carry 30 requests per second.
-func ExamplePlanner_Size() {
-	var planner plimsoll.Planner
-	sized, err := planner.Size(context.Background(), plimsoll.SizeRequest{
-		Rate: 30, Experiments: []plimsoll.Experiment{{
-			Name: "agg", Mode: plimsoll.Aggregated, Model: "Qwen/Qwen3-8B", System: "h100_sxm", Engine: plimsoll.Engine{Name: "vllm"},
-			Input: 1000, Output: 200, Limits: plimsoll.Limits{TPOT: 30 * plimsoll.Millisecond},
-		}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(*sized.Best, "on", *sized.GPUs, "GPUs")
-	// Output:
-	// agg on 2 GPUs
-}
-
-// The files that run a given deployment with Docker Compose.
-func ExamplePlanner_Files() {
-	var planner plimsoll.Planner
-	made, err := planner.Files(context.Background(), plimsoll.FilesRequest{
-		Deployment: &plimsoll.Deployment{
-			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: plimsoll.Engine{Name: "vllm"}, Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 2}}},
-		},
-		Input: 1024, Output: 256, Concurrency: 32, Targets: []plimsoll.Target{"compose"},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, f := range made.Files {
-		fmt.Println(f.Path, len(f.Data) > 0)
-	}
-	// Output:
-	// compose/compose.yaml true
+	fmt.Println(p.Finished, "requests, 95 % of the first tokens within a second:", p.TTFT.P95 < 1000)
+	// Output: 200 requests, 95 % of the first tokens within a second: true
 }
 
 // What a launch command will do.
@@ -192,36 +113,68 @@ func ExamplePlanner_Lint() {
 	// error --gpu-memory-utilization
 }
 
+// The files that run a given deployment with Docker Compose.
+func ExamplePlanner_Files() {
+	var planner plimsoll.Planner
+	made, err := planner.Files(context.Background(), plimsoll.FilesRequest{
+		Deployment: plimsoll.Deployment{
+			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: plimsoll.Engine{Name: "vllm"}, Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 2}}},
+		},
+		Input: 1024, Output: 256, Concurrency: 32, Targets: []string{"compose"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range made.Files {
+		fmt.Println(f.Path, len(f.Data) > 0)
+	}
+	// Output:
+	// compose/compose.yaml true
+}
+
+// Where the time of one decode step goes: any question of the HTTP API, in its JSON.
+func ExamplePlanner_Call() {
+	var planner plimsoll.Planner
+	answer, err := planner.Call(context.Background(), "step", json.RawMessage(`{
+		"deployment": {"model": "Qwen/Qwen3-32B", "system": "h200_sxm", "pools": [{"layout": {"devices": 2, "tp": 2}}]},
+		"num_queries": 32, "context_length": 2048, "decode": true
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var step struct {
+		Layout    string            `json:"layout"`
+		Operators []json.RawMessage `json:"operators"`
+	}
+	fmt.Println(json.Unmarshal(answer, &step), step.Layout, len(step.Operators), "operators")
+	// Output: <nil> TP=2 | PP=1 | DP=1 12 operators
+}
+
 // Mistakes name the fields to correct.
 func ExampleInputError() {
 	var planner plimsoll.Planner
 	_, err := planner.Predict(context.Background(), plimsoll.PredictRequest{
-		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-32B", Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 7}}}},
-		Traffic:    plimsoll.Traffic{Concurrency: 8},
+		Deployment:  plimsoll.Deployment{Model: "Qwen/Qwen3-32B", Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 7}}}},
+		Concurrency: 8,
 	})
 	if wrong, ok := errors.AsType[*plimsoll.InputError](err); ok {
 		fmt.Println(wrong)
-		fmt.Println(wrong.Fields)
+		fmt.Println(wrong.Fields())
 	}
 	// Output:
 	// deployment.pools.layout.tp 7 does not divide the model's 64 attention heads
 	// [deployment.pools.layout.tp]
 }
 
-// Requests are read strictly: a misspelt field is no default.
-func ExampleUnmarshal() {
-	var r plimsoll.PredictRequest
-	err := plimsoll.Unmarshal([]byte(`{"deployment": {"model": "Qwen/Qwen3-8B"}, "concurrency": 8, "limits": {"tpot": 50}}`), &r)
-	fmt.Println(err)
-	// Output: unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms
-}
-
-// Deployments can be written as JSON, for the command line, the HTTP API and MCP.
+// A deployment is written as the JSON that the command line, the HTTP API and MCP read.
 func ExampleDeployment() {
 	d := plimsoll.Deployment{
 		Model: "deepseek-ai/DeepSeek-V3.1", System: "h200_sxm",
 		Engine: plimsoll.Engine{Name: "sglang", Settings: []string{"token_budget=16384"}},
 		Pools:  []plimsoll.Pool{{Replicas: 2, Layout: plimsoll.Layout{TP: 8, EP: 8}}},
+		More:   json.RawMessage(`{"formats": {"kv": "fp8"}}`),
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -230,10 +183,10 @@ func ExampleDeployment() {
 	}
 	fmt.Println(string(text))
 	var again plimsoll.Deployment
-	fmt.Println(plimsoll.Unmarshal(text, &again), again.Pools[0].Layout.TP)
+	fmt.Println(json.Unmarshal(text, &again), again.Pools[0].Layout.TP, string(again.More))
 	// Output:
-	// {"model":"deepseek-ai/DeepSeek-V3.1","system":"h200_sxm","engine":{"name":"sglang","settings":["token_budget=16384"]},"formats":{},"pools":[{"role":"","replicas":2,"layout":{"tp":8,"ep":8}}],"modelling":{}}
-	// <nil> 8
+	// {"engine":{"name":"sglang","settings":["token_budget=16384"]},"formats":{"kv":"fp8"},"model":"deepseek-ai/DeepSeek-V3.1","pools":[{"replicas":2,"layout":{"tp":8,"ep":8}}],"system":"h200_sxm"}
+	// <nil> 8 {"formats":{"kv":"fp8"}}
 }
 
 // A planner that also reads local files and the Hugging Face cache.
@@ -243,7 +196,7 @@ func ExamplePlanner() {
 		planner.Hub = os.DirFS(dir)
 	}
 	_, err := planner.Predict(context.Background(), plimsoll.PredictRequest{
-		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-8B"}, Traffic: plimsoll.Traffic{Trace: "no-such-file.csv"},
+		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-8B"}, Trace: "no-such-file.csv",
 	})
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output: true
@@ -261,4 +214,29 @@ func ExampleModels() {
 	// openai/gpt-oss-20b: 21 billion parameters
 	// openai/gpt-oss-safeguard-120b: 117 billion parameters
 	// openai/gpt-oss-safeguard-20b: 21 billion parameters
+}
+
+// The systems of a vendor.
+func ExampleSystems() {
+	for _, s := range plimsoll.Systems() {
+		if s.Generation == "hopper" && s.Memory > 140e9 {
+			fmt.Println(s.Name, s.Node, "per node")
+		}
+	}
+	// Output:
+	// gh200_144gb 1 per node
+	// h200_nvl 8 per node
+	// h200_sxm 8 per node
+	// h20_141gb 8 per node
+}
+
+// The newest settings of an engine.
+func ExampleEngines() {
+	for _, e := range plimsoll.Engines() {
+		if e.Name == "vllm" {
+			fmt.Println(e.Name, "from", e.Version)
+			break
+		}
+	}
+	// Output: vllm from 0.28
 }

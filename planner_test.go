@@ -1,6 +1,7 @@
 package plimsoll_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"math"
 	"strings"
@@ -17,7 +18,7 @@ func TestPlanIsPredict(t *testing.T) {
 	t.Parallel()
 	var progress int
 	planner := &plimsoll.Planner{Progress: func(plimsoll.Progress) { progress++ }}
-	limits := plimsoll.Limits{TTFT: 1, TPOT: 15 * plimsoll.Millisecond}
+	limits := plimsoll.Limits{TTFT: 1000, TPOT: 15}
 	load := plimsoll.Workload{Input: 600, Output: 8, LengthLow: 0.8}
 	plan, err := planner.Plan(t.Context(), plimsoll.PlanRequest{
 		Model: "Qwen/Qwen3-30B-A3B", Systems: []string{"h200_sxm"}, Devices: 2, Engines: []string{"vllm", "sglang"}, Workloads: []plimsoll.Workload{load},
@@ -31,15 +32,14 @@ func TestPlanIsPredict(t *testing.T) {
 	}
 	for _, c := range plan.Contenders {
 		p, err := planner.Predict(t.Context(), plimsoll.PredictRequest{
-			Deployment: c.Run, Limits: limits,
-			Traffic: plimsoll.Traffic{Concurrency: c.Concurrency, Workloads: []plimsoll.Workload{load}},
+			Deployment: c.Deployment, Limits: limits, Concurrency: c.Concurrency, Workloads: []plimsoll.Workload{load},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := []any{p.TTFT.Mean, p.TTFT.P95, p.TTFT.Low, p.TPOT.Mean, p.TPOT.P95, p.TPOT.High, p.OutputRate, *p.Chance, p.Basis, p.Tier, p.Request.Deployment.Devices()}
-		want := []any{c.TTFT.Value, c.TTFT95.Value, c.TTFT.Low, c.TPOT.Value, c.TPOT95.Value, c.TPOT.High, c.Tokens.Value, *c.Chance, c.Basis, c.Tier, c.GPUs}
-		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(a) }) // bounds are of seconds or of milliseconds
+		got := []any{float64(p.TTFT.Mean), float64(p.TTFT.Low), float64(p.TPOT.Mean), float64(p.TPOT.High), p.Tokens, *p.Chance, p.Basis, p.Tier}
+		want := []any{c.TTFT.Value, c.TTFT.Low, c.TPOT.Value, c.TPOT.High, c.Tokens.Value, *c.Chance, c.Basis, c.Tier}
+		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a) }) // of ten digits
 		if d := cmp.Diff(want, got, near); d != "" {
 			t.Errorf("%s (-plan +prediction):\n%s", c.Name, d)
 		}
@@ -58,27 +58,20 @@ func TestUsersFiles(t *testing.T) {
 	planner := &plimsoll.Planner{
 		Dir: func(string) fs.FS { return files },
 	}
-	mine := plimsoll.Sources{DeviceFile: "mine.yaml"}
+	mine := json.RawMessage(`{"device_file": "mine.yaml"}`)
 	ask := func(system string) (*plimsoll.Prediction, error) {
 		return planner.Predict(t.Context(), plimsoll.PredictRequest{
-			Deployment: plimsoll.Deployment{Model: "./mine", System: system}, Sources: mine, Traffic: plimsoll.Traffic{Trace: "trace.csv"},
+			Deployment: plimsoll.Deployment{Model: "./mine", System: system}, More: mine, Trace: "trace.csv",
 		})
 	}
 	p, err := ask("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Finished != 2 || p.OutputInterval != nil || p.Device != "mine" {
-		t.Errorf("want 2 requests and no interval, got %d and %+v on %s", p.Finished, p.OutputInterval, p.Device)
+	if p.Finished != 2 || !strings.Contains(string(p.JSON), `"device":"mine"`) {
+		t.Errorf("want 2 requests, got %d of %s", p.Finished, p.JSON)
 	}
 	if _, err := ask("h100_sxm"); err == nil || !strings.Contains(err.Error(), "deployment.system h100_sxm is not the device of mine.yaml") {
 		t.Errorf("a name beside the file: %v", err)
-	}
-	lengths, err := plimsoll.ReadLengths([]byte("bins:\n- {min_tokens: 1, max_tokens: 9, weight: 2}\n"), "l.yaml")
-	if err != nil || !cmp.Equal([]plimsoll.Bin{{Min: 1, Max: 9, Weight: 2}}, lengths.Bins) {
-		t.Errorf("bins: %v %v", err, lengths)
-	}
-	if _, err := plimsoll.ReadLengths(nil, "l.yaml"); err == nil {
-		t.Error("an empty file has lengths")
 	}
 }

@@ -1,27 +1,25 @@
 // Package plimsoll predicts the performance of large language models served on given
-// hardware: time to first token (TTFT), time per output token (TPOT), throughput,
-// memory, cost and energy of a deployment, each with an 80 % interval where one is known.
+// hardware: time to first token (TTFT), time per output token (TPOT), throughput and cost of a
+// deployment, with 80 % intervals.
 //
-// Start with a [Planner]; its zero value knows all built-in models, devices and
-// engines.
+// Start with a [Planner]; its zero value knows all built-in models, devices and engines.
 //
-//   - [Planner.Plan] finds how to serve a model: it compares systems, engines, modes and
-//     layouts by simulation, on a number of devices or for a load.
-//   - [Planner.Predict] simulates a [Deployment] under a [Traffic]. The deployments of a
-//     plan can be passed to it unchanged, and give the same figures.
-//   - [Planner.Optimize] searches layouts and batches of one model on one device type;
-//     [Planner.Step] looks into one forward pass.
-//   - [Planner.Size] finds the fewest devices that carry a load.
-//   - [Planner.Lint] checks a launch command or manifest; [Planner.Files] writes the files
-//     that run a deployment.
+//   - [Planner.Plan] finds how to serve a model: the best deployment of each system, engine and
+//     mode, on a number of devices or for a load.
+//   - [Planner.Predict] simulates a [Deployment] under a load. The deployments of a plan can be
+//     passed to it unchanged, and give the same figures.
+//   - [Planner.Lint] checks a launch command or manifest; [Planner.Files] makes the files that
+//     run a deployment.
+//   - [Planner.Call] answers any other question of the HTTP API, in its JSON.
 //   - [Models], [Systems] and [Engines] list the names that a request may use.
 //
 // # Values
 //
-// Requests and answers are plain values with one JSON form, that of the command line's
-// --json, of its files, of the HTTP API and of MCP. [Unmarshal] reads a request strictly. Zero
-// fields have defaults. Several goroutines may use a Planner at once, and the same question
-// always gets the same answer, to the last digit.
+// Requests and answers are small plain values. A request has the fields that most programs
+// need; its More takes the others, in the JSON of the HTTP API. An answer has the figures that
+// most programs need; its JSON is all of it, as the command line prints it with --json. Zero
+// fields have defaults. Figures have ten significant digits, and the same question always gets
+// the same answer. Several goroutines may use a Planner at once.
 //
 // # Files
 //
@@ -42,25 +40,18 @@
 package plimsoll
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"io"
 	"io/fs"
 	"path/filepath"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
-	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
-	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
-	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Planner predicts and plans deployments. The zero value uses built-in data; the
@@ -77,16 +68,75 @@ type Planner struct {
 	Progress func(Progress)
 }
 
-// Progress is the progress of a long operation: a Task, how much is Done, Of how much, and
-// What is counted.
-type Progress = session.Progress
+// Progress is the progress of long work: of a Task so much is Done, Of how much (0 if that is not known), and What is counted.
+type Progress struct {
+	Task     string
+	Done, Of int
+	What     string
+}
 
-func (p *Planner) session() *session.Session {
-	w := &session.Session{Dir: p.Dir, Hub: p.Hub, Progress: p.Progress}
+// Call answers a question of the HTTP API in its JSON: "plan", "optimize", "explain", "step", "simulate", "lint", "check",
+// "support", "diff", "models", "devices" and the others that "plimsoll call" has. What a server refuses as too much work is
+// refused here too.
+func (p *Planner) Call(ctx context.Context, name string, request json.RawMessage) (json.RawMessage, error) {
+	o := operation.Lookup(operation.Table(), name)
+	if o == nil || o.Writes {
+		return nil, corrected(document.NewInputError(field.OneOf("operation", name, names()...), ""))
+	}
+	asked, err := o.Decode(request)
+	if err != nil {
+		return nil, corrected(err)
+	}
+	answer, err := o.Run(ctx, &operation.Kit{World: p.session(ctx)}, asked)
+	if err != nil {
+		return nil, corrected(err)
+	}
+	return document.Compact(answer)
+}
+
+// names are those of the operations that write nothing.
+func names() []string {
+	var out []string
+	for _, o := range operation.Table() {
+		if !o.Writes {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// ask puts a question in its JSON, strictly, and reads the answer from its JSON: both have the names of the HTTP API.
+func ask[Request, Response any](ctx context.Context, p *Planner, name string, question, answer any,
+	run func(context.Context, *session.Session, Request) (*Response, error),
+) (json.RawMessage, error) {
+	var asked Request
+	data, err := json.Marshal(question)
+	if err == nil {
+		err = field.Decode(data, &asked)
+	}
+	if err != nil {
+		return nil, corrected(document.NewInputError(err, name))
+	}
+	out, err := document.Run(ctx, name, asked, func(ctx context.Context, r Request) (*Response, error) { return run(ctx, p.session(ctx), r) })
+	if err != nil {
+		return nil, corrected(err)
+	}
+	if data, err = document.Compact(out); err != nil {
+		return nil, err
+	}
+	return data, json.Unmarshal(data, answer)
+}
+
+// session is where the planner's questions are answered, as long as ctx lasts.
+func (p *Planner) session(ctx context.Context) *session.Session {
+	w := &session.Session{Dir: p.Dir, Hub: p.Hub}
+	if p.Progress != nil {
+		w.Progress = func(x session.Progress) { p.Progress(Progress(x)) }
+	}
 	if p.Dir != nil {
 		w.Open = p.open
 	}
-	return w
+	return w.Until(ctx)
 }
 
 // open opens a file in its directory.
@@ -104,74 +154,6 @@ func (p *Planner) open(name string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// operation is one of the packages below internal/ops.
-type operation[Request, Response any] func(context.Context, *session.Session, Request) (*Response, error)
-
-// answer runs an operation, and turns its mistakes into an [*InputError].
-func answer[Request, Response any](ctx context.Context, p *Planner, name string, run operation[Request, Response], r Request) (*Response, error) {
-	return document.Run(ctx, name, r, func(ctx context.Context, r Request) (*Response, error) { return run(ctx, p.session().Until(ctx), r) })
-}
-
-// Plan finds how to serve a model within limits.
-func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
-	return answer(ctx, p, "plan", plan.Run, r)
-}
-
-// Predict simulates traffic on a deployment. The limits may be zero: they affect
-// only goodput and the probability of meeting them.
-func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, error) {
-	return answer(ctx, p, "simulate", simulate.Run, r)
-}
-
-// Optimize searches layouts and batches of one model for the most throughput within limits.
-func (p *Planner) Optimize(ctx context.Context, r OptimizeRequest) (*Optimization, error) {
-	return answer(ctx, p, "optimize", optimize.Run, r)
-}
-
-// Step evaluates one forward pass of a deployment.
-func (p *Planner) Step(ctx context.Context, r StepRequest) (*Step, error) {
-	return answer(ctx, p, "step", step.Run, r)
-}
-
-// Size finds the fewest devices that carry a load within limits.
-func (p *Planner) Size(ctx context.Context, r SizeRequest) (*Sizing, error) {
-	return answer(ctx, p, "size", recommend.Run, r)
-}
-
-// Lint says what files or a command that start an engine will do. What is wrong with them
-// is a finding; an error is about the request, or files that start nothing.
-func (p *Planner) Lint(ctx context.Context, r LintRequest) (*Lint, error) {
-	return answer(ctx, p, "lint", lint.Run, r)
-}
-
-// Files makes the files that run a deployment, of a plan or a given one. It writes nothing.
-func (p *Planner) Files(ctx context.Context, r FilesRequest) (*Files, error) {
-	return answer(ctx, p, "write_files", deploy.Run, r)
-}
-
-// Unmarshal reads the JSON of a request or a deployment strictly: an unknown field at any
-// depth, or a value of a wrong type, is an [*InputError] that names its path.
-func Unmarshal(data []byte, into any) error {
-	if err := field.Decode(data, into); err != nil {
-		return document.NewInputError(err, "")
-	}
-	return nil
-}
-
-// Marshal writes an answer as the command line, the HTTP API and MCP do: numbers have ten
-// significant digits.
-func Marshal(answer any) ([]byte, error) { return document.Compact(answer) }
-
-// ReadLengths reads lengths from a file's content: YAML bins, a CSV column of lengths, or a
-// trace. The name is for error messages; its extension selects the format.
-func ReadLengths(data []byte, name string) (*Distribution, error) {
-	d, err := workload.ReadDistribution(bytes.NewReader(data), name)
-	if err != nil {
-		return nil, document.NewInputError(err, "")
-	}
-	return d, nil
 }
 
 // HubCache is the directory of the Hugging Face cache, from the environment variables

@@ -2,7 +2,9 @@ package plimsoll_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -20,72 +22,82 @@ import (
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	const qwen = "Qwen/Qwen3-32B"
-	on := func(l plimsoll.Layout) plimsoll.Deployment {
-		return plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Layout: l}}}
+	type request = plimsoll.PredictRequest
+	on := func(l plimsoll.Layout) request {
+		return request{Deployment: plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Layout: l}}}, Concurrency: 8}
 	}
-	eight := plimsoll.Traffic{Concurrency: 8}
+	of := func(d plimsoll.Deployment) request { return request{Deployment: d, Concurrency: 8} }
+	with := func(more string) request {
+		r := on(plimsoll.Layout{})
+		r.More = json.RawMessage(more)
+		return r
+	}
 	none := func(string) fs.FS { return fstest.MapFS{} }
 	for _, c := range []struct {
-		d      plimsoll.Deployment
-		w      plimsoll.Traffic
-		l      plimsoll.Limits
-		s      plimsoll.Sources
+		r      request
 		text   string
 		fields []string
 	}{
-		{text: "no model given", w: eight},
-		{d: plimsoll.Deployment{Model: "Qwen/Qwen3-32C"}, w: eight, text: "Qwen/Qwen3-32B", fields: []string{"deployment.model"}},
-		{d: plimsoll.Deployment{Model: "./mine"}, w: eight, text: "directories cannot be read", fields: []string{"deployment.model"}},
-		{d: plimsoll.Deployment{Model: qwen, System: "h200_smx"}, w: eight, text: "nearest: h200_sxm", fields: []string{"deployment.system"}},
-		{d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Name: "vlm"}}, w: eight, text: "nearest: vllm", fields: []string{"deployment.engine.name"}},
-		{d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Settings: []string{"token_bugdet=1"}}}, w: eight, text: "nearest: token_budget"},
+		{r: of(plimsoll.Deployment{}), text: "no model given"},
+		{r: of(plimsoll.Deployment{Model: "Qwen/Qwen3-32C"}), text: "Qwen/Qwen3-32B", fields: []string{"deployment.model"}},
+		{r: of(plimsoll.Deployment{Model: "./mine"}), text: "directories cannot be read", fields: []string{"deployment.model"}},
+		{r: of(plimsoll.Deployment{Model: qwen, System: "h200_smx"}), text: "nearest: h200_sxm", fields: []string{"deployment.system"}},
+		{r: of(plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Name: "vlm"}}), text: "nearest: vllm", fields: []string{"deployment.engine.name"}},
+		{r: of(plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Settings: []string{"token_bugdet=1"}}}), text: "nearest: token_budget"},
 		{
-			d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{KV: "fp9"}}, w: eight,
+			r:    of(plimsoll.Deployment{Model: qwen, More: json.RawMessage(`{"formats": {"kv": "fp9"}}`)}),
 			text: `deployment.formats.kv must be one of fp8, int8, bf16, bfloat16, got "fp9"; nearest: fp8`, fields: []string{"deployment.formats.kv"},
 		},
-		{d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{Linear: "w8a8"}}, w: eight, text: "W8A8", fields: []string{"deployment.formats.linear"}},
-		{d: on(plimsoll.Layout{TP: -1}), w: eight, text: "layout.tp must be", fields: []string{"deployment.pools.layout.tp"}},
+		{r: of(plimsoll.Deployment{Model: qwen, More: json.RawMessage(`{"formatz": {}}`)}), text: "unknown field deployment.formatz", fields: []string{"deployment.formatz"}},
+		{r: on(plimsoll.Layout{TP: -1}), text: "layout.tp must be", fields: []string{"deployment.pools.layout.tp"}},
 		{
-			d: on(plimsoll.Layout{TP: math.MaxInt, DP: math.MaxInt}), w: eight, text: "layout.tp must be",
+			r: on(plimsoll.Layout{TP: math.MaxInt, DP: math.MaxInt}), text: "layout.tp must be",
 			fields: []string{"deployment.pools.layout.tp", "deployment.pools.layout.dp"},
 		},
-		{d: plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Role: plimsoll.Decode}}}, w: eight, text: "pools", fields: []string{"deployment.pools"}},
+		{r: of(plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Role: plimsoll.Decode}}}), text: "pools", fields: []string{"deployment.pools"}},
 		{
-			d: plimsoll.Deployment{Model: "deepseek-ai/DeepSeek-V3", Pools: []plimsoll.Pool{
+			r: of(plimsoll.Deployment{Model: "deepseek-ai/DeepSeek-V3", Pools: []plimsoll.Pool{
 				{Role: plimsoll.Prefill, Replicas: -1, Layout: plimsoll.Layout{TP: 8}},
-				{Role: plimsoll.Decode, Layout: plimsoll.Layout{TP: 8}, MTP: 1, AcceptanceRates: []float64{7}},
-			}}, w: eight,
+				{Role: plimsoll.Decode, Layout: plimsoll.Layout{TP: 8}, More: json.RawMessage(`{"mtp": 1, "acceptance_rates": [7]}`)},
+			}}),
 			text: "acceptance_rates must be between 0 and 1, got 7", fields: []string{"deployment.pools.replicas", "deployment.pools.acceptance_rates"},
 		},
-		{d: on(plimsoll.Layout{}), text: "give one of concurrency, rate and trace", fields: []string{"concurrency", "rate", "trace"}},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Concurrency: -1}, text: "concurrency must be positive", fields: []string{"concurrency"}},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Rate: math.NaN()}, text: "rate must be positive", fields: []string{"rate"}},
-		{
-			d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Concurrency: 1, OutputLengths: &plimsoll.Distribution{Bins: []plimsoll.Bin{{Min: 2, Max: 1, Weight: 1}}}},
-			text: "invalid bin",
-		},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Trace: "t.csv"}, text: "reading trace", fields: []string{"trace"}},
-		{d: on(plimsoll.Layout{}), w: eight, l: plimsoll.Limits{Latency: -1}, text: "latency_ms must be positive", fields: []string{"limits.latency_ms"}},
-		{s: plimsoll.Sources{Calibration: "c.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "reading calibration", fields: []string{"calibration"}},
-		{s: plimsoll.Sources{PerfData: plimsoll.Tables{Dir: "tables"}}, d: on(plimsoll.Layout{}), w: eight, text: "directories cannot be read here", fields: []string{"perf_data.dir"}},
-		{s: plimsoll.Sources{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "reading device_file", fields: []string{"device_file"}},
+		{r: request{Deployment: on(plimsoll.Layout{}).Deployment}, text: "give one of concurrency, rate and trace", fields: []string{"concurrency", "rate", "trace"}},
+		{r: request{Deployment: on(plimsoll.Layout{}).Deployment, Concurrency: -1}, text: "concurrency must be positive", fields: []string{"concurrency"}},
+		{r: request{Deployment: on(plimsoll.Layout{}).Deployment, Rate: math.NaN()}, text: "NaN"},
+		{r: request{Deployment: on(plimsoll.Layout{}).Deployment, Trace: "t.csv"}, text: "reading trace", fields: []string{"trace"}},
+		{r: with(`{"output_distribution": {"bins": [{"min_tokens": 2, "max_tokens": 1, "weight": 1}]}}`), text: "invalid bin"},
+		{r: with(`{"limits": {"latency_ms": -1}}`), text: "latency_ms must be positive", fields: []string{"limits.latency_ms"}},
+		{r: with(`{"limits": {"tpot": 50}}`), text: "unknown field limits.tpot with value 50; nearest: tpot_ms", fields: []string{"limits.tpot"}},
+		{r: with(`{"calibration": "c.yaml"}`), text: "reading calibration", fields: []string{"calibration"}},
+		{r: with(`{"device_file": "d.yaml"}`), text: "reading device_file", fields: []string{"device_file"}},
+		{r: with(`[1]`), text: "JSON"},
 	} {
 		planner := plimsoll.Planner{Dir: none}
 		if strings.Contains(c.text, "directories cannot be read") {
 			planner.Dir = nil
 		}
-		_, err := planner.Predict(t.Context(), plimsoll.PredictRequest{Deployment: c.d, Traffic: c.w, Limits: c.l, Sources: c.s})
+		_, err := planner.Predict(t.Context(), c.r)
 		wrong, ok := errors.AsType[*plimsoll.InputError](err)
 		if !ok || !strings.Contains(err.Error(), c.text) {
-			t.Errorf("%+v: want an InputError with %q, got %v", c.d, c.text, err)
+			t.Errorf("%+v: want an InputError with %q, got %v", c.r, c.text, err)
 			continue
 		}
-		if d := cmp.Diff(c.fields, wrong.Fields); d != "" {
+		if d := cmp.Diff(c.fields, wrong.Fields()); d != "" {
 			t.Errorf("%q: fields (-want +got):\n%s", err, d)
 		}
-		if c.s.Calibration != "" && !errors.Is(err, fs.ErrNotExist) {
+		if strings.Contains(c.text, "reading calibration") && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the cause is lost: %v", err)
 		}
+	}
+	var planner plimsoll.Planner
+	_, err := planner.Call(t.Context(), "stap", json.RawMessage(`{}`))
+	if wrong, ok := errors.AsType[*plimsoll.InputError](err); !ok || len(wrong.Mistakes) != 1 || wrong.Mistakes[0].Nearest != "step" {
+		t.Errorf("an unknown operation: %v", err)
+	}
+	_, err = planner.Call(t.Context(), "step", json.RawMessage(`{"decod": true}`))
+	if wrong, ok := errors.AsType[*plimsoll.InputError](err); !ok || wrong.Mistakes[0].Nearest != "decode" {
+		t.Errorf("a misspelt field: %v", err)
 	}
 }
 
@@ -102,21 +114,19 @@ func TestNothingPanics(t *testing.T) {
 		s := func() string { return texts.Draw(t, "s") }
 		x := func() float64 { return reals.Draw(t, "x") }
 		layout := plimsoll.Layout{TP: n(), DP: n(), PP: n(), EP: n(), MoETP: n(), MoEDP: n(), DCP: n()}
-		pool := plimsoll.Pool{Role: plimsoll.Role(s()), Replicas: n(), Layout: layout, MTP: n(), AcceptanceRates: []float64{x()}}
-		engine := plimsoll.Engine{Name: s(), Version: s(), Settings: []string{s()}}
-		limits := plimsoll.Limits{TTFT: plimsoll.Seconds(x()), TPOT: plimsoll.Seconds(x())}
-		d := plimsoll.Deployment{Model: models.Draw(t, "model"), System: s(), Engine: engine, Formats: plimsoll.Formats{KV: s()}, Pools: []plimsoll.Pool{pool}}
-		w := plimsoll.Traffic{Concurrency: min(8, n()), Rate: x(), Process: plimsoll.Arrival(n()), Requests: min(8, n()), Input: n(), Output: n(), LengthLow: x()}
-		if n() == 1 {
-			w.InputLengths = &plimsoll.Distribution{Bins: []plimsoll.Bin{{Min: n(), Max: n(), Weight: x()}}}
+		more := func(format string, a ...any) json.RawMessage { return fmt.Appendf(nil, format, a...) }
+		pool := plimsoll.Pool{Role: plimsoll.Role(s()), Replicas: n(), Layout: layout, More: more(`{"mtp": %d, "acceptance_rates": [%g]}`, n(), x())}
+		limits := plimsoll.Limits{TTFT: plimsoll.Milliseconds(x()), TPOT: plimsoll.Milliseconds(x())}
+		d := plimsoll.Deployment{
+			Model: models.Draw(t, "model"), System: s(), Engine: plimsoll.Engine{Name: s(), Version: s(), Settings: []string{s()}}, Pools: []plimsoll.Pool{pool},
+			More: more(`{"formats": {"kv": %q}}`, s()),
 		}
-		_, predicted := planner.Predict(context.Background(), plimsoll.PredictRequest{Deployment: d, Traffic: w, Limits: limits})
-		q := plimsoll.OptimizeRequest{
-			Model: d.Model, Devices: []string{d.System}, NumDevices: min(2, n()), Engine: engine, Input: n(), Output: n(), LengthLow: x(), Limits: limits,
-			AcceptanceRates: []float64{x()},
-		}
-		q.Space.TP, q.Space.PP, q.Space.DCP, q.Space.MTP = []int{n()}, []int{n()}, []int{n()}, []int{n()}
-		_, found := planner.Optimize(context.Background(), q)
+		_, predicted := planner.Predict(context.Background(), plimsoll.PredictRequest{
+			Deployment: d, Concurrency: min(8, n()), Rate: x(), Requests: min(8, n()), Input: n(), Output: n(), LengthLow: x(), Limits: limits,
+		})
+		_, found := planner.Call(context.Background(), "optimize", more(
+			`{"model": %q, "devices": [%q], "num_devices": %d, "input_length": %d, "output_length": %d, "tp_sizes": [%d], "pp_sizes": [%d]}`,
+			d.Model, d.System, min(2, n()), n(), n(), n(), n()))
 		for _, err := range []error{predicted, found} {
 			if _, ok := errors.AsType[*plimsoll.InputError](err); err != nil && !ok {
 				t.Errorf("not an InputError: %v", err)
@@ -147,8 +157,8 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	d := plimsoll.Deployment{Model: "Qwen/Qwen3-8B"}
 	var p plimsoll.Planner
-	_, predict := p.Predict(ctx, plimsoll.PredictRequest{Deployment: d, Traffic: plimsoll.Traffic{Concurrency: 8}})
-	_, step := p.Step(ctx, plimsoll.StepRequest{Deployment: d})
+	_, predict := p.Predict(ctx, plimsoll.PredictRequest{Deployment: d, Concurrency: 8})
+	_, step := p.Call(ctx, "step", json.RawMessage(`{"deployment": {"model": "Qwen/Qwen3-8B"}, "decode": true}`))
 	_, plan := p.Plan(ctx, plimsoll.PlanRequest{Model: d.Model, Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []plimsoll.Workload{{Input: 100, Output: 10}}})
 	for _, err := range []error{predict, step, plan} {
 		if _, ok := errors.AsType[*plimsoll.InputError](err); ok || !errors.Is(err, context.Canceled) {

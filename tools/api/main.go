@@ -1,13 +1,10 @@
 // Api compares what Go programs can use of this module with docs/api.txt, the list of the last release: a line for each constant, function,
-// type, field and method of the root package, and the JSON fields of what these hold. A line that is gone, or an interface that has grown, breaks programs,
-// and is an error. New lines are not.
+// type, field and method of the root package. A line that is gone, or an interface that has grown, breaks programs, and is an error; so is a
+// signature with a type of an internal package. New lines are not.
 //
 //	go -C tools run ./api            compare
 //	go -C tools run ./api -update    write api.txt, for a release; refuses to drop lines
 //	go -C tools run ./api -break     write api.txt and drop lines, for a release that breaks programs on purpose
-//
-// golang.org/x/exp/apidiff compares a package with its export data. The root package names types of internal packages, and apidiff
-// takes two such types for equal by their names alone: a field that is gone would pass.
 package main
 
 import (
@@ -15,10 +12,9 @@ import (
 	"flag"
 	"fmt"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -48,6 +44,9 @@ func run(root string, update, breaks bool) error {
 	if err != nil && !(os.IsNotExist(err) && update) {
 		return err
 	}
+	if inside := internal(now); len(inside) > 0 {
+		return errors.New("programs cannot name these types:\n  " + strings.Join(inside, "\n  "))
+	}
 	if lost := broken(strings.Split(strings.TrimSpace(string(data)), "\n"), now); len(lost) > 0 && !breaks {
 		return errors.New("this breaks programs that import the package; see docs/stability.md:\n  " + strings.Join(lost, "\n  "))
 	}
@@ -74,11 +73,9 @@ func broken(before, now []string) []string {
 	return out
 }
 
-// lister lists what can be reached.
+// lister lists a package.
 type lister struct {
 	module string
-	names  map[string]string // of types in the root package, by their names inside: deployment.Role
-	seen   map[*types.TypeName]bool
 	lines  map[string]bool
 }
 
@@ -96,51 +93,41 @@ func read(root string) ([]string, error) {
 
 // list lists a package.
 func list(p *types.Package) []string {
-	l := &lister{module: p.Path(), names: map[string]string{}, seen: map[*types.TypeName]bool{}, lines: map[string]bool{}}
+	l := &lister{module: p.Path(), lines: map[string]bool{}}
 	scope := p.Scope()
-	for _, name := range scope.Names() {
-		if t, ok := scope.Lookup(name).(*types.TypeName); ok && t.Exported() {
-			if named, ok := types.Unalias(t.Type()).(*types.Named); ok {
-				if o := named.Obj(); o.Pkg() != nil && o.Pkg() != p {
-					l.names[o.Pkg().Name()+"."+o.Name()] = name
-				}
-			}
-		}
-	}
 	for _, name := range scope.Names() {
 		if o := scope.Lookup(name); o.Exported() {
 			l.object(o)
 		}
 	}
+	return slices.Sorted(maps.Keys(l.lines))
+}
+
+// internal are the lines with a type of a package of this module that others cannot import.
+func internal(lines []string) []string {
 	var out []string
-	for line := range l.lines {
-		out = append(out, line)
+	for _, line := range lines {
+		if strings.Contains(line, "/internal/") {
+			out = append(out, "internal: "+line)
+		}
 	}
-	slices.Sort(out)
 	return out
 }
 
 func (l *lister) add(format string, args ...any) { l.lines[fmt.Sprintf(format, args...)] = true }
 
-// text writes a type; the types within are listed too.
+// text writes a type; those of other packages of this module by their paths.
 func (l *lister) text(t types.Type) string {
-	l.follow(t)
-	text := types.TypeString(t, func(p *types.Package) string {
-		if p.Path() == l.module {
+	return types.TypeString(t, func(p *types.Package) string {
+		switch {
+		case p.Path() == l.module:
 			return ""
+		case strings.HasPrefix(p.Path(), l.module+"/"):
+			return p.Path()
 		}
-		return p.Name() // a package inside may move
-	})
-	return qualified.ReplaceAllStringFunc(text, func(word string) string {
-		if name, ok := l.names[word]; ok {
-			return name
-		}
-		return word
+		return p.Name()
 	})
 }
-
-// qualified is a name with its package.
-var qualified = regexp.MustCompile(`\b[a-z]\w*\.[A-Z]\w*`)
 
 // object lists a constant, variable, function or type.
 func (l *lister) object(o types.Object) {
@@ -153,59 +140,21 @@ func (l *lister) object(o types.Object) {
 		l.add("func %s%s", o.Name(), strings.TrimPrefix(l.text(o.Type()), "func"))
 	case *types.TypeName:
 		if o.IsAlias() {
-			if text := l.text(types.Unalias(o.Type())); text != o.Name() {
-				l.add("type %s = %s", o.Name(), text)
-			}
-		}
-		l.follow(o.Type())
-	}
-}
-
-// follow lists the types of this module in a type, each once.
-func (l *lister) follow(t types.Type) {
-	switch t := types.Unalias(t).(type) {
-	case *types.Named:
-		for i := range t.TypeArgs().Len() {
-			l.follow(t.TypeArgs().At(i))
-		}
-		o := t.Origin().Obj()
-		if o.Pkg() == nil || l.seen[o] || o.Pkg().Path() != l.module && !strings.HasPrefix(o.Pkg().Path(), l.module+"/") {
+			l.add("type %s = %s", o.Name(), l.text(types.Unalias(o.Type())))
 			return
 		}
-		l.seen[o] = true
-		l.named(t.Origin())
-	case *types.Pointer:
-		l.follow(t.Elem())
-	case *types.Slice:
-		l.follow(t.Elem())
-	case *types.Array:
-		l.follow(t.Elem())
-	case *types.Map:
-		l.follow(t.Key())
-		l.follow(t.Elem())
-	case *types.Chan:
-		l.follow(t.Elem())
-	case *types.Signature:
-		for v := range t.Params().Variables() {
-			l.follow(v.Type())
-		}
-		for v := range t.Results().Variables() {
-			l.follow(v.Type())
-		}
+		l.named(o.Type().(*types.Named))
 	}
 }
 
 // named lists the fields and methods of a type.
 func (l *lister) named(t *types.Named) {
 	name := l.text(t)
-	ours := !strings.Contains(name, ".")
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		l.add("type %s struct", name)
 		for i := range u.NumFields() {
-			// What is not in JSON is for the program itself; of types without a name in the root package JSON is all that is promised.
-			f, wire := u.Field(i), reflect.StructTag(u.Tag(i)).Get("json")
-			if f.Exported() && wire != "-" && (ours || wire != "" || f.Embedded()) {
+			if f := u.Field(i); f.Exported() {
 				tag := ""
 				if u.Tag(i) != "" {
 					tag = " `" + u.Tag(i) + "`"
@@ -221,9 +170,6 @@ func (l *lister) named(t *types.Named) {
 		return
 	default:
 		l.add("type %s %s", name, l.text(u))
-	}
-	if !ours {
-		return
 	}
 	set := types.NewMethodSet(types.NewPointer(t))
 	for m := range set.Methods() {

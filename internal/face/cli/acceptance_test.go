@@ -129,18 +129,18 @@ func TestPackageGivesRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request := plimsoll.PredictRequest{Traffic: plimsoll.Traffic{Concurrency: int(number(row["concurrency"])), Input: 500, Output: 10}}
-		if err := plimsoll.Unmarshal(deployed, &request.Deployment); err != nil {
+		request := plimsoll.PredictRequest{Concurrency: int(number(row["concurrency"])), Input: 500, Output: 10}
+		if err := encoding.Unmarshal(deployed, &request.Deployment); err != nil {
 			t.Fatal(err)
 		}
 		p, err := (&plimsoll.Planner{}).Predict(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := p.OutputRate, number(row["tokens_per_second"]); math.Abs(got-want) > 1e-9*want { // documents have ten digits
+		if got, want := p.Tokens, number(row["tokens_per_second"]); math.Abs(got-want) > 1e-9*want { // documents have ten digits
 			t.Errorf("row %d: the package gives %g tokens/s, the command %g", i, got, want)
 		}
-		if got, want := cell(i, "tokens/s"), strconv.FormatFloat(p.OutputRate, 'f', 3, 64); got != want {
+		if got, want := cell(i, "tokens/s"), strconv.FormatFloat(p.Tokens, 'f', 3, 64); got != want {
 			t.Errorf("row %d: the file has %s tokens/s, the package gives %s", i, got, want)
 		}
 	}
