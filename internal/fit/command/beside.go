@@ -20,7 +20,7 @@ var errNone = errors.New("not predicted")
 
 // beside reads the predictions of another program for rows: a CSV file with the columns id, ttft_ms and tpot_ms.
 func beside(w *session.Session, file string, rows []measured.Compared) ([]measured.Compared, error) {
-	data, err := w.Read("beside", file, bound.Rows)
+	data, err := w.ReadFile(file, bound.Rows)
 	if err != nil {
 		return nil, err
 	}
