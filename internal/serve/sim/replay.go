@@ -90,32 +90,3 @@ func (l *load) keepContents(q *request) {
 	}
 	l.contents = append(l.contents, own)
 }
-
-// replayLength is the requests of a trace that is replayed, once around: its busy times and its calm ones. Half of the requests of a run
-// are enough of a long trace; 0 is no such trace.
-func (s *simulation) replayLength() int {
-	if s.load.replay == nil {
-		return 0
-	}
-	return min(len(s.load.replay.like), s.steady.bound/2)
-}
-
-// assignContents notes the contents of a request that is about to be sent, where there are caches that remember them.
-func (s *simulation) assignContents(q *request) {
-	r := s.load.replay
-	if r == nil || s.load.contents == nil {
-		return
-	}
-	own := &s.load.contents[q.id]
-	if *own = (*own)[:0]; q.kind == r.kind {
-		*own = r.prompt(*own)
-	}
-}
-
-// releaseContents ends what recalls began.
-func (s *simulation) releaseContents(q *request) {
-	if r := s.load.replay; r != nil && s.load.contents != nil {
-		r.end(s.load.contents[q.id])
-		s.load.contents[q.id] = s.load.contents[q.id][:0]
-	}
-}

@@ -83,49 +83,6 @@ type Record struct {
 	Worker, Decoder int // replicas; Decoder is -1 where workers generate
 }
 
-// times are the figures of a request that has finished.
-func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
-	away := s.deliveryTime(q)
-	if q.output > 1 {
-		tpot = (q.done - q.first) / units.Seconds(q.output-1)
-	}
-	return q.first - q.arrived + away, tpot, q.done - q.arrived + away
-}
-
-// deliveryTime is how long the tokens of a request are on their way from the engine to the client. All of its tokens take as long as the
-// first.
-func (s *simulation) deliveryTime(q *request) units.Seconds {
-	e := s.workers.replicas[0].scheduler.engine
-	return e.First + e.APIPerOutput*units.Seconds(q.firstBatch)
-}
-
-// count adds a request that has finished.
-func (s *simulation) count(t *tally, q *request) {
-	ttft, tpot, latency := s.times(q)
-	l := &s.config.Limits
-	t.add(q, ttft, tpot, latency, l.Meets(ttft, tpot, latency))
-	if s.config.Together {
-		t.stretch = append(t.stretch, units.Seconds(l.Stretch(ttft, tpot, latency)))
-	}
-}
-
-// record is the record of a request that has ended.
-func (s *simulation) record(q *request) Record {
-	r := Record{
-		ID: int(q.serial), Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
-		Refused: q.state == refused, Warmup: int(q.serial) < s.load.warmup,
-		Preempted: int(q.preempted), Worker: int(q.worker), Decoder: -1,
-	}
-	if r.Refused {
-		return r
-	}
-	if len(s.decode.replicas) > 0 && q.output > 1 {
-		r.Decoder = int(q.decoder)
-	}
-	r.TTFT, r.TPOT, r.Latency = s.times(q)
-	return r
-}
-
 // result sums up.
 func (s *simulation) result() *Result {
 	if s.steady != nil {
@@ -137,14 +94,14 @@ func (s *simulation) result() *Result {
 	t.room(n)
 	for i := range s.requests {
 		if q := &s.requests[i]; q.state == finished && i >= s.load.warmup {
-			s.count(&t, q)
+			s.view.count(&t, q)
 		}
 	}
 	if s.config.Records {
 		res.Records = make([]Record, 0, n)
 		for i := range s.requests {
 			if q := &s.requests[i]; q.state != unborn {
-				res.Records = append(res.Records, s.record(q))
+				res.Records = append(res.Records, s.view.record(q))
 			}
 		}
 	}
@@ -181,7 +138,7 @@ func (s *simulation) ratesUntil(last units.Seconds, res *Result) {
 	var t tally
 	for i := range s.requests {
 		if q := &s.requests[i]; q.state != refused && q.done <= last {
-			s.count(&t, q)
+			s.view.count(&t, q)
 		}
 	}
 	t.rates(res, last)

@@ -195,6 +195,12 @@ type pool struct {
 	countsTokens bool
 }
 
+// newPool makes the replicas of a pool, the first of which has a place among all.
+func newPool(p *Pool, replicas []replica, first int, decodes bool, around *site, sessions *conversations) pool {
+	newReplicas(p, replicas, first, decodes, around)
+	return pool{router: p.Routing.router(sessions), replicas: replicas}
+}
+
 // route chooses a replica and counts the request as its load.
 func (p *pool) route(q *request) *replica {
 	at := 0

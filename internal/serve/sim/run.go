@@ -10,31 +10,21 @@ import (
 // clock is the time of a simulation.
 type clock struct{ now units.Seconds }
 
-// simulation is a run in progress.
+// simulation is a run in progress: a source of requests, a cluster that serves them, what is recorded, and the events to come.
 type simulation struct {
 	clock
+	source
+	cluster
+	recorder
 
-	config        *Config
-	load          load
-	requests      []request
-	conversations *conversations // sessions; nil without any
-	replicas      []replica
-	workers       pool // of the replicas
-	decode        pool // likewise; none unless disaggregated
+	config *Config
+	view   clientView
+	steady *steady // of a run without end
 
 	events   eventQueue
 	starting []int32 // indices of replicas that begin a step after all other events of this time
-	sent     int     // requests the client has sent, or has planned to
 	left     int     // requests that have not ended
 	refused  int
-	unsent   int // turns of sessions that ended early
-	series   series
-	timeline timelineRecorder
-	inFlight inFlightMeter
-	steady   *steady  // of a run without end
-	records  []Record // and its records, if requested
-	last     Levels   // requests in flight until the last one of a trace
-	gaps     histogram
 	err      error
 
 	watch func(*replica) // for tests: sees every replica that has completed a step
@@ -171,57 +161,40 @@ func (s *simulation) sendFirst() {
 	}
 }
 
+// stagger starts the clients of a steady run, or the first arrival. Clients of a closed loop start evenly over about the time
+// that a request takes, as they would be found at any time: started at once, they would stay together for long.
+func (s *simulation) stagger(clients int) {
+	if s.load.clients == 0 {
+		s.sendAt(s.load.gap())
+		return
+	}
+	input, output := 0.0, 0.0
+	first := make([]*request, clients)
+	for i := range first {
+		first[i] = s.next()
+		input += float64(first[i].input) / float64(clients)
+		output += float64(first[i].output) / float64(clients)
+	}
+	computed := input
+	if s.conversations != nil {
+		input, output, computed = s.conversations.lengths()
+	}
+	spread := s.lasts(s.takes(input, output, computed, clients)) / units.Seconds(clients)
+	for i, q := range first {
+		q.arrived = units.Seconds(i) * spread
+		s.steady.started = q.arrived
+		s.beginConversation(q, q.arrived)
+		s.resume(q, i, clients)
+		s.events.send(q.arrived, q.id)
+	}
+}
+
 // sendAt has the client send its next request.
 func (s *simulation) sendAt(at units.Seconds) {
 	q := s.next()
 	q.arrived = at
 	s.beginConversation(q, at)
 	s.events.send(at, q.id)
-}
-
-// next is the request to be sent next.
-func (s *simulation) next() *request {
-	s.sent++
-	if s.steady == nil {
-		return s.start(s.sent - 1)
-	}
-	q := s.freePlace()
-	s.load.draw(q)
-	s.assignContents(q)
-	q.prefillTokens = q.input
-	return q
-}
-
-// turnPlace is a place for the next turn of a session.
-func (s *simulation) turnPlace() *request {
-	s.sent++
-	return s.freePlace()
-}
-
-// freePlace takes a place that nobody uses.
-func (s *simulation) freePlace() *request {
-	free := &s.steady.free
-	at := (*free)[len(*free)-1]
-	*free = (*free)[:len(*free)-1]
-	q := &s.requests[at]
-	*q = request{id: int(at), serial: int32(s.sent - 1), epoch: q.epoch + 1}
-	return q
-}
-
-// starts is how many requests the client sends of its own accord: not as the next turn of a session.
-func (s *simulation) starts() int {
-	if s.load.starts != nil {
-		return len(s.load.starts)
-	}
-	return len(s.requests)
-}
-
-// start is one of them.
-func (s *simulation) start(i int) *request {
-	if s.load.starts != nil {
-		i = int(s.load.starts[i])
-	}
-	return &s.requests[i]
 }
 
 // receive takes a request from the client, through a router and an API server.
@@ -266,20 +239,11 @@ func (s *simulation) sendNext() {
 		s.sendAt(s.start(s.sent).arrived)
 	case t == nil:
 		s.last = s.inFlight.levels(s.now)
-	case len(t.free) == 0:
-		s.stopArrivals()
+	case len(s.free) == 0:
+		t.stopArrivals()
 	default:
 		s.sendAt(s.now + s.load.gap())
 	}
-}
-
-// possible reports whether a request would fit if it were alone.
-func (s *simulation) possible(q *request) bool {
-	fits := func(p *pool) bool {
-		x := &p.replicas[0].scheduler
-		return x.kv.Blocks(x.mostTokens(q)) <= x.kv.Total()
-	}
-	return fits(&s.workers) && (len(s.decode.replicas) == 0 || q.output == 1 || fits(&s.decode))
 }
 
 // finish hands a request back to its client.
@@ -298,9 +262,12 @@ func (s *simulation) leave(q *request) {
 	switch {
 	case s.steady != nil:
 		s.releaseContents(q)
-		s.requestEnded(q)
+		s.free = append(s.free, int32(q.id))
+		if s.steady.requestEnded(q); s.steady.phase == ended {
+			s.left = 0
+		}
 		if s.load.clients > 0 && !goesOn { // a client sends again when it has the answer
-			s.sendAt(s.now + s.deliveryTime(q) + s.load.think)
+			s.sendAt(s.now + s.view.deliveryTime(q) + s.load.think)
 		}
 		return
 	case s.load.clients > 0 && s.sent < s.starts() && !goesOn:
@@ -347,4 +314,67 @@ func (s *simulation) arrive(q *request, from *replica) {
 	q.state = queued
 	q.transferred = true
 	s.decode.replicas[q.decoder].deliver(q)
+}
+
+// continueConversation has a session go on after an answer, and reports whether it does. One whose prompt is refused ends.
+func (s *simulation) continueConversation(q *request) bool {
+	if s.conversations == nil {
+		return false
+	}
+	x := s.conversations.of(q)
+	away := s.view.deliveryTime(q)
+	if q.state == refused || x.turn == x.turns {
+		if t := s.conversations; q.state == finished && !x.resumed {
+			latency := s.now + away - x.started
+			t.latency, t.working = append(t.latency, latency), append(t.working, latency-x.thought)
+			t.answered += int(x.turns)
+		}
+		if s.steady == nil { // those never sent have places too
+			s.left -= int(x.turns - x.turn)
+			s.unsent += int(x.turns - x.turn)
+		}
+		s.conversations.end(q)
+		return false
+	}
+	x.said = q.input + q.output
+	think := units.Seconds(0)
+	if mean := s.conversations.mix[x.kind].Session.Think; mean > 0 {
+		think = mean * units.Seconds(s.conversations.draws(x.serial, x.turn).ExpFloat64())
+	}
+	x.thought += think
+	s.events.reply(s.now+away+think, int(q.conversation-1))
+	return true
+}
+
+// nextTurn sends the next request of a session.
+func (s *simulation) nextTurn(place int) {
+	x := &s.conversations.open[place]
+	var q *request
+	switch {
+	case s.steady == nil:
+		q = &s.requests[x.first+x.turn]
+	case len(s.free) == 0:
+		s.steady.stopArrivals()
+		s.conversations.end(&request{conversation: int32(place) + 1})
+		return
+	default:
+		q = s.turnPlace()
+	}
+	q.kind, q.conversation = x.kind, int32(place)+1
+	s.drawTurn(x, q)
+	q.prefillTokens, q.arrived = q.input, s.now
+	x.turn++
+	if s.conversations.known != nil {
+		s.load.contents[q.id] = x.contents
+	}
+	s.enter(q)
+}
+
+// sample records the state since the last event at all the times passed.
+func (s *simulation) sample() {
+	p := s.state()
+	for s.series.next <= s.now {
+		p.At = s.series.next
+		s.series.add(p)
+	}
 }

@@ -13,6 +13,16 @@ type Point struct {
 // maxPoints bounds a series.
 const maxPoints = 512
 
+// recorder is what is noted of a simulation while it runs.
+type recorder struct {
+	series   series
+	timeline timelineRecorder
+	inFlight inFlightMeter
+	last     Levels    // requests in flight until the last one of a trace
+	gaps     histogram // between tokens
+	records  []Record  // of a run without end, if requested
+}
+
 // series is the state at evenly spaced times. When it is full every second
 // point is dropped and the spacing doubled.
 type series struct {
@@ -22,15 +32,6 @@ type series struct {
 }
 
 func newSeries() series { return series{every: units.Millisecond, points: make([]Point, 0, maxPoints)} }
-
-// sample records the state since the last event at all the times passed.
-func (s *simulation) sample() {
-	p := s.state()
-	for s.series.next <= s.now {
-		p.At = s.series.next
-		s.series.add(p)
-	}
-}
 
 func (s *series) add(p Point) {
 	s.points = append(s.points, p)
@@ -42,19 +43,4 @@ func (s *series) add(p Point) {
 		s.every *= 2
 	}
 	s.next = s.every * units.Seconds(len(s.points))
-}
-
-// state sums up all replicas.
-func (s *simulation) state() Point {
-	var p Point
-	held, total := 0, 0
-	for i := range s.replicas {
-		r := &s.replicas[i]
-		p.Waiting += r.queued()
-		p.Running += r.scheduler.running.n
-		held += r.scheduler.kv.Held()
-		total += r.scheduler.kv.Total()
-	}
-	p.KV = float64(held) / float64(total)
-	return p
 }

@@ -55,24 +55,21 @@ type timelineRecorder struct {
 	pools             bool    // there are two
 }
 
-// watchTimeline chooses replicas, of both pools where there are two.
-func (s *simulation) watchTimeline() {
-	m := &s.timeline
-	m.next = units.Seconds(math.Inf(1))
-	if !s.config.Minute {
-		return
-	}
+// newTimeline watches replicas, of both pools where there are two.
+func newTimeline(workers, decode []replica) timelineRecorder {
+	m := timelineRecorder{pools: len(decode) > 0}
 	most := maxWatched
-	if m.pools = s.config.Decode != nil; m.pools {
+	if m.pools {
 		most /= 2
 	}
-	for _, pool := range [][]replica{s.workers.replicas, s.decode.replicas} {
+	for _, pool := range [][]replica{workers, decode} {
 		for i := range pool[:min(most, len(pool))] {
 			m.watched = append(m.watched, &pool[i])
 		}
 	}
 	m.frames = make([]frame, 0, maxFrames*len(m.watched))
-	m.start(s.now)
+	m.start(0)
+	return m
 }
 
 // start begins the minute at a time and drops what was seen before.

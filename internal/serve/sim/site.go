@@ -1,0 +1,38 @@
+package sim
+
+// site is what the replicas of a simulation share.
+type site struct {
+	clock    *clock
+	cluster  Cluster
+	requests []request  // by identity
+	gaps     *histogram // between tokens
+}
+
+// newReplicas makes the replicas of a pool, the first of which has a place among all.
+func newReplicas(p *Pool, replicas []replica, first int, decodes bool, around *site) {
+	engine, recent := p.Engine.normal(), new(stepMemo)
+	admission, formation := admissionOf(&engine), formationOf(&engine)
+	batches, stores := make([]microBatch, engine.Stages*len(replicas)), make([]blockStore, len(replicas))
+	for i := range batches {
+		batches[i] = microBatch{
+			number: uint8(i % engine.Stages),
+			decode: newDecodeSet(&engine, admission.Grows(), around.requests), gaps: gapMeter{all: around.gaps, requests: around.requests},
+		}
+	}
+	line := queue{requests: around.requests}
+	for i := range replicas {
+		own := batches[i*engine.Stages : (i+1)*engine.Stages]
+		stores[i] = newBlockStore(&engine)
+		replicas[i] = replica{
+			place: int32(first + i), index: i, cluster: around.cluster,
+			device: device{stepper: p.Stepper, launches: newLaunchQueue(p, decodes), pipeline: newPipeline(p.Stepper, engine.Stages), recent: recent},
+			inbox:  inbox{incoming: line},
+			scheduler: scheduler{
+				engine: &engine, clock: around.clock, kv: &stores[i], admission: admission, formation: formation,
+				decodes: decodes, tokensPerStep: engine.tokensPerStep(),
+				waiting: line, running: running{requests: around.requests}, decodeQueue: decodeQueue{queue: line},
+			},
+		}
+		replicas[i].scheduler.microBatch, replicas[i].scheduler.all = &own[0], own
+	}
+}
