@@ -33,7 +33,7 @@ func ofSimulation(s *simulate.Response) figures {
 }
 
 func ofOption(o *experiment.Option) figures {
-	return figures{units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput, o.Chance, o.Expected, o.Energy.PerToken}
+	return figures{units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput, o.Chance, o.Run.Expected, o.Energy.PerToken}
 }
 
 func ofEstimate(r *estimate.Response) figures {

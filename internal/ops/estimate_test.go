@@ -45,7 +45,7 @@ func TestEstimatesAreRows(t *testing.T) {
 				t.Fatalf("%+v: %v", q, err)
 			}
 			if units.InMs(got.TTFT) != o.TTFT || got.TPOT != o.TPOT || got.Latency != o.Latency || got.Throughput != o.Throughput || (got.Chance == nil) == e.Limits.Any() || got.Chance != nil && *got.Chance != o.Chance ||
-				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse != o.Memory || got.Expected != o.Expected || float64(got.User) != o.User() {
+				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse != o.Memory || got.Expected != o.Run.Expected || float64(got.User) != o.User() {
 				t.Errorf("estimate of %+v: %+v, the row has %+v", q, got, o)
 			}
 			s := simulate.Request{Deployment: got.Deployment, Limits: e.Limits}

@@ -41,6 +41,20 @@ func (e Error) Interval(predicted float64) (low, high float64) {
 	return predicted * math.Exp(e.Low), predicted * math.Exp(e.High)
 }
 
+// Of is a predicted quantity with its interval.
+func (e Error) Of(predicted float64) figures.Estimate {
+	low, high := e.Interval(predicted)
+	return figures.Estimate{Value: predicted, Low: low, High: high}
+}
+
+// OrNull is Of, nil where there is no such quantity: requests of one token have no TPOT.
+func (e Error) OrNull(predicted float64) *figures.Estimate {
+	if predicted == 0 {
+		return nil
+	}
+	return new(e.Of(predicted))
+}
+
 // Times is the same for a time.
 func (e Error) Times(predicted units.Seconds) (low, high units.Seconds) {
 	l, h := e.Interval(float64(predicted))

@@ -17,9 +17,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/ops/support"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // An agent pays for every word of an answer, so that answers are brief unless it asks for "detail": "full", which gives the
@@ -95,7 +95,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 // interval is a figure with its 80 % interval: value, low, high.
 type interval []number
 
-func of(r simulate.Range) interval { return interval{number(r.Value), number(r.Low), number(r.High)} }
+func of(r figures.Estimate) interval { return interval{number(r.Value), number(r.Low), number(r.High)} }
 
 // planSummary is a plan in few words.
 type planSummary struct {

@@ -160,7 +160,7 @@ func overall(w io.Writer, r *configure.Response) {
 	}
 	x := &r.Results[r.At]
 	o := &x.Rows[0]
-	e := &o.Expected
+	e := &o.Run.Expected
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "    - Best Throughput: %.2f tokens/s/gpu (%s), %.2f tokens/s in all\n", o.PerDevice(&x.Experiment), plusMinus(e.Throughput), o.Throughput)
 	fmt.Fprintf(w, "    - User Throughput: %s tokens/s/user\n", dash(o.User()))
@@ -185,7 +185,7 @@ func tpotOf(o *experiment.Option, space string) string {
 	if o.TPOT == 0 {
 		return dash(0)
 	}
-	return fmt.Sprintf("%.2f%sms (%s)", o.TPOT.Ms(), space, plusMinus(o.Expected.TPOT))
+	return fmt.Sprintf("%.2f%sms (%s)", o.TPOT.Ms(), space, plusMinus(o.Run.Expected.TPOT))
 }
 
 // energyLine prints the energy and power of the best deployment.
@@ -366,7 +366,7 @@ func Generated(w io.Writer, r *configure.Response, v OptimizeView) {
 	e := &x.Experiment
 	fmt.Fprintf(w, "%s on %d × %s under %s, without a search\n", e.Model, o.Used, e.System, e.Engine.Name)
 	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %s, %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
-		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), tpotOf(o, " "), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
+		o.TTFT.Ms(), plusMinus(o.Run.Expected.TTFT), tpotOf(o, " "), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
 	options(w, x, x.Rows[:1], OptimizeView{Color: v.Color, NoPower: true})
 	notesOf(w, x.Notes)
 	fmt.Fprintln(w, "Feasible, not optimised. \"plimsoll cli default\" finds the best deployment.")

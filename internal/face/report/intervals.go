@@ -8,7 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -81,7 +81,7 @@ func silicon(w io.Writer, p *optimize.Search) {
 }
 
 // ranging prints a figure and both ends of its interval.
-func ranging(x simulate.Range) string {
+func ranging(x figures.Estimate) string {
 	return f2(x.Value) + " (" + f2(x.Low) + " to " + f2(x.High) + ")"
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // planWidth is that of the text above and below the tables.
@@ -198,7 +199,7 @@ func joules(e *simulate.Energy) string {
 	return units.Figure(float64(e.PerToken))
 }
 
-func bracketed(r plan.Range) string {
+func bracketed(r figures.Estimate) string {
 	if r.Value == 0 {
 		return "–"
 	}
@@ -234,8 +235,8 @@ func planSessions(w io.Writer, p *plan.Response) {
 		if x == nil {
 			continue
 		}
-		seconds := func(r plan.Range) plan.Range {
-			return plan.Range{Value: r.Value / 1e3, Low: r.Low / 1e3, High: r.High / 1e3}
+		seconds := func(r figures.Estimate) figures.Estimate {
+			return figures.Estimate{Value: r.Value / 1e3, Low: r.Low / 1e3, High: r.High / 1e3}
 		}
 		cells := []string{units.Figure(x.Time95 / 1e3)}
 		if asked && x.TimeAt != nil {

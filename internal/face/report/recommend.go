@@ -49,7 +49,7 @@ func needed(w io.Writer, r *recommend.Response) {
 // fewest prints the deployment that needs the fewest devices.
 func fewest(w io.Writer, x *experiment.Result) {
 	n := &x.Rows[0]
-	e := &n.Expected
+	e := &n.Run.Expected
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "    - GPUs: %d, %s of %d\n", n.Used, units.Counted(n.Copies, "replica"), n.Used/n.Copies)
 	if n.Least < n.Copies {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/upgrade"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Upgrade prints what another release of an engine changes; with markdown, for a pull request.
@@ -191,7 +191,7 @@ func (u upgradeText) effects(r *upgrade.Response) {
 }
 
 // rangeWords is a value with its interval, if it has one.
-func rangeWords(x simulate.Range) string {
+func rangeWords(x figures.Estimate) string {
 	if x.Low == x.High {
 		return fmt.Sprintf("%.0f", x.Value)
 	}

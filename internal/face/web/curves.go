@@ -3,6 +3,7 @@ package web
 import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // drawn is the maximum number of contenders in a chart.
@@ -70,11 +71,11 @@ func loads(p *plan.Response) []*chart {
 		}
 		return p95
 	}
-	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *plan.Load) (plan.Range, float64) { return l.Tokens, 0 })
-	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *plan.Load) (plan.Range, float64) {
+	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *plan.Load) (figures.Estimate, float64) { return l.Tokens, 0 })
+	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *plan.Load) (figures.Estimate, float64) {
 		return l.Judged.TTFT, beside(l.TTFT.Value, l.TTFT95)
 	})
-	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *plan.Load) (plan.Range, float64) {
+	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *plan.Load) (figures.Estimate, float64) {
 		return l.Judged.TPOT.Zero(), beside(l.TPOT.Zero().Value, l.TPOT95)
 	})
 	for _, x := range []struct {
@@ -92,7 +93,7 @@ func loads(p *plan.Response) []*chart {
 	return out
 }
 
-func loadChart(p *plan.Response, id, title, unit string, of func(*plan.Load) (judged plan.Range, beside float64)) *chart {
+func loadChart(p *plan.Response, id, title, unit string, of func(*plan.Load) (judged figures.Estimate, beside float64)) *chart {
 	judged, beside := series{Name: p.Request.Named(), Colour: 1, Points: true}, series{Name: "95th percentile", Colour: 2, Dash: true}
 	if p.Request.At() > 0 {
 		beside.Name = "mean"

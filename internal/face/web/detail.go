@@ -73,7 +73,7 @@ func details(p *plan.Response, views []string) ([]detail, error) {
 	for i, id := range views {
 		c := &p.Contenders[i]
 		d := detail{
-			Contender: c, ID: id, Groups: append(figures(p, c), memoryFigures(c)), Memory: memoryOf("Memory of a decode GPU", &c.Memory, c.KVPeak), Picture: pictureOf(c, pictured),
+			Contender: c, ID: id, Groups: append(figuresOf(p, c), memoryFigures(c)), Memory: memoryOf("Memory of a decode GPU", &c.Memory, c.KVPeak), Picture: pictureOf(c, pictured),
 			Files: "plimsoll files plan.json --contender " + launch.Quote(c.Name) + " --out deploy",
 		}
 		d.Reasons = reasonsOf(p, i, d.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // view is a plan as the templates of a report show it.
@@ -169,7 +170,7 @@ func newView(p *plan.Response) (*view, error) {
 	}
 	if len(p.Contenders) > 0 {
 		v.Best = &p.Contenders[0]
-		v.Groups, v.Picture = figures(p, v.Best), pictureOf(v.Best, mostNodes)
+		v.Groups, v.Picture = figuresOf(p, v.Best), pictureOf(v.Best, mostNodes)
 		explained(v.Groups, views[0])
 	}
 	if v.Details, err = details(p, views); err != nil {
@@ -213,8 +214,8 @@ func sessions(p *plan.Response, c *plan.Contender) []figure {
 	return out
 }
 
-// figures are those of the best contender.
-func figures(p *plan.Response, c *plan.Contender) []group {
+// figuresOf are those of the best contender.
+func figuresOf(p *plan.Response, c *plan.Contender) []group {
 	l := p.Request.Limits
 	load := group{Name: "At capacity", Figures: []figure{
 		ranged("Throughput", c.TokensPerGPU, "tokens/s per GPU", number(c.Tokens.Value)+" tokens/s on "+gpus(c.GPUs)),
@@ -287,19 +288,19 @@ func withEnergy(m *plan.Cost) string {
 }
 
 // value is the number of a range, a dash if there is none.
-func value(r plan.Range) string {
-	if r == (plan.Range{}) {
+func value(r figures.Estimate) string {
+	if r == (figures.Estimate{}) {
 		return "–"
 	}
 	return number(r.Value)
 }
 
-func ranged(name string, r plan.Range, unit, note string) figure {
+func ranged(name string, r figures.Estimate, unit, note string) figure {
 	return figure{Name: name, Value: value(r), Unit: unit, Interval: interval(r), Note: note}
 }
 
 // timed is a time at the statistic that was asked for; the mean, or the 95th percentile, is a note.
-func timed(p *plan.Response, name string, judged, mean, p95 plan.Range, limit float64) figure {
+func timed(p *plan.Response, name string, judged, mean, p95 figures.Estimate, limit float64) figure {
 	note := "95th percentile " + milliseconds(p95.Value)
 	if p.Request.At() > 0 {
 		note = "mean " + milliseconds(mean.Value)
@@ -309,7 +310,7 @@ func timed(p *plan.Response, name string, judged, mean, p95 plan.Range, limit fl
 }
 
 // against shows a time beside its limit in milliseconds, if there is one.
-func (f figure) against(r plan.Range, limit float64) figure {
+func (f figure) against(r figures.Estimate, limit float64) figure {
 	if limit > 0 && limit < never {
 		f.Note += "; limit " + milliseconds(limit)
 		f.Bad = r.Value > limit
@@ -319,19 +320,19 @@ func (f figure) against(r plan.Range, limit float64) figure {
 }
 
 // ends writes the ends of an interval; "" if there is none.
-func ends(r plan.Range, text func(float64) string) string {
+func ends(r figures.Estimate, text func(float64) string) string {
 	if r.Low == r.High {
 		return ""
 	}
 	return text(r.Low) + " to " + text(r.High)
 }
 
-func interval(r plan.Range) string { return ends(r, number) }
+func interval(r figures.Estimate) string { return ends(r, number) }
 
-func dollarRange(r plan.Range) string { return ends(r, dollars) }
+func dollarRange(r figures.Estimate) string { return ends(r, dollars) }
 
 // limitBar shows an interval against a limit, which is at two thirds of the width.
-func limitBar(r plan.Range, limit float64) template.HTML {
+func limitBar(r figures.Estimate, limit float64) template.HTML {
 	at := func(v float64) float64 { return min(max(v/limit*200/3, 0), 100) }
 	return template.HTML(fmt.Sprintf( // numbers
 		`<svg class="against" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+

@@ -119,7 +119,7 @@ func given(ctx context.Context, s *session.Session, r *Request) (*subject, error
 	q = out.Request
 	x := &out.Result
 	return &subject{q.Sources, experiment.Experiment{Input: q.Input, Output: q.Output}, experiment.Option{
-		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: units.InMs(x.TTFT.Mean), TPOT: units.InMsOrNull(x.TPOT.Mean), Throughput: x.OutputRate,
+		Deployment: q.Deployment, Concurrency: q.Concurrency, Run: out, TTFT: units.InMs(x.TTFT.Mean), TPOT: units.InMsOrNull(x.TPOT.Mean), Throughput: x.OutputRate,
 	}}, nil
 }
 

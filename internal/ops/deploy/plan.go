@@ -57,6 +57,6 @@ func capacity(e *experiment.Experiment, o *experiment.Option) launch.Capacity {
 	}
 	n := cmp.Or(o.Capacity.Concurrency, o.Concurrency)
 	return launch.Capacity{
-		Concurrency: n * max(1, o.Copies) / max(1, o.Copies-o.Spare), KV: min(1, o.KVPeak*float64(n)/float64(o.Concurrency)),
+		Concurrency: n * max(1, o.Copies) / max(1, o.Copies-o.Spare), KV: min(1, o.Run.KVPeak*float64(n)/float64(o.Concurrency)),
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -16,7 +15,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Result is the answer to one experiment.
@@ -104,31 +102,13 @@ type Option struct {
 	// Deployment is whole.
 	Deployment deployment.Deployment `json:"deployment"`
 
-	// Expected are the errors of the judged times, Means those of the means, P95 those of 95th percentiles.
-	Expected calibration.Expected `json:"-"`
-	Means    calibration.Expected `json:"-"`
-	P95      calibration.Expected `json:"-"`
-	About    *calibration.Case    `json:"-"` // what they are of
-	Judged   simulate.Judged      `json:"-"`
-	// TTFTMean, TPOTMean and LatencyMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
-	// probability that these meet the limits.
-	TTFTMean     units.Seconds `json:"-"`
-	TPOTMean     units.Seconds `json:"-"`
-	LatencyMean  units.Seconds `json:"-"`
-	TTFT95       units.Seconds `json:"-"`
-	TPOT95       units.Seconds `json:"-"`
-	Chance95     float64       `json:"-"`
-	Good         float64       `json:"-"` // share of the requests within all limits, 0 without limits
-	Engine       string        `json:"-"` // as people call it
-	Version      string        `json:"-"` // of the engine
-	MemoryBudget engine.Budget `json:"-"`
-	Sent         units.Bytes   `json:"-"` // of the KV cache of a token, to one device that generates
-	KVPeak       float64       `json:"-"` // share of the cache in use at most
-	// Cached is the share of prompt tokens found in a cache, Hosted of those found in the host cache, Sessions those that ended,
-	// nil where requests come by themselves, and Turns the requests of one that starts.
-	Cached, Hosted float64       `json:"-"`
-	Sessions       *sim.Sessions `json:"-"`
-	Turns          float64       `json:"-"`
+	// Run is the simulation that the figures are of, of some of the copies; nil of points of a trade-off that were not simulated again.
+	Run     *simulate.Response `json:"-"`
+	Version string             `json:"-"` // of the engine
+	// Turns is the requests of a session that starts, 1 where they come by themselves. Cached is the share of prompt tokens found in a cache, Hosted of
+	// those found in the host cache, where requests share any.
+	Turns          float64 `json:"-"`
+	Cached, Hosted float64 `json:"-"`
 	// Sampled is how many of the copies are simulated to show what all carry.
 	Sampled int `json:"-"`
 	// Load is the share of its capacity that a given load uses, 0 without one. All figures
@@ -169,7 +149,7 @@ func (x *Result) present() {
 }
 
 func (o *Option) present(e *Experiment) {
-	x := &o.Expected
+	x := &o.Run.Expected
 	o.Statistic = e.Named()
 	o.PerGPU, o.PerUser, o.Basis = o.PerDevice(e), units.OrNull(o.User()), x.Basis
 	o.ThroughputInterval, o.TTFTInterval, o.TPOTInterval = x.Throughput.Around(o.Throughput), x.TTFT.Around(o.TTFT.Ms()), x.TPOT.Around(o.TPOT.Ms())
@@ -216,7 +196,7 @@ func (o *Option) PerDevice(e *Experiment) float64 { return o.Throughput / float6
 func (x *Result) Ahead(other *Result) (ratio float64, withinError bool) {
 	a, b := &x.Rows[0], &other.Rows[0]
 	ratio = a.PerDevice(&x.Experiment) / b.PerDevice(&other.Experiment)
-	return ratio, math.Log(ratio) < calibration.Apart(a.Expected.Throughput, b.Expected.Throughput)
+	return ratio, math.Log(ratio) < calibration.Apart(a.Run.Expected.Throughput, b.Run.Expected.Throughput)
 }
 
 // User is the tokens per second that a user sees, 0 where there is no second token.

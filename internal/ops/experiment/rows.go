@@ -39,7 +39,7 @@ func (x *run) summarize(ctx context.Context) error {
 	}
 	if near {
 		x.out.Near = &options[0]
-		x.out.Nearest = x.eval.Judge.Nearest(x.nearest.First.Times, &options[0].Expected)
+		x.out.Nearest = x.eval.Judge.Nearest(x.nearest.First.Times, &options[0].Run.Expected)
 	} else {
 		x.out.Rows = options
 	}
@@ -129,20 +129,15 @@ func (x *run) found(r *search.Result, o *figures.Outcome) Option {
 
 // figures takes those of a simulation.
 func (x *run) figures(o *Option, r *simulate.Response) {
-	got, p := &r.Result, x.e.At()
-	ttft, tpot, latency := got.TTFT.Percentile(p), got.TPOT.Percentile(p), got.Latency.Percentile(p)
-	o.TTFT, o.TPOT, o.Latency = units.InMs(ttft), units.InMsOrNull(tpot), units.InMs(latency)
-	o.TTFTMean, o.TPOTMean, o.LatencyMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean, got.TTFT.P95, got.TPOT.P95
-	o.Judged, o.Means, o.P95 = r.Judged, r.Means, r.At(95)
-	o.Chance, o.Chance95 = 1, o.P95.Chance(got.Times(95), x.e.Limits)
-	if x.e.Limits.Any() {
-		o.Chance, o.Good = *r.Chance, got.GoodShare
+	r.Result.Series, r.Result.Records = nil, nil
+	t := r.Result.Times(x.e.At())
+	o.TTFT, o.TPOT, o.Latency = units.InMs(t.TTFT), units.InMsOrNull(t.TPOT), units.InMs(t.Latency)
+	o.Chance = 1
+	if r.Chance != nil {
+		o.Chance = *r.Chance
 	}
-	o.Sessions = got.Sessions
 	if k := x.stage.Kinds; x.e.Prefix > 0 || k != nil && k.Sessions != nil { // others find again what they had before a preemption
-		o.Cached, o.Hosted = got.CachedShare, got.HostShare
+		o.Cached, o.Hosted = r.CachedShare, r.HostShare
 	}
-	o.Engine, o.MemoryBudget, o.Sent, o.KVPeak = r.Title, r.Memory, r.Sent, got.KVPeak()
-	o.Memory = r.Memory.InUse(o.KVPeak)
-	o.Expected, o.About, o.Budget, o.Energy = r.Expected, r.About, r.Budget, r.Energy
+	o.Run, o.Memory, o.Budget, o.Energy = r, r.Memory.InUse(r.KVPeak), r.Budget, r.Energy
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Schema names the format of a [Response]; an incompatible change gets a new number.
@@ -70,7 +71,7 @@ type Option struct {
 	Deployment string `json:"in_words"`
 	GPUs       int    `json:"gpus"`
 	// Tokens is the most output tokens per second and GPU within the limits.
-	Tokens simulate.Range `json:"tokens_per_second_gpu"`
+	Tokens figures.Estimate `json:"tokens_per_second_gpu"`
 	// Best is the chance that no option carries more.
 	Best float64 `json:"chance_of_best"`
 	// Unmeasured is why no run of it is proposed; "" = it could be measured.
@@ -91,11 +92,11 @@ type Run struct {
 	LengthLow   float64 `json:"length_ratio_low"`
 	Prefix      int     `json:"prefix,omitempty"`
 	// Seconds is the time it is expected to take, Start that of its server if it is the first of it.
-	Seconds float64         `json:"seconds"`
-	Start   float64         `json:"start_seconds"`
-	TTFT    simulate.Range  `json:"ttft_ms"`
-	TPOT    *simulate.Range `json:"tpot_ms"`
-	Tokens  simulate.Range  `json:"tokens_per_second"`
+	Seconds float64           `json:"seconds"`
+	Start   float64           `json:"start_seconds"`
+	TTFT    figures.Estimate  `json:"ttft_ms"`
+	TPOT    *figures.Estimate `json:"tpot_ms"`
+	Tokens  figures.Estimate  `json:"tokens_per_second"`
 	// Wrong is the chance of a wrong choice after this run and those before it.
 	Wrong      float64               `json:"wrong_choice_after"`
 	Deployment deployment.Deployment `json:"deployment"`
@@ -300,7 +301,7 @@ func (d *decision) expected() []float64 {
 
 // carriedOf is what options carry: what is expected of each, with the ends of the 80 % interval over what was drawn, and the share of
 // the draws in which it carries most.
-func carriedOf(expected []float64, drawn [][]float64) (carried []simulate.Range, best []float64) {
+func carriedOf(expected []float64, drawn [][]float64) (carried []figures.Estimate, best []float64) {
 	best = make([]float64, len(expected))
 	for _, values := range drawn {
 		best[largest(values)]++
@@ -312,7 +313,7 @@ func carriedOf(expected []float64, drawn [][]float64) (carried []simulate.Range,
 			all[k] = drawn[k][i]
 		}
 		slices.Sort(all)
-		carried = append(carried, simulate.Range{Value: is, Low: min(all[len(all)/10], is), High: max(all[len(all)*9/10], is)})
+		carried = append(carried, figures.Estimate{Value: is, Low: min(all[len(all)/10], is), High: max(all[len(all)*9/10], is)})
 	}
 	return carried, best
 }
@@ -474,7 +475,7 @@ func (x *Response) predict(ctx context.Context, w *session.Session, run *Run) er
 		return err
 	}
 	r := &got.Result
-	run.TTFT, run.TPOT = simulate.RangeOf(r.TTFT.Mean.Ms(), got.Means.TTFT), simulate.RangeOrNull(r.TPOT.Mean.Ms(), got.Means.TPOT)
-	run.Tokens = simulate.RangeOf(r.OutputRate, got.Means.Throughput)
+	run.TTFT, run.TPOT = got.Means.TTFT.Of(r.TTFT.Mean.Ms()), got.Means.TPOT.OrNull(r.TPOT.Mean.Ms())
+	run.Tokens = got.Means.Throughput.Of(r.OutputRate)
 	return nil
 }

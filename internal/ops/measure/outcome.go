@@ -20,7 +20,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // OutcomeSchema names the format of an [Outcome].
@@ -62,9 +62,9 @@ type Compared struct {
 
 // OptionNow is an option before and after.
 type OptionNow struct {
-	Name   string         `json:"name"`
-	Before simulate.Range `json:"before"`
-	After  simulate.Range `json:"after"`
+	Name   string           `json:"name"`
+	Before figures.Estimate `json:"before"`
+	After  figures.Estimate `json:"after"`
 	// Best are the chances that no option carries more.
 	Best [2]float64 `json:"chance_of_best"`
 	Runs int        `json:"runs"` // that measured it

@@ -195,11 +195,11 @@ func (t *task) rowAt(r *search.Result, o *figures.Outcome) Row {
 // Silicon is what the deployment of the best row is expected to reach where it runs: simulated under an engine, with times of
 // measured kernels. The guide's formulas are those of a model, and deployments on Ascend devices were measured far below it.
 type Silicon struct {
-	Engine     string          `json:"engine"`
-	Throughput simulate.Range  `json:"throughput"`
-	TTFT       simulate.Range  `json:"ttft_ms"`
-	TPOT       *simulate.Range `json:"tpot_ms"` // null if requests generate one token
-	Basis      string          `json:"interval_basis"`
+	Engine     string            `json:"engine"`
+	Throughput figures.Estimate  `json:"throughput"`
+	TTFT       figures.Estimate  `json:"ttft_ms"`
+	TPOT       *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
+	Basis      string            `json:"interval_basis"`
 }
 
 // silicon simulates the best row of the guide's formulas on an Ascend device, nil where a simulation does not support the request
@@ -216,7 +216,7 @@ func (t *task) silicon(ctx context.Context) *Silicon {
 	}
 	x := &r.Result
 	return &Silicon{
-		Engine: r.Engine, Throughput: simulate.RangeOf(x.OutputRate, r.Means.Throughput), TTFT: simulate.RangeOf(r.TTFT.Mean, r.Means.TTFT),
-		TPOT: simulate.RangeOrNull(x.TPOT.Mean.Ms(), r.Means.TPOT), Basis: r.Basis,
+		Engine: r.Engine, Throughput: r.Means.Throughput.Of(x.OutputRate), TTFT: r.Means.TTFT.Of(r.TTFT.Mean),
+		TPOT: r.Means.TPOT.OrNull(x.TPOT.Mean.Ms()), Basis: r.Basis,
 	}
 }

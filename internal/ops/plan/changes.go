@@ -78,7 +78,7 @@ func (c *Change) fill(best *Found) {
 	c.Meets, c.Deployment, c.GPUs, c.TokensPerGPU = found.Meets, found.InWords(), &found.Used, new(found.Throughput/float64(found.Devices()))
 	c.RequestRate = &found.RequestRate
 	if best != nil && (found.Experiment.Engine.Name != best.Experiment.Engine.Name || found.Experiment.Mode != best.Experiment.Mode) {
-		c.Deployment = fmt.Sprintf("%s %s, %s", found.Engine, found.Experiment.Mode, c.Deployment)
+		c.Deployment = fmt.Sprintf("%s %s, %s", found.Run.Title, found.Experiment.Mode, c.Deployment)
 	}
 	if found.Cost.PerMillion > 0 {
 		c.PerMillion, c.PerMonth = &found.Cost.PerMillion, &found.Cost.PerMonth
@@ -114,7 +114,7 @@ func (p *planning) change(ctx context.Context, best *Found, c *Change) error {
 		ratio = float64(found.Used) / float64(best.Used)
 	}
 	c.Ratio = &ratio
-	spread := calibration.Apart(best.Expected.Throughput, found.Expected.Throughput)
+	spread := calibration.Apart(best.Run.Expected.Throughput, found.Run.Expected.Throughput)
 	if found.Experiment.System == best.Experiment.System {
 		// The same model, engine and device are wrong in the same way: what is left is
 		// the error of the difference, of which a quarter is taken.

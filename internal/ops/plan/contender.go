@@ -5,33 +5,34 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // newContender is what was found as plans show it.
 func newContender(c *Found) Contender {
-	e, x := &c.Experiment, &c.Expected
+	e, r, x := &c.Experiment, c.Run, &c.Run.Expected
+	means, p95, at95 := r.Result.Times(0), r.Result.Times(95), r.At(95)
 	devices := float64(c.Devices())
 	out := Contender{
-		Name: label(e), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
+		Name: label(e), System: e.System, Engine: e.Engine.Name, EngineTitle: r.Title,
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.InWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(), NodeGPUs: c.NodeGPUs,
 		Concurrency: c.Concurrency, Batch: c.Batch,
-		Tokens: simulate.RangeOf(c.Throughput, x.Throughput), TokensPerGPU: simulate.RangeOf(c.Throughput/devices, x.Throughput),
-		TokensPerUser: simulate.RangeOrNull(c.User(), x.TPOT.Inverse()), RequestRate: simulate.RangeOf(c.RequestRate, x.Throughput), Judged: c.Judged,
-		TTFT: simulate.RangeOf(c.TTFTMean.Ms(), c.Means.TTFT), TPOT: simulate.RangeOrNull(c.TPOTMean.Ms(), c.Means.TPOT), Latency: c.LatencyMean.Ms(),
-		TTFT95: simulate.RangeOf(c.TTFT95.Ms(), c.P95.TTFT), TPOT95: simulate.RangeOrNull(c.TPOT95.Ms(), c.P95.TPOT), BoundBy: string(c.Binds),
-		Memory: c.MemoryBudget, KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: c.Tier, Basis: x.Basis,
+		Tokens: x.Throughput.Of(c.Throughput), TokensPerGPU: x.Throughput.Of(c.Throughput / devices),
+		TokensPerUser: x.TPOT.Inverse().OrNull(c.User()), RequestRate: x.Throughput.Of(c.RequestRate), Judged: r.Judged,
+		TTFT: r.Means.TTFT.Of(means.TTFT.Ms()), TPOT: r.Means.TPOT.OrNull(means.TPOT.Ms()), Latency: means.Latency.Ms(),
+		TTFT95: at95.TTFT.Of(p95.TTFT.Ms()), TPOT95: at95.TPOT.OrNull(p95.TPOT.Ms()), BoundBy: string(c.Binds),
+		Memory: r.Memory, KVPeak: r.KVPeak, KVTokens: r.KVTokens, Tier: c.Tier, Basis: x.Basis,
 		Frontier: append([]experiment.Speed{}, c.Frontier...), Run: c.Deployment, Energy: c.Energy, Links: c.Links, Found: *c,
 	}
 	out.KVFlow = out.flow(e.Input)
 	if e.Limits.Any() {
-		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
-		out.GoodShare, out.Goodput = &c.Good, new(c.Good*c.RequestRate)
+		out.Chance, out.Chance95 = &c.Chance, new(at95.Chance(p95, e.Limits))
+		out.GoodShare, out.Goodput = &r.GoodShare, new(r.GoodShare*c.RequestRate)
 	}
 	if m := &c.Capacity; c.Load > 0 {
 		out.Load = &c.Load
-		out.Capacity = &Carried{simulate.RangeOf(m.RequestRate, x.Throughput), simulate.RangeOf(m.Throughput, x.Throughput), m.Concurrency}
-		out.RequestRate, out.Tokens, out.TokensPerGPU = simulate.Sure(c.RequestRate), simulate.Sure(c.Throughput), simulate.Sure(c.Throughput/devices)
+		out.Capacity = &Carried{x.Throughput.Of(m.RequestRate), x.Throughput.Of(m.Throughput), m.Concurrency}
+		out.RequestRate, out.Tokens, out.TokensPerGPU = figures.Sure(c.RequestRate), figures.Sure(c.Throughput), figures.Sure(c.Throughput/devices)
 	}
 	if !c.Meets && c.Nearest.Any() {
 		out.Nearest = session.LimitsOf(c.Nearest)
@@ -42,7 +43,7 @@ func newContender(c *Found) Contender {
 			more = calibration.Error{}
 		}
 		out.Cost = &Cost{
-			PerGPUHour: k.USDPerHour, Source: k.Source, Class: c.Price.Class, Date: c.Price.Date, Region: c.Price.Region, PerMillion: simulate.RangeOf(k.PerMillion, more), PerRequest: simulate.RangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
+			PerGPUHour: k.USDPerHour, Source: k.Source, Class: c.Price.Class, Date: c.Price.Date, Region: c.Price.Region, PerMillion: more.Of(k.PerMillion), PerRequest: more.Of(k.PerRequest), PerMonth: k.PerMonth,
 			Energy: k.Energy, EnergyPrice: k.EnergyPrice,
 		}
 		if c.Apart {

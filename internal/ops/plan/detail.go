@@ -100,7 +100,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
 		q.Process, q.Variation = p.r.Process, p.r.Variation
-		if best.Sessions == nil {
+		if best.Run.Result.Sessions == nil {
 			q.Variation = min(p.r.variation(part), simulate.MaxVariation)
 		}
 	}
@@ -189,8 +189,8 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		}
 		got, x, all := &r.Result, &r.Expected, float64(c.Copies)/float64(part)
 		out[i] = Load{
-			Concurrency: numbers[i], Tokens: simulate.RangeOf(got.OutputRate*all, x.Throughput), RequestRate: got.RequestRate * all, Judged: r.Judged,
-			TTFT: simulate.RangeOf(got.TTFT.Mean.Ms(), r.Means.TTFT), TPOT: simulate.RangeOrNull(got.TPOT.Mean.Ms(), r.Means.TPOT),
+			Concurrency: numbers[i], Tokens: x.Throughput.Of(got.OutputRate * all), RequestRate: got.RequestRate * all, Judged: r.Judged,
+			TTFT: r.Means.TTFT.Of(got.TTFT.Mean.Ms()), TPOT: r.Means.TPOT.OrNull(got.TPOT.Mean.Ms()),
 			TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(), Chance: 1,
 		}
 		if r.Chance != nil {

@@ -134,12 +134,12 @@ func TestGoodput(t *testing.T) {
 		t.Errorf("asked for p90, answered %q", p.Answer.Reason)
 	}
 	// A tenth of the requests may miss each of the two limits.
-	if !c.Meets || c.Good < 0.8 || c.Good > 1 {
-		t.Errorf("%g of the requests within the limits at p90", c.Good)
+	if !c.Meets || c.Run.GoodShare < 0.8 || c.Run.GoodShare > 1 {
+		t.Errorf("%g of the requests within the limits at p90", c.Run.GoodShare)
 	}
 	r.Percentile, r.Limits, r.NoLimits = 0, workload.Limits{}, true
-	if c := &mustPlan(t, r).Contenders[0].Found; c.Good != 0 {
-		t.Errorf("%g of the requests within no limits", c.Good)
+	if c := &mustPlan(t, r).Contenders[0]; c.GoodShare != nil {
+		t.Errorf("%g of the requests within no limits", *c.GoodShare)
 	}
 }
 

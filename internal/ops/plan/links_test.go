@@ -7,14 +7,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // TestLinks: nodes of a rack are connected by the rack's links, more nodes by the outer ones; caches go to every device of a decode worker.
 func TestLinks(t *testing.T) {
 	c := Contender{
-		NodeGPUs: 4, Links: []device.LinkFacts{{Name: "outer", Size: 8}, {Name: "rack", Size: 72}}, RequestRate: Range{Value: 10},
-		Found: Found{Option: experiment.Option{Sent: 64 * units.KiB}},
+		NodeGPUs: 4, Links: []device.LinkFacts{{Name: "outer", Size: 8}, {Name: "rack", Size: 72}}, RequestRate: figures.Estimate{Value: 10},
+		Found: Found{Option: experiment.Option{Run: &simulate.Response{Sent: 64 * units.KiB}}},
 		Run:   deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: parallel.Layout{TP: 4, Devices: 4}}}},
 	}
 	for nodes, want := range map[int]string{2: "rack", 18: "rack", 19: "outer", 1000: "outer"} {

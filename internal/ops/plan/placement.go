@@ -73,7 +73,7 @@ func (c *Contender) flow(input int) *KVFlow {
 		return nil
 	}
 	l := &c.Run.Pools[len(c.Run.Pools)-1].Layout
-	bytes := float64(c.Found.Sent) * float64(max(1, l.TP)*max(1, l.PP)) * float64(input)
+	bytes := float64(c.Found.Run.Sent) * float64(max(1, l.TP)*max(1, l.PP)) * float64(input)
 	const mb, gb = 1e6, 1e9
 	link := &c.Links[0]
 	switch nodes := len(c.Placement()); nodes {

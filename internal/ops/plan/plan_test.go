@@ -75,7 +75,7 @@ func TestPlanAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := &s.Result; got.OutputRate != c.Throughput || got.TTFT.P95 != c.TTFT95 || got.TPOT.Mean != c.TPOTMean {
+		if got := &s.Result; got.OutputRate != c.Throughput || got.TTFT.P95 != c.Run.Result.TTFT.P95 || got.TPOT.Mean != c.Run.Result.TPOT.Mean {
 			t.Errorf("%s %s: plan %g tokens/s, simulate %g", e.Engine.Name, e.Mode, c.Throughput, got.OutputRate)
 		}
 		if !cmp.Equal(s.Energy, c.Energy) {
@@ -111,8 +111,8 @@ func TestRateAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := &s.Result
-		if off := math.Abs(got.OutputRate*float64(c.Copies)/c.Throughput - 1); off > 1e-12 || got.TTFT.P95 != c.TTFT95 || got.TPOT.Mean != c.TPOTMean {
-			t.Errorf("%s %s: plan TTFT %v, TPOT %v, simulate %v, %v", e.Engine.Name, e.Mode, c.TTFT95, c.TPOTMean, got.TTFT.P95, got.TPOT.Mean)
+		if off := math.Abs(got.OutputRate*float64(c.Copies)/c.Throughput - 1); off > 1e-12 || got.TTFT.P95 != c.Run.Result.TTFT.P95 || got.TPOT.Mean != c.Run.Result.TPOT.Mean {
+			t.Errorf("%s %s: plan TTFT %v, TPOT %v, simulate %v, %v", e.Engine.Name, e.Mode, c.Run.Result.TTFT.P95, c.Run.Result.TPOT.Mean, got.TTFT.P95, got.TPOT.Mean)
 		}
 		if !cmp.Equal(s.Energy, c.Energy) {
 			t.Errorf("%s %s: plan %+v, simulate %+v", e.Engine.Name, e.Mode, c.Energy, s.Energy)

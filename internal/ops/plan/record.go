@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Diff is what differs between two plans, and why.
@@ -38,9 +39,9 @@ type FigureDiff struct {
 
 // ContenderDiff is a contender of either plan; a rank of 0 is none.
 type ContenderDiff struct {
-	Name   string   `json:"name"`
-	Ranks  [2]int   `json:"ranks"`
-	Tokens [2]Range `json:"tokens_per_second_gpu"`
+	Name   string              `json:"name"`
+	Ranks  [2]int              `json:"ranks"`
+	Tokens [2]figures.Estimate `json:"tokens_per_second_gpu"`
 }
 
 // Read reads a record.
@@ -126,10 +127,10 @@ func (d *Diff) causes(a, b *Response) {
 // compare compares the first contenders.
 func (d *Diff) compare(a, b *Contender) {
 	d.Best = [2]string{a.Name + ": " + a.Deployment, b.Name + ": " + b.Deployment}
-	add := func(name string, x, y Range) {
+	add := func(name string, x, y figures.Estimate) {
 		d.Figures = append(d.Figures, FigureDiff{name, x.Value, y.Value, y.Value >= x.Low && y.Value <= x.High})
 	}
-	add("GPUs", simulate.Sure(float64(a.GPUs)), simulate.Sure(float64(b.GPUs)))
+	add("GPUs", figures.Sure(float64(a.GPUs)), figures.Sure(float64(b.GPUs)))
 	add("tokens/s per GPU", a.TokensPerGPU, b.TokensPerGPU)
 	add("requests/s", a.RequestRate, b.RequestRate)
 	if of := a.Judged.Statistic; of == b.Judged.Statistic && of != "mean" && of != "p95" {
@@ -142,10 +143,10 @@ func (d *Diff) compare(a, b *Contender) {
 	add("TPOT p95 ms", a.TPOT95.Zero(), b.TPOT95.Zero())
 	if a.Cost != nil && b.Cost != nil {
 		add("$ per million output tokens", a.Cost.PerMillion, b.Cost.PerMillion)
-		add("$ per month", simulate.Sure(a.Cost.PerMonth), simulate.Sure(b.Cost.PerMonth))
+		add("$ per month", figures.Sure(a.Cost.PerMonth), figures.Sure(b.Cost.PerMonth))
 	}
 	if a.Energy != nil && b.Energy != nil {
-		add("joules per output token", a.Energy.Range(), b.Energy.Range())
+		add("joules per output token", a.Energy.Estimate(), b.Energy.Estimate())
 	}
 	d.Changed = d.Best[0] != d.Best[1]
 	for _, f := range d.Figures {

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -78,9 +79,6 @@ type Answer struct {
 	AgainstAPI string `json:"against_api,omitempty"`
 }
 
-// Range is a predicted value with its 80 % interval.
-type Range = simulate.Range
-
 // Contender is the best deployment of one system, engine and mode.
 type Contender struct {
 	Name          string `json:"name"` // "h200_sxm vllm disagg"
@@ -101,17 +99,17 @@ type Contender struct {
 	Concurrency int `json:"concurrency"`
 	Batch       int `json:"batch_size"`
 
-	Tokens        Range  `json:"tokens_per_second"`
-	TokensPerGPU  Range  `json:"tokens_per_second_gpu"`
-	TokensPerUser *Range `json:"tokens_per_second_user"` // from the judged TPOT; null if requests generate one token
-	RequestRate   Range  `json:"request_rate"`
+	Tokens        figures.Estimate  `json:"tokens_per_second"`
+	TokensPerGPU  figures.Estimate  `json:"tokens_per_second_gpu"`
+	TokensPerUser *figures.Estimate `json:"tokens_per_second_user"` // from the judged TPOT; null if requests generate one token
+	RequestRate   figures.Estimate  `json:"request_rate"`
 	// Judged are the latencies that limits apply to; the following are means and 95th percentiles.
-	Judged  simulate.Judged `json:"judged"`
-	TTFT    Range           `json:"ttft_ms"`
-	TPOT    *Range          `json:"tpot_ms"` // null if requests generate one token
-	Latency float64         `json:"request_latency_ms"`
-	TTFT95  Range           `json:"ttft_p95_ms"`
-	TPOT95  *Range          `json:"tpot_p95_ms"` // null with tpot_ms
+	Judged  simulate.Judged   `json:"judged"`
+	TTFT    figures.Estimate  `json:"ttft_ms"`
+	TPOT    *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
+	Latency float64           `json:"request_latency_ms"`
+	TTFT95  figures.Estimate  `json:"ttft_p95_ms"`
+	TPOT95  *figures.Estimate `json:"tpot_p95_ms"` // null with tpot_ms
 	// Chance is the probability that the limits are met by the statistic they apply to, Chance95
 	// that the 95th percentiles meet them; null without limits.
 	Chance   *float64 `json:"within_limits"`
@@ -160,8 +158,8 @@ type Cost struct {
 	Date       string            `json:"price_date,omitempty"`
 	Region     string            `json:"price_region,omitempty"`
 	Apart      string            `json:"not_compared,omitempty"`
-	PerMillion Range             `json:"usd_per_million_output_tokens"`
-	PerRequest Range             `json:"usd_per_request"`
+	PerMillion figures.Estimate  `json:"usd_per_million_output_tokens"`
+	PerRequest figures.Estimate  `json:"usd_per_request"`
 	PerMonth   float64           `json:"usd_per_month"` // 730 hours
 	// Energy is the energy part of the cost of output tokens, EnergyPrice the price of a
 	// kilowatt-hour; missing if the power of the device is unknown.
@@ -213,23 +211,23 @@ type Change struct {
 
 // Carried is the largest load that a deployment carries within the limits.
 type Carried struct {
-	RequestRate Range `json:"request_rate"`
-	Tokens      Range `json:"tokens_per_second"`
-	Concurrency int   `json:"concurrency"`
+	RequestRate figures.Estimate `json:"request_rate"`
+	Tokens      figures.Estimate `json:"tokens_per_second"`
+	Concurrency int              `json:"concurrency"`
 }
 
 // Load is the answer's deployment at a concurrency.
 type Load struct {
-	Concurrency int     `json:"concurrency"`
-	Tokens      Range   `json:"tokens_per_second"`
-	RequestRate float64 `json:"request_rate"`
+	Concurrency int              `json:"concurrency"`
+	Tokens      figures.Estimate `json:"tokens_per_second"`
+	RequestRate float64          `json:"request_rate"`
 	// Judged are the latencies that limits apply to; the following are means and 95th percentiles.
-	Judged simulate.Judged `json:"judged"`
-	TTFT   Range           `json:"ttft_ms"`
-	TPOT   *Range          `json:"tpot_ms"` // null if requests generate one token
-	TTFT95 float64         `json:"ttft_p95_ms"`
-	TPOT95 float64         `json:"tpot_p95_ms"`
-	Chance float64         `json:"within_limits"` // of the judged times
+	Judged simulate.Judged   `json:"judged"`
+	TTFT   figures.Estimate  `json:"ttft_ms"`
+	TPOT   *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
+	TTFT95 float64           `json:"ttft_p95_ms"`
+	TPOT95 float64           `json:"tpot_p95_ms"`
+	Chance float64           `json:"within_limits"` // of the judged times
 }
 
 // Moment is the state of the cluster in the simulated run.

@@ -53,7 +53,7 @@ func (c *Found) ColdStart(node int) units.Seconds {
 			devices = max(devices, min(pool.Layout.Devices, node))
 		}
 	}
-	read := float64(c.MemoryBudget.Weights) * float64(devices) / diskRate
+	read := float64(c.Run.Memory.Weights) * float64(devices) / diskRate
 	return units.Seconds(math.Ceil(float64(engineStart) + read))
 }
 

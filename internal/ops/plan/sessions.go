@@ -5,8 +5,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -14,34 +14,36 @@ import (
 type Sessions struct {
 	// Rate is sessions per second, Turns the mean requests per session. Requests outside sessions count as
 	// sessions of one request.
-	Rate  Range   `json:"sessions_per_second"`
-	Turns float64 `json:"mean_turns"`
+	Rate  figures.Estimate `json:"sessions_per_second"`
+	Turns float64          `json:"mean_turns"`
 	// CachedShare is the share of prompt tokens found in a cache, HostShare that found in the host cache.
 	CachedShare float64 `json:"prefix_cached_share"`
 	HostShare   float64 `json:"host_cached_share"`
 	// Time is the mean over sessions of the summed request latencies, without think time. TimeAt is the same at the
 	// percentile of the request, null if limits apply to the mean; Time95 at the 95th.
-	Time   Range    `json:"session_ms"`
-	TimeAt *float64 `json:"session_percentile_ms"`
-	Time95 float64  `json:"session_p95_ms"`
+	Time   figures.Estimate `json:"session_ms"`
+	TimeAt *float64         `json:"session_percentile_ms"`
+	Time95 float64          `json:"session_p95_ms"`
 	// PerSession is the cost of a session in US dollars, null if no price is known.
-	PerSession *Range `json:"usd_per_session"`
+	PerSession *figures.Estimate `json:"usd_per_session"`
 	// Capacity is the sessions per second that the deployment carries, null where no load was given.
-	Capacity *Range `json:"capacity_sessions_per_second,omitempty"`
+	Capacity *figures.Estimate `json:"capacity_sessions_per_second,omitempty"`
 }
 
 // sessionsOf is what a contender does with sessions, nil where requests come by themselves.
 func sessionsOf(c *Found, out *Contender) *Sessions {
-	s := c.Sessions
+	s := c.Run.Result.Sessions
 	if s == nil {
 		return nil
 	}
 	turns := c.Turns
-	over := func(r Range) Range { return Range{Value: r.Value / turns, Low: r.Low / turns, High: r.High / turns} }
-	latency := c.Expected.Throughput.Inverse() // as that of a request
+	over := func(r figures.Estimate) figures.Estimate {
+		return figures.Estimate{Value: r.Value / turns, Low: r.Low / turns, High: r.High / turns}
+	}
+	latency := c.Run.Expected.Throughput.Inverse() // as that of a request
 	x := &Sessions{
 		Rate: over(out.RequestRate), Turns: turns, CachedShare: c.Cached, HostShare: c.Hosted,
-		Time: simulate.RangeOf(s.Working.Mean.Ms(), latency), Time95: s.Working.P95.Ms(),
+		Time: latency.Of(s.Working.Mean.Ms()), Time95: s.Working.P95.Ms(),
 	}
 	if p := c.Experiment.At(); p > 0 {
 		x.TimeAt = new(s.Working.Percentile(p).Ms())

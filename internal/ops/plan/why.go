@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Why explains the figures of a contender.
@@ -115,8 +116,8 @@ type explaining struct {
 
 func (x explaining) why(o *calibration.Overlay) *Why {
 	c := x.c
-	out := &Why{Models: append([]string{}, o.Models(c.Engine, c.System)...), Nearest: o.Memory.Nearest(&c.Found.About.Subject)}
-	out.Measured, out.How = o.Neighbours(c.Found.About)
+	out := &Why{Models: append([]string{}, o.Models(c.Engine, c.System)...), Nearest: o.Memory.Nearest(&c.Found.Run.About.Subject)}
+	out.Measured, out.How = o.Neighbours(c.Found.Run.About)
 	out.Figures = append(out.Figures, x.whyFirst(c))
 	if c.TPOT != nil {
 		out.Figures = append(out.Figures, x.whyEach(c))
@@ -154,7 +155,7 @@ func StepOf(steps []estimate.Step, phase string) *estimate.Step {
 }
 
 // timed is a time that comes from so many steps of a phase; the rest of it has a name by its sign.
-func (x explaining) timed(of FigureOf, phase string, judged, mean Range, steps float64, above, below string) Reason {
+func (x explaining) timed(of FigureOf, phase string, judged, mean figures.Estimate, steps float64, above, below string) Reason {
 	c := x.c
 	out := Reason{Figure: of, Value: judged.Value, Unit: "ms", PartsUnit: "ms", Error: errorInWords(judged, "ms", c.Basis), Parts: []Portion{}}
 	rest := mean.Value
@@ -257,7 +258,7 @@ func boundsInWords(b *estimate.Bounds) string {
 }
 
 // errorInWords says how far a figure may be off, and by which measurements.
-func errorInWords(r Range, unit, basis string) string {
+func errorInWords(r figures.Estimate, unit, basis string) string {
 	if r.Low == r.High || r.Value == 0 {
 		return "There is no interval."
 	}

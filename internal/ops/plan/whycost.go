@@ -19,7 +19,7 @@ func whyLimits(c *Contender) Reason {
 		Sentence: "The probability of meeting each limit follows from the expected prediction error. The product is the probability of meeting all limits.",
 		Error:    "Derived from the intervals of the limited times.",
 	}
-	ttft, tpot, latency := f.Expected.Chances(figures.Times{TTFT: units.Seconds(f.TTFT), TPOT: units.Seconds(f.TPOT), Latency: units.Seconds(f.Latency)}, f.Experiment.Limits)
+	ttft, tpot, latency := f.Run.Expected.Chances(figures.Times{TTFT: units.Seconds(f.TTFT), TPOT: units.Seconds(f.TPOT), Latency: units.Seconds(f.Latency)}, f.Experiment.Limits)
 	each := 1.0
 	for _, x := range []struct {
 		name   string
@@ -94,6 +94,6 @@ func whyEnergy(c *Contender) Reason {
 	if e.Tier != device.Calibrated {
 		basis = "InferenceX deployments with measured energy, on GPUs of other generations"
 	}
-	out.Error = errorInWords(e.Range(), "J", basis)
+	out.Error = errorInWords(e.Estimate(), "J", basis)
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -109,47 +110,12 @@ type Response struct {
 	About    *calibration.Case    `json:"-"` // that they are of
 }
 
-// Range is a predicted value with its 80 % interval.
-type Range struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
-
-// Zero is the range, or the zero range where there is none.
-func (r *Range) Zero() Range {
-	if r == nil {
-		return Range{}
-	}
-	return *r
-}
-
-// Sure is a value that is given.
-func Sure(value float64) Range { return Range{value, value, value} }
-
-// Times is the range of so many times the value.
-func (r Range) Times(n float64) Range { return Range{n * r.Value, n * r.Low, n * r.High} }
-
-// RangeOf is a value with its interval.
-func RangeOf(value float64, e calibration.Error) Range {
-	low, high := e.Interval(value)
-	return Range{value, low, high}
-}
-
-// RangeOrNull is RangeOf for figures of the tokens after the first, nil where there are none.
-func RangeOrNull(value float64, e calibration.Error) *Range {
-	if value == 0 {
-		return nil
-	}
-	return new(RangeOf(value, e))
-}
-
 // Judged is the times that limits apply to.
 type Judged struct {
-	Statistic string `json:"statistic"` // mean, or a percentile such as p95
-	TTFT      Range  `json:"ttft_ms"`
-	TPOT      *Range `json:"tpot_ms"` // null if requests generate one token
-	Latency   Range  `json:"request_latency_ms"`
+	Statistic string            `json:"statistic"` // mean, or a percentile such as p95
+	TTFT      figures.Estimate  `json:"ttft_ms"`
+	TPOT      *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
+	Latency   figures.Estimate  `json:"request_latency_ms"`
 }
 
 // SteadyRun is how a run to steady state went.
@@ -247,7 +213,7 @@ func (r *Response) present() {
 	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, means.TTFT), later(&s.TPOT, means.TPOT), later(&s.ITL, means.TPOT), timesOf(&s.Latency, means.Latency(0))
 	p := r.Request.At()
 	t := s.Times(p)
-	r.Judged = Judged{r.Request.Named(), RangeOf(t.TTFT.Ms(), e.TTFT), RangeOrNull(t.TPOT.Ms(), e.TPOT), RangeOf(t.Latency.Ms(), e.Latency(p))}
+	r.Judged = Judged{r.Request.Named(), e.TTFT.Of(t.TTFT.Ms()), e.TPOT.OrNull(t.TPOT.Ms()), e.Latency(p).Of(t.Latency.Ms())}
 	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, s.OutputRate, s.GoodRate, s.GoodShare
 	r.InFlight, r.Busy, r.KVMean, r.KVPeak, r.Preemptions, r.PrefillBusy = InFlight(s.InFlight), use.Busy, use.KVMean, use.KVPeak, use.Preemptions, prompts.Busy
 	r.CachedShare, r.HostShare, r.Evictions = s.CachedShare, s.HostShare, s.Workers.Evictions
@@ -303,10 +269,8 @@ type Energy struct {
 	Cap  units.Watts `json:"-"`
 }
 
-// Range is the energy of an output token with its interval.
-func (e *Energy) Range() Range {
-	return Range{float64(e.PerToken), e.PerTokenInterval.Low, e.PerTokenInterval.High}
-}
+// Estimate is the energy of an output token with its interval.
+func (e *Energy) Estimate() figures.Estimate { return e.Error.Of(float64(e.PerToken)) }
 
 // EnergyOf is the energy of a simulated deployment, nil if unknown.
 func EnergyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy {

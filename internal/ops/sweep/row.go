@@ -230,7 +230,7 @@ func (r *Row) predict(a *simulate.Response, cost money.Cost) {
 	r.Latency, r.Chance, r.KVPeak, r.Tier = &a.Latency.Mean, a.Chance, &a.KVPeak, string(a.Tier)
 	if cost.USDPerHour > 0 {
 		r.Price, r.Month = &cost.USDPerHour, &cost.PerMonth
-		m := simulate.RangeOf(cost.PerMillion, more)
+		m := more.Of(cost.PerMillion)
 		r.Million, r.MillionLow, r.MillionHigh = &m.Value, &m.Low, &m.High
 	}
 	if e := a.Energy; e != nil {

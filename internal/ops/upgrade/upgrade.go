@@ -21,6 +21,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Request is a launch command or launch files, and the releases of their engine to compare.
@@ -98,10 +99,10 @@ type Values struct {
 
 // Effect is a figure under both releases.
 type Effect struct {
-	What string         `json:"what"`
-	Unit string         `json:"unit"`
-	From simulate.Range `json:"from"`
-	To   simulate.Range `json:"to"`
+	What string           `json:"what"`
+	Unit string           `json:"unit"`
+	From figures.Estimate `json:"from"`
+	To   figures.Estimate `json:"to"`
 	// Change is the predicted one, relative. Low and High are its 80 % interval, from measured changes of engines over the same
 	// time; the errors of the two predictions are largely the same. Null where nothing was measured.
 	Change float64  `json:"change"`
@@ -322,8 +323,8 @@ func (out *Response) effects(ctx context.Context, w *session.Session, r *Request
 	if a == nil || b == nil {
 		return nil
 	}
-	sure := func(n int) simulate.Range { return simulate.Sure(float64(n)) }
-	add := func(what, unit string, from, to simulate.Range, drift func(*Drift) Band) {
+	sure := func(n int) figures.Estimate { return figures.Sure(float64(n)) }
+	add := func(what, unit string, from, to figures.Estimate, drift func(*Drift) Band) {
 		if from.Value == 0 {
 			return
 		}
@@ -350,13 +351,15 @@ func (out *Response) effects(ctx context.Context, w *session.Session, r *Request
 	}
 	if p[0] != nil && p[1] != nil {
 		out.Concurrency, out.Caution, out.Drift = q.Concurrency, session.Caution, driftOver(out.Months)
-		ranged := func(t *simulate.Times) simulate.Range { return simulate.Range{Value: t.Mean, Low: t.Low, High: t.High} }
+		ranged := func(t *simulate.Times) figures.Estimate {
+			return figures.Estimate{Value: t.Mean, Low: t.Low, High: t.High}
+		}
 		add("TTFT", "ms", ranged(&p[0].TTFT), ranged(&p[1].TTFT), func(d *Drift) Band { return d.TTFT })
 		if p[0].TPOT != nil && p[1].TPOT != nil {
 			add("TPOT", "ms", ranged(p[0].TPOT), ranged(p[1].TPOT), func(d *Drift) Band { return d.TPOT })
 		}
-		tokens := func(x *simulate.Response) simulate.Range {
-			return simulate.RangeOf(x.OutputRate, x.Expected.Throughput)
+		tokens := func(x *simulate.Response) figures.Estimate {
+			return x.Expected.Throughput.Of(x.OutputRate)
 		}
 		add("throughput", "output tokens/s", tokens(p[0]), tokens(p[1]), func(d *Drift) Band { return d.Throughput })
 	}
