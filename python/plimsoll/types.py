@@ -35,6 +35,7 @@ __all__ = [
     "Drafting",
     "Energy",
     "EngineStep",
+    "Estimate",
     "EstimateOperator",
     "EstimatePool",
     "EstimateStep",
@@ -69,7 +70,6 @@ __all__ = [
     "PlanWorkload",
     "Pool",
     "Portion",
-    "Range",
     "Reason",
     "ReplicaState",
     "Safe",
@@ -200,8 +200,8 @@ class Carried(TypedDict):
     """Carried is the largest load that a deployment carries within the limits."""
 
     concurrency: int
-    request_rate: Range
-    tokens_per_second: Range
+    request_rate: Estimate
+    tokens_per_second: Estimate
 
 
 Certainty = TypedDict(
@@ -295,22 +295,22 @@ class Contender(TypedDict):
     # prefix_cached_share is the prefix-cache hit rate in prompt tokens, of requests outside sessions.
     prefix_cached_share: NotRequired[float]
     request_latency_ms: float
-    request_rate: Range
+    request_rate: Estimate
     sessions: NotRequired[Union[Sessions, None]]
     # spare_replicas replicas exceed what the load needs; figures are those with this many replicas down.
     spare_replicas: NotRequired[int]
     system: str
     tier: str
-    tokens_per_second: Range
-    tokens_per_second_gpu: Range
+    tokens_per_second: Estimate
+    tokens_per_second_gpu: Estimate
     # from the judged tpot_ms; null if requests generate one token
-    tokens_per_second_user: Union[Range, None]
+    tokens_per_second_user: Union[Estimate, None]
     # null if requests generate one token
-    tpot_ms: Union[Range, None]
+    tpot_ms: Union[Estimate, None]
     # null with tpot_ms
-    tpot_p95_ms: Union[Range, None]
-    ttft_ms: Range
-    ttft_p95_ms: Range
+    tpot_p95_ms: Union[Estimate, None]
+    ttft_ms: Estimate
+    ttft_p95_ms: Estimate
     # why explains its figures; for the first contender see the plan's. Missing without changes.
     why: NotRequired[Union[Why, None]]
     # within_limits is the probability that the limits are met by the statistic they apply to, within_limits_p95 that the 95th percentiles meet them; null without limits.
@@ -343,12 +343,12 @@ class Cost(TypedDict):
     price_region: NotRequired[str]
     source: str
     usd_per_gpu_hour: float
-    usd_per_million_output_tokens: Range
+    usd_per_million_output_tokens: Estimate
     # 730 hours
     usd_per_month: float
     # usd_per_month_scaled is the cost per month if the number of GPUs follows the load over the day.
     usd_per_month_scaled: NotRequired[Optional[float]]
-    usd_per_request: Range
+    usd_per_request: Estimate
 
 
 class Data(TypedDict):
@@ -467,6 +467,14 @@ class EngineStep(TypedDict):
     # step_s is the sum of kernels_s, as calibrated, and host_s.
     step_s: float
     title: str
+
+
+class Estimate(TypedDict):
+    """Estimate is a predicted value with its 80 % interval."""
+
+    high: float
+    low: float
+    value: float
 
 
 class EstimateOperator(TypedDict):
@@ -614,12 +622,12 @@ class Interval(TypedDict):
 class Judged(TypedDict):
     """Judged is the times that limits apply to."""
 
-    request_latency_ms: Range
+    request_latency_ms: Estimate
     # mean, or a percentile such as p95
     statistic: str
     # null if requests generate one token
-    tpot_ms: Union[Range, None]
-    ttft_ms: Range
+    tpot_ms: Union[Estimate, None]
+    ttft_ms: Estimate
 
 
 class KVFlow(TypedDict):
@@ -784,11 +792,11 @@ class Load(TypedDict):
     # judged are the latencies that limits apply to; the following are means and 95th percentiles.
     judged: Judged
     request_rate: float
-    tokens_per_second: Range
+    tokens_per_second: Estimate
     # null if requests generate one token
-    tpot_ms: Union[Range, None]
+    tpot_ms: Union[Estimate, None]
     tpot_p95_ms: float
-    ttft_ms: Range
+    ttft_ms: Estimate
     ttft_p95_ms: float
     # of the judged times
     within_limits: float
@@ -1013,14 +1021,6 @@ class Portion(TypedDict):
     value: float
 
 
-class Range(TypedDict):
-    """Range is a predicted value with its 80 % interval."""
-
-    high: float
-    low: float
-    value: float
-
-
 class Reason(TypedDict):
     """Reason explains one figure."""
 
@@ -1099,7 +1099,7 @@ class Sessions(TypedDict):
     """Sessions are a contender's figures for a load of sessions."""
 
     # capacity_sessions_per_second is the sessions per second that the deployment carries, null where no load was given.
-    capacity_sessions_per_second: NotRequired[Union[Range, None]]
+    capacity_sessions_per_second: NotRequired[Union[Estimate, None]]
     # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share that found in the host cache.
     host_cached_share: float
     # sessions_per_second is sessions per second, mean_turns the mean requests per session. Requests outside sessions count as sessions of one request.
@@ -1107,15 +1107,15 @@ class Sessions(TypedDict):
     # prefix_cached_share is the share of prompt tokens found in a cache, host_cached_share that found in the host cache.
     prefix_cached_share: float
     # session_ms is the mean over sessions of the summed request latencies, without think time. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
-    session_ms: Range
+    session_ms: Estimate
     # session_ms is the mean over sessions of the summed request latencies, without think time. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
     session_p95_ms: float
     # session_ms is the mean over sessions of the summed request latencies, without think time. session_percentile_ms is the same at the percentile of the request, null if limits apply to the mean; session_p95_ms at the 95th.
     session_percentile_ms: Optional[float]
     # sessions_per_second is sessions per second, mean_turns the mean requests per session. Requests outside sessions count as sessions of one request.
-    sessions_per_second: Range
+    sessions_per_second: Estimate
     # usd_per_session is the cost of a session in US dollars, null if no price is known.
-    usd_per_session: Union[Range, None]
+    usd_per_session: Union[Estimate, None]
 
 
 Shift = TypedDict(
