@@ -22,6 +22,7 @@ type component struct {
 	version  string
 	locals   string            // the release of modules that it replaces by folders beside its own
 	programs map[string]string // name of a program: its package; none where only the schema is tried
+	tags     string            // with which they are built
 	kinds    string            // files of its CustomResourceDefinitions
 	release  string            // what version stands for, where it does not say so
 	needed   bool              // nothing runs without it; else its targets are left out
@@ -49,10 +50,23 @@ var components = []component{
 		"keda-adapter":  "./cmd/adapter",
 	}},
 	{
-		name: "prometheus-operator", module: "github.com/prometheus-operator/prometheus-operator", version: "v0.93.0",
-		kinds: "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",
+		name: "prometheus-operator", module: "github.com/prometheus-operator/prometheus-operator", version: "v0.93.0", locals: "v0.93.0",
+		kinds: "example/prometheus-operator-crd/*.yaml", programs: map[string]string{"prometheus-operator": "./cmd/operator"},
 	},
-	{name: "kserve", module: "github.com/kserve/kserve", version: "v0.20.0", kinds: "config/crd/full/llmisvc/serving.kserve.io_*.yaml"},
+	{ // the release that this operator starts; of all ways to discover what to read, the API server's alone
+		name: "prometheus", module: "github.com/prometheus/prometheus", version: "v0.313.1", release: "3.13.1",
+		programs: map[string]string{"prometheus": "./cmd/prometheus"}, tags: "remove_all_sd,enable_kubernetes_sd",
+	},
+	// What KServe's controller makes, of the releases in its go.mod.
+	{name: "gateway-api", module: "sigs.k8s.io/gateway-api", version: "v1.5.1", kinds: "config/crd/standard/*.yaml"},
+	{
+		name: "gateway-api-inference-extension", module: "sigs.k8s.io/gateway-api-inference-extension", version: "v1.5.0",
+		kinds: "config/crd/bases/inference.networking.k8s.io_*.yaml",
+	},
+	{
+		name: "kserve", module: "github.com/kserve/kserve", version: "v0.20.0", kinds: "config/crd/full/llmisvc/serving.kserve.io_*.yaml",
+		programs: map[string]string{"llmisvc": "./cmd/llmisvc"},
+	},
 	{
 		name: "dynamo", module: "github.com/ai-dynamo/dynamo/deploy/operator", version: "v0.0.0-20260822035645-2112d6ba74da", release: "1.4.1",
 		kinds: "config/crd/bases/nvidia.com_*.yaml",
@@ -94,8 +108,8 @@ func (c *cache) build(p *component) error {
 		}
 		c.say("building %s %s", name, p.version)
 		// -p 1 and nice leave the machine to others; without debug information it takes five sixths of the time.
-		build := goCommand(c.source(p), "build", "-mod=mod", "-p", "1", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o",
-			c.program(p, name), p.programs[name])
+		build := goCommand(c.source(p), "build", "-mod=mod", "-p", "1", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w",
+			"-tags="+p.tags, "-o", c.program(p, name), p.programs[name])
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build of %s: %w\n%s", name, err, tail(out))
 		}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"crypto/x509"
-	"net/http/httptest"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,22 +132,48 @@ func TestReportCountsResultsWithProblems(t *testing.T) {
 	}
 }
 
-func TestPrometheusAnswersInWorkers(t *testing.T) {
-	p := &prometheus{thresholds: []float64{30, 0.5}}
-	ask := func(path string) string {
-		w := httptest.NewRecorder()
-		p.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		return w.Body.String()
+func TestEnginesShareALoad(t *testing.T) {
+	engine := func(command string) *engine {
+		return engineOf(read(t, "spec: {containers: [{ports: [{name: http, containerPort: 8000}], command: "+command+"}]}")[0])
 	}
-	p.wanted.Store(4)
-	for path, want := range map[string]string{"/0/api/v1/query?query=a": `"108"`, "/1/api/v1/query?query=b": `"1.8"`} {
-		if got := ask(path); !strings.Contains(got, want) {
-			t.Errorf("%s: %s has no %s", path, got, want)
+	e := engine("[vllm, serve, org/M, --served-model-name, m, --data-parallel-size, '2']")
+	if e == nil || e.port != "8000" {
+		t.Fatalf("vLLM: %+v", e)
+	}
+	got := e.metrics(100, 0.5)
+	for _, want := range []string{
+		`vllm:num_requests_running{model_name="m",engine="1"} 40`, `vllm:num_requests_waiting{model_name="m",engine="0"} 10`,
+		`vllm:kv_cache_usage_perc{model_name="m",engine="0"} 0.5`,
+	} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	p.wanted.Store(-1)
-	if got := ask("/0/api/v1/query"); !strings.Contains(got, `"result":[]`) {
-		t.Errorf("on silence it says %s", got)
+	if e := engine("[bash, -c, 'exec python3 -m sglang.launch_server --served-model-name=m']"); e == nil || e.gauges != nil {
+		t.Errorf("SGLang has metrics without its flag: %+v", e)
+	}
+	if e := engine("[python3, -m, sglang.launch_server, --enable-metrics]"); e == nil || e.gauges == nil {
+		t.Errorf("SGLang has none with it: %+v", e)
+	}
+	if e := engine("[vllm-router, --service-discovery, --selector, a=b]"); e != nil {
+		t.Errorf("a router is an engine: %+v", e)
+	}
+}
+
+func TestPhasesTryEachTriggerAlone(t *testing.T) {
+	var got []string
+	for _, p := range phases(1, 8, 6, []string{"in-flight", "kv-cache"}) {
+		got = append(got, fmt.Sprintf("%d %d %t %t: %d", p.inFlight, p.cache, p.silent, p.paused, p.then))
+	}
+	want := []string{
+		"0 0 false false: 1", "5 0 false false: 5", "8 0 false false: 8", "0 0 false false: 1", "0 8 false false: 8", "0 0 false false: 1",
+		"0 0 true false: 6", "0 0 false false: 1", "0 0 false true: 6",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("phases are %q", got)
+	}
+	if n := len(phases(1, 2, 2, []string{"in-flight"})); n != 6 {
+		t.Errorf("%d phases of two workers by one trigger", n)
 	}
 }
 

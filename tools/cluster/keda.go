@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"sync/atomic"
+	"strings"
 	"time"
 )
 
@@ -77,105 +77,169 @@ func (l *lab) startKEDA(ctx context.Context, c *cache) error {
 	if err := l.wait(ctx, l.url+groupPath("external.metrics.k8s.io/v1beta1")); err != nil {
 		return err
 	}
-	l.scales = true
 	return nil
 }
 
-// prometheus stands in for Prometheus: the query of trigger i answers with as much as wanted workers have at its threshold, or with nothing.
-type prometheus struct {
-	wanted     atomic.Int64 // workers; nothing is known below 0
-	thresholds []float64
+// phase is a state of the load, and the workers that KEDA must come to.
+type phase struct {
+	what     string
+	inFlight int  // requests in flight, as many as so many workers carry
+	cache    int  // use of the KV cache, likewise
+	silent   bool // engines have no metrics
+	paused   bool // Prometheus does not answer
+	then     int
 }
 
-func (p *prometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var trigger int
-	if _, err := fmt.Sscanf(r.URL.Path, "/%d/", &trigger); err != nil || trigger >= len(p.thresholds) {
-		http.NotFound(w, r)
-		return
+// phases are those of a ScaledObject with these limits and triggers. After each it finds as few workers as possible, so that what follows
+// shows an effect of its own.
+func phases(least, most, fallback int, triggers []string) []phase {
+	idle, some := phase{what: "nothing to do", then: least}, (least+most+1)/2
+	out := []phase{idle, {what: fmt.Sprintf("requests for %d workers", some), inFlight: some, then: some}}
+	if some < most {
+		out = append(out, phase{what: fmt.Sprintf("requests for %d workers", most), inFlight: most, then: most})
 	}
-	found := []object{}
-	if wanted := p.wanted.Load(); wanted >= 0 {
-		// Nine tenths: an autoscaler adds no worker for a little more than the threshold, but does for rounding.
-		found = append(found, object{"metric": object{}, "value": []any{time.Now().Unix(), fmt.Sprint(0.9 * float64(wanted) * p.thresholds[trigger])}})
+	if slices.Contains(triggers, "kv-cache") {
+		out = append(out, idle, phase{what: "full caches", cache: most, then: most})
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(object{"status": "success", "data": object{"resultType": "vector", "result": found}}); err != nil {
-		panic(http.ErrAbortHandler)
-	}
+	return append(out, idle, phase{what: "no metrics", silent: true, then: fallback}, idle, phase{what: "no Prometheus", paused: true, then: fallback})
 }
 
-// keda lets a ScaledObject scale the workers that run: down while there is little to do, up again, and not at all on silence.
-func (l *lab) keda(ctx context.Context, r *result, ns string, scaled object) error {
-	p := &prometheus{}
-	server := httptest.NewServer(p)
-	defer server.Close()
-	for i, t := range list(scaled, "spec", "triggers") {
+// thresholds are what a worker carries by each trigger.
+func thresholds(scaled object) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, t := range list(scaled, "spec", "triggers") {
 		threshold, err := strconv.ParseFloat(text(t, "metadata", "threshold"), 64)
 		if err != nil {
-			return fmt.Errorf("threshold of trigger %d: %w", i, err)
+			return nil, fmt.Errorf("threshold of %s: %w", text(t, "name"), err)
 		}
-		p.thresholds = append(p.thresholds, threshold)
+		out[text(t, "name")] = threshold
+	}
+	return out, nil
+}
+
+// hurry changes how long a ScaledObject and its PodMonitor wait, which takes a quarter of an hour as it stands, and where Prometheus is.
+func hurry(o object, address string) {
+	for _, e := range list(o, "spec", "podMetricsEndpoints") {
+		e["interval"] = "3s"
+	}
+	for _, t := range list(o, "spec", "triggers") {
 		if metadata, ok := at(t, "metadata").(object); ok {
-			metadata["serverAddress"] = fmt.Sprintf("%s/%d/", server.URL, i)
+			metadata["serverAddress"] = address
 		}
 	}
-	spec, ok := at(scaled, "spec").(object)
-	if !ok {
-		return errors.New("a ScaledObject without spec")
-	}
-	spec["pollingInterval"] = 2
-	// The file's own patience would take as long as it says.
-	if down, ok := at(scaled, "spec", "advanced", "horizontalPodAutoscalerConfig", "behavior", "scaleDown").(object); ok {
-		down["stabilizationWindowSeconds"] = 10
+	if down, ok := at(o, "spec", "advanced", "horizontalPodAutoscalerConfig", "behavior", "scaleDown").(object); ok {
+		down["stabilizationWindowSeconds"] = 5
 		delete(down, "policies")
 	}
-	most, least := number(scaled, "spec", "maxReplicaCount"), max(1, number(scaled, "spec", "minReplicaCount"))
-	target := text(scaled, "spec", "scaleTargetRef", "name")
-	replicas := func() (int, error) {
-		workloads, err := l.workloads(ctx, ns)
-		for _, o := range workloads {
-			if name(o) == target {
-				return number(o, "spec", "replicas"), err
-			}
-		}
-		return 0, errors.Join(err, fmt.Errorf("no workload %s", target))
-	}
-	p.wanted.Store(int64(most))
-	if _, err := l.apply(ctx, ns, scaled); err != nil {
-		r.problem("%v", err)
+}
+
+// autoscale lets KEDA scale the workers of a plan by the metrics of stand-ins for its engines, which Prometheus reads by the plan's PodMonitor:
+// by each trigger alone, and to the fallback where there are no metrics.
+func (l *lab) autoscale(ctx context.Context, p *plan, results []*result, dir string) error {
+	i := slices.IndexFunc(results, func(r *result) bool { return r.target == kedaFile })
+	if i < 0 || l.prometheus == nil {
 		return nil
 	}
-	for _, phase := range []struct {
-		what   string
-		wanted int // workers' worth of work; below 0 Prometheus knows nothing
-		then   int // replicas
-	}{
-		{"little to do", 0, least}, {"much to do", most, most}, {"silence", -1, most},
-	} {
-		p.wanted.Store(int64(phase.wanted))
-		if phase.wanted < 0 { // long enough for what would follow, were silence taken for nothing to do
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(40 * time.Second):
-			}
-		}
-		n := 0
-		if _, err := until(ctx, 2*patience, func() (missing string, err error) {
-			if n, err = replicas(); n != phase.then {
-				missing = "replicas"
-			}
-			return missing, err
-		}); err != nil {
-			return err
-		}
-		if n != phase.then {
-			r.problem("with %s KEDA keeps %d workers, not %d", phase.what, n, phase.then)
-			return l.events(ctx, r, ns, func(e object) bool {
-				return text(e, "involvedObject", "kind") == "ScaledObject" || text(e, "involvedObject", "kind") == "HorizontalPodAutoscaler"
-			})
+	r := results[i]
+	objects, err := p.autoscaler(ctx, l.program, dir)
+	if err != nil {
+		return err
+	}
+	i = slices.IndexFunc(objects, func(o object) bool { return text(o, "kind") == "ScaledObject" })
+	if i < 0 {
+		return errors.New("no ScaledObject")
+	}
+	scaled := objects[i]
+	carried, err := thresholds(scaled)
+	if err != nil {
+		return err
+	}
+	least, most := max(1, number(scaled, "spec", "minReplicaCount")), number(scaled, "spec", "maxReplicaCount")
+	if most == least {
+		return nil
+	}
+	for _, o := range objects {
+		hurry(o, l.prometheus.url)
+		if _, err := l.apply(ctx, p.name, o); err != nil {
+			r.problem("%v", err)
+			return nil
 		}
 	}
-	r.tried = append(r.tried, fmt.Sprintf("scaled %d→%d→%d, silence", most, least, most))
+	ctx, cancel := context.WithCancel(ctx)
+	engines, ended := &meters{}, make(chan struct{})
+	go func() {
+		engines.follow(ctx, l.kubelet, p.name, func(err error) { l.say("stand-in engines: %v", err) })
+		close(ended)
+	}()
+	defer func() { cancel(); <-ended }()
+	workers := func() (int, error) { return l.replicas(ctx, p.name, text(scaled, "spec", "scaleTargetRef", "name")) }
+	engines.carry(float64(most)*carried["in-flight"], 0, false)
+	missing, err := until(ctx, patience, func() (string, error) {
+		n, err := workers()
+		if err != nil {
+			return "", err
+		}
+		return l.prometheus.reads(ctx, p.name, n)
+	})
+	if err != nil || missing != "" {
+		r.problem("%s", missing)
+		return err
+	}
+	var seen []string
+	for _, phase := range phases(least, most, number(scaled, "spec", "fallback", "replicas"), slices.Collect(maps.Keys(carried))) {
+		// A little less than these workers carry, and by more than the autoscaler tolerates above what one fewer carries.
+		const less = 0.05
+		engines.carry(math.Floor(max(0, float64(phase.inFlight)-less)*carried["in-flight"]), max(0, float64(phase.cache)-less)*carried["kv-cache"], phase.silent)
+		missing, err := l.phase(ctx, phase, least < phase.then && phase.then < most, workers)
+		if err != nil {
+			return err
+		}
+		if missing != "" {
+			r.problem("%s: %s", phase.what, missing)
+			return l.events(ctx, r, p.name, func(e object) bool {
+				return slices.Contains([]string{"ScaledObject", "HorizontalPodAutoscaler"}, text(e, "involvedObject", "kind"))
+			})
+		}
+		seen = append(seen, fmt.Sprintf("%s %d", phase.what, phase.then))
+	}
+	r.tried = append(r.tried, "workers: "+strings.Join(seen, ", "))
 	return nil
+}
+
+// phase waits until as many workers as a phase says are there. With between, they must stay for longer than an autoscaler rests after it
+// added some, which is 15 s.
+func (l *lab) phase(ctx context.Context, p phase, between bool, workers func() (int, error)) (missing string, err error) {
+	if p.paused {
+		if err := l.prometheus.pause(); err != nil {
+			return "", err
+		}
+		defer func() { err = errors.Join(err, l.prometheus.resume()) }()
+	}
+	as := func() (string, error) {
+		n, err := workers()
+		if n != p.then {
+			return fmt.Sprintf("KEDA wants %d workers, not %d", n, p.then), err
+		}
+		return "", err
+	}
+	if missing, err := until(ctx, 2*patience, as); missing != "" || err != nil || !between {
+		return missing, err
+	}
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-time.After(18 * time.Second):
+	}
+	return as()
+}
+
+// replicas are those that a workload is to have.
+func (l *lab) replicas(ctx context.Context, ns, workload string) (int, error) {
+	workloads, err := l.workloads(ctx, ns)
+	for _, o := range workloads {
+		if name(o) == workload {
+			return number(o, "spec", "replicas"), err
+		}
+	}
+	return 0, errors.Join(err, fmt.Errorf("no workload %s", workload))
 }

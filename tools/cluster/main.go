@@ -139,12 +139,15 @@ func try(ctx context.Context, c *cache, o *options, program, work string, say fu
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{plane: p, kubelet: newKubelet(p.api), program: program, say: say}
-	if o.routers != "" {
-		if err := podAddresses("replace"); err != nil {
-			return nil, err
-		}
+	l := &lab{plane: p, kubelet: newKubelet(p.api), program: program, makers: map[string]bool{}, say: say}
+	unreachable := podAddresses("replace")
+	if unreachable == nil {
 		defer func() { err = errors.Join(err, podAddresses("del")) }()
+	}
+	if o.routers != "" {
+		if unreachable != nil {
+			return nil, unreachable
+		}
 		if l.packages, err = filepath.Abs(o.routers); err != nil {
 			return nil, err
 		}
@@ -162,8 +165,17 @@ func try(ctx context.Context, c *cache, o *options, program, work string, say fu
 			return nil, err
 		}
 	}
-	if c.runs["keda"] {
-		if err := l.startKEDA(ctx, c); err != nil {
+	if c.runs["kserve"] {
+		if err := l.startKServe(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !c.runs["keda"] || !c.runs["prometheus"] || !c.runs["prometheus-operator"]:
+	case unreachable != nil:
+		say("KEDA scales nothing, because Prometheus cannot read engines: %v", unreachable)
+	default:
+		if err := errors.Join(l.startPrometheus(ctx, c), l.startKEDA(ctx, c)); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +194,7 @@ func try(ctx context.Context, c *cache, o *options, program, work string, say fu
 			continue
 		}
 		written[p.name] = dir
-		for _, trial := range []func(context.Context, *plan, string) ([]*result, error){l.kubernetes, l.schemas} {
+		for _, trial := range []func(context.Context, *plan, string) ([]*result, error){l.kubernetes, l.others} {
 			more, err := trial(ctx, p, dir)
 			results = append(results, more...)
 			if err != nil {

@@ -93,6 +93,19 @@ func (p *plan) write(ctx context.Context, program, dir string) error {
 	return nil
 }
 
+// kedaFile is the file for KEDA of a deployment.
+const kedaFile = "keda/scaledobject.yaml"
+
+// autoscaler asks for the objects for KEDA again, in the namespace of the trial, which their queries name.
+func (p *plan) autoscaler(ctx context.Context, program, dir string) ([]object, error) {
+	out := filepath.Join(dir, "autoscaler")
+	args := []string{"files", filepath.Join(dir, "plan.json"), "--namespace", p.name, "--deployment-target", "kubernetes", "keda", "--out", out, "--force"}
+	if printed, err := exec.CommandContext(ctx, program, args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("plimsoll %s: %w\n%s", strings.Join(args, " "), err, tail(printed))
+	}
+	return readObjects(filepath.Join(out, filepath.FromSlash(kedaFile)))
+}
+
 // readObjects reads the objects of a file, none where there is no such file.
 func readObjects(path string) ([]object, error) {
 	f, err := os.Open(path)

@@ -15,11 +15,12 @@ import (
 // lab runs trials in a control plane.
 type lab struct {
 	*plane
-	kubelet  *kubelet
-	program  string // plimsoll
-	scales   bool   // KEDA runs
-	packages string // folder with the Python packages of routers, if they are to run
-	say      func(format string, args ...any)
+	kubelet    *kubelet
+	program    string          // plimsoll
+	prometheus *prometheus     // nil where KEDA does not run
+	makers     map[string]bool // targets whose controllers run
+	packages   string          // folder with the Python packages of routers, if they are to run
+	say        func(format string, args ...any)
 }
 
 // result is what came of one target of a plan.
@@ -143,10 +144,10 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 		} else {
 			r.problem("not started: %s", missing)
 		}
-		if err := errors.Join(l.checkEvents(ctx, r, p.name), l.checkPlaces(ctx, r, p)); err != nil {
+		if err := errors.Join(l.checkEvents(ctx, r, p.name), l.checkPlaces(ctx, r, p, p.name)); err != nil {
 			return err
 		}
-		for _, also := range []string{"kubernetes/hpa.yaml", "keda/scaledobject.yaml", "k8s_bench.yaml", "planner/configmap.yaml"} {
+		for _, also := range []string{"kubernetes/hpa.yaml", kedaFile, "k8s_bench.yaml", "planner/configmap.yaml"} {
 			more, err := l.also(ctx, p.name, p, deploy, also)
 			if err != nil {
 				return err
@@ -159,7 +160,7 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 		if err := errors.Join(l.checkServices(ctx, r, p.name), l.routers(ctx, r, p.name), l.scale(ctx, r, p.name), l.rollout(ctx, r, p.name)); err != nil {
 			return err
 		}
-		return l.autoscale(ctx, p, results, filepath.Join(deploy, "keda", "scaledobject.yaml"))
+		return l.autoscale(ctx, p, results, dir)
 	})
 	if err != nil {
 		return results, err
@@ -167,17 +168,63 @@ func (l *lab) kubernetes(ctx context.Context, p *plan, dir string) ([]*result, e
 	return results, l.quota(ctx, r, p, objects, nodes)
 }
 
-// schemas tries whether the API server takes the files of targets whose controllers are not part of this.
-func (l *lab) schemas(ctx context.Context, p *plan, dir string) ([]*result, error) {
+// controlled are the targets with controllers of their own, and their files.
+var controlled = []struct{ target, file string }{{"dynamo", "k8s_deploy.yaml"}, {"kserve", "kserve/llminferenceservice.yaml"}}
+
+// others tries the files of targets with controllers of their own: whether these make workloads that start, or, where they do not run, whether
+// the API server takes the objects.
+func (l *lab) others(ctx context.Context, p *plan, dir string) ([]*result, error) {
 	var results []*result
-	for _, file := range []string{"k8s_deploy.yaml", "kserve/llminferenceservice.yaml"} {
-		more, err := l.also(ctx, "default", p, filepath.Join(dir, "deploy"), file)
+	deploy := filepath.Join(dir, "deploy")
+	for _, c := range controlled {
+		var more []*result
+		var err error
+		if l.makers[c.target] {
+			more, err = l.made(ctx, p, p.name+"-"+c.target, deploy, c.file)
+		} else {
+			more, err = l.also(ctx, "default", p, deploy, c.file)
+		}
 		results = append(results, more...)
 		if err != nil {
 			return results, err
 		}
 	}
 	return results, nil
+}
+
+// made applies a file whose controllers make the workloads. They must ask for the devices of the plan and start.
+func (l *lab) made(ctx context.Context, p *plan, ns, deploy, file string) ([]*result, error) {
+	objects, err := readObjects(filepath.Join(deploy, filepath.FromSlash(file)))
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	plain, err := readObjects(filepath.Join(deploy, "kubernetes", "deploy.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	r := &result{target: file, plan: p.name}
+	resource := kinds[p.system].resource
+	planned := devices(plain, resource)
+	return []*result{r}, l.inNamespace(ctx, ns, nodesFor(p.system, planned), func() error {
+		begun := time.Now()
+		l.applyAll(ctx, r, ns, objects, l.apply)
+		missing, err := until(ctx, patience, func() (string, error) {
+			workloads, err := l.workloads(ctx, ns)
+			if n := devices(workloads, resource); err != nil || n != planned {
+				return fmt.Sprintf("the workloads that its controller made have %d devices, the plan %d", n, planned), err
+			}
+			return l.unready(ctx, ns)
+		})
+		if err != nil {
+			return err
+		}
+		if missing == "" {
+			r.started = time.Since(begun)
+		} else {
+			r.problem("not started: %s", missing)
+		}
+		return errors.Join(l.checkEvents(ctx, r, ns), l.checkPlaces(ctx, r, p, ns))
+	})
 }
 
 // also tries a file that belongs to the objects that run, without leaving it there: two autoscalers of the same workers stop each other.
@@ -224,25 +271,7 @@ func (l *lab) checkJobs(ctx context.Context, r *result, ns string, objects []obj
 	return nil
 }
 
-// autoscale tries the ScaledObject of a plan whose workers carry a rate, which is what KEDA's file is for.
-func (l *lab) autoscale(ctx context.Context, p *plan, results []*result, file string) error {
-	i := slices.IndexFunc(results, func(r *result) bool { return r.target == "keda/scaledobject.yaml" })
-	if i < 0 || !l.scales || !strings.Contains(p.args, "--rate") {
-		return nil
-	}
-	objects, err := readObjects(file)
-	if err != nil {
-		return err
-	}
-	for _, o := range objects {
-		if text(o, "kind") == "ScaledObject" {
-			err = errors.Join(err, l.keda(ctx, results[i], p.name, o))
-		}
-	}
-	return err
-}
-
-// workloads are the objects of a namespace that give pods and are not made by another.
+// workloads are the objects of a namespace that give pods.
 func (l *lab) workloads(ctx context.Context, ns string) ([]object, error) {
 	out, err := l.list(ctx, "apps/v1", "Deployment", ns, "")
 	if err != nil {
@@ -251,7 +280,7 @@ func (l *lab) workloads(ctx context.Context, ns string) ([]object, error) {
 	if sets, err := l.list(ctx, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", ns, ""); err == nil {
 		out = append(out, sets...)
 	}
-	return slices.DeleteFunc(out, func(o object) bool { return at(o, "metadata", "ownerReferences") != nil }), nil
+	return out, nil
 }
 
 // unready says which workloads of a namespace have not all replicas updated and ready, and what their pods wait for.
@@ -336,7 +365,7 @@ func (l *lab) events(ctx context.Context, r *result, ns string, wanted func(obje
 }
 
 // checkPlaces reports pods with devices that landed on another product, or that only an admission plugin lets onto nodes with a taint.
-func (l *lab) checkPlaces(ctx context.Context, r *result, p *plan) error {
+func (l *lab) checkPlaces(ctx context.Context, r *result, p *plan, ns string) error {
 	nodes, err := l.list(ctx, "v1", "Node", "", "")
 	if err != nil {
 		return err
@@ -345,7 +374,7 @@ func (l *lab) checkPlaces(ctx context.Context, r *result, p *plan) error {
 	for _, n := range nodes {
 		product[name(n)] = text(n, "metadata", "labels", "product")
 	}
-	pods, err := l.list(ctx, "v1", "Pod", p.name, "")
+	pods, err := l.list(ctx, "v1", "Pod", ns, "")
 	if err != nil {
 		return err
 	}
@@ -360,7 +389,7 @@ func (l *lab) checkPlaces(ctx context.Context, r *result, p *plan) error {
 			}
 		}
 	}
-	workloads, err := l.workloads(ctx, p.name)
+	workloads, err := l.workloads(ctx, ns)
 	for _, o := range workloads {
 		for _, t := range templates(o) {
 			if devices([]object{o}, kinds[p.system].resource) > 0 && len(list(t.pod, "spec", "tolerations")) == 0 {
