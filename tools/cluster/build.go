@@ -45,7 +45,7 @@ var components = []component{
 		"kube-scheduler":          "./cmd/kube-scheduler",
 	}, needed: true},
 	{name: "lws", module: "sigs.k8s.io/lws", version: "v0.10.0", programs: map[string]string{"lws": "./cmd"}, kinds: "config/crd/bases/*.yaml"},
-	{name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.20.2", kinds: "config/crd/bases/keda.sh_*.yaml", programs: map[string]string{
+	{name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.20.2", kinds: "config/crd/bases/*.yaml", programs: map[string]string{
 		"keda-operator": "./cmd/operator",
 		"keda-adapter":  "./cmd/adapter",
 	}},

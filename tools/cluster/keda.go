@@ -60,7 +60,7 @@ func (l *lab) startKEDA(ctx context.Context, c *cache) error {
 		}
 	}
 	config := filepath.Join(l.dir, "kubeconfig")
-	env := []string{"POD_NAMESPACE=keda", "WATCH_NAMESPACE=", "KEDA_HTTP_DEFAULT_TIMEOUT="}
+	env := []string{"POD_NAMESPACE=keda", "KEDA_CLUSTER_OBJECT_NAMESPACE=keda", "WATCH_NAMESPACE="}
 	if err := l.run(env, c.program(keda, "keda-operator"), "--cert-dir="+certs, "--metrics-bind-address=0", "--health-probe-bind-address="+on(0),
 		"--metrics-service-bind-address="+on(2), "--enable-webhook-patching=false", "--enable-apiservice-patching=false"); err != nil {
 		return err

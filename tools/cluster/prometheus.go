@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -71,7 +72,7 @@ func (l *lab) startPrometheus(ctx context.Context, c *cache) error {
 	return l.wait(ctx, l.prometheus.url+"/-/ready")
 }
 
-// configure takes what the operator has written, as the reloader of configurations in its pods does.
+// configure takes what the operator has written and sets what it leaves to the environment of its pods, as the reloader in them does.
 func (p *prometheus) configure(ctx context.Context) (missing string, err error) {
 	secret, err := p.api.get(ctx, "v1", "Secret", prometheusNamespace, "prometheus-"+prometheusName)
 	if r := (*refusal)(nil); errors.As(err, &r) && r.status == http.StatusNotFound {
@@ -92,6 +93,7 @@ func (p *prometheus) configure(ctx context.Context) (missing string, err error) 
 	if err != nil {
 		return "", err
 	}
+	config = []byte(strings.NewReplacer("$(SHARD)", "0", "$(POD_NAME)", "prometheus-"+prometheusName+"-0").Replace(string(config)))
 	if old, err := os.ReadFile(p.config); err == nil && bytes.Equal(old, config) {
 		return "", nil
 	}
