@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,10 @@ func number(o any, keys ...string) int {
 		return int(n)
 	case int:
 		return n
+	case string: // a quantity, which the API server writes so
+		if n, err := strconv.Atoi(n); err == nil {
+			return n
+		}
 	}
 	return 0
 }

@@ -60,7 +60,7 @@ spec:
     workerTemplate: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]}}
 ---
 kind: LeaderWorkerSet
-spec: {leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 4}}}]}}}}
+spec: {leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: "4"}}}]}}}}
 ---
 kind: Deployment
 spec: {template: {spec: {containers: [{}]}}}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// startKServe starts the controller of LLMInferenceServices and its webhooks, and applies the templates of their pods. There is no controller
-// of gateways: routes are made and lead nowhere.
+// startKServe starts the controller of LLMInferenceServices and its webhooks, and applies the templates of their pods and the gateway that routes
+// refer to. There is no controller of gateways: routes are made and lead nowhere.
 func (l *lab) startKServe(ctx context.Context, c *cache) error {
 	kserve := find("kserve")
 	ports, err := freePorts(2)
@@ -40,6 +40,15 @@ func (l *lab) startKServe(ctx context.Context, c *cache) error {
 	}
 	time.Sleep(2 * time.Second) // it is ready before its webhooks are
 	if err := l.webhooks(ctx, in("webhook/llmisvc/manifests.yaml"), ports[0], "none"); err != nil {
+		return err
+	}
+	if _, err := l.apply(ctx, "kserve", object{
+		"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": object{"name": "kserve-ingress-gateway"},
+		"spec": object{
+			"gatewayClassName": "none",
+			"listeners": []object{{"name": "http", "protocol": "HTTP", "port": 80, "allowedRoutes": object{"namespaces": object{"from": "All"}}}},
+		},
+	}); err != nil {
 		return err
 	}
 	l.makers["kserve"] = true
