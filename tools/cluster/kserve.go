@@ -42,14 +42,20 @@ func (l *lab) startKServe(ctx context.Context, c *cache) error {
 	if err := l.webhooks(ctx, in("webhook/llmisvc/manifests.yaml"), ports[0], "none"); err != nil {
 		return err
 	}
-	if _, err := l.apply(ctx, "kserve", object{
-		"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": object{"name": "kserve-ingress-gateway"},
-		"spec": object{
-			"gatewayClassName": "none",
-			"listeners": []object{{"name": "http", "protocol": "HTTP", "port": 80, "allowedRoutes": object{"namespaces": object{"from": "All"}}}},
+	const version = "gateway.networking.k8s.io/v1"
+	for _, o := range []object{
+		{"apiVersion": version, "kind": "GatewayClass", "metadata": object{"name": "none"}, "spec": object{"controllerName": "example.com/none"}},
+		{
+			"apiVersion": version, "kind": "Gateway", "metadata": object{"name": "kserve-ingress-gateway"},
+			"spec": object{
+				"gatewayClassName": "none",
+				"listeners":        []object{{"name": "http", "protocol": "HTTP", "port": 80, "allowedRoutes": object{"namespaces": object{"from": "All"}}}},
+			},
 		},
-	}); err != nil {
-		return err
+	} {
+		if _, err := l.apply(ctx, "kserve", o); err != nil {
+			return err
+		}
 	}
 	l.makers["kserve"] = true
 	return l.applyFiles(ctx, "kserve", in("llmisvcconfig/config-*.yaml"))

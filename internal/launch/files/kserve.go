@@ -9,7 +9,7 @@ import (
 
 // kserve is an LLMInferenceService for each unit. KServe's own templates start vLLM, with TLS, its
 // probes and the sidecar of disaggregated serving; they take the engine's other flags from
-// VLLM_ADDITIONAL_ARGS, and on several nodes only data-parallel ranks.
+// VLLM_ADDITIONAL_ARGS, and on several nodes only data-parallel ranks. The gateway divides requests among units evenly.
 func (w *writer) kserve() ([]launch.File, error) {
 	if e := w.engine(); e != launch.VLLM {
 		return nil, cannot(KServe, "its templates start vLLM, not %s", e)
@@ -22,6 +22,10 @@ func (w *writer) kserve() ([]launch.File, error) {
 		if v := &w.pools[i]; v.Nodes > 1 && (v.Layout.TP*v.Layout.PP > v.PerNode || v.Layout.DP == 1) {
 			return nil, cannot(KServe, "its templates divide data-parallel ranks over %d nodes, not TP %d and PP %d", v.Nodes, v.Layout.TP, v.Layout.PP)
 		}
+	}
+	route := fields()
+	if w.units() > 1 { // without a group one of the services with this name of the model would get all requests for it
+		route.set("group", w.name).set("weight", 1)
 	}
 	var objects []*mapping
 	for unit := range w.units() {
@@ -39,7 +43,7 @@ func (w *writer) kserve() ([]launch.File, error) {
 				objects = append(objects, w.computeDomain(poolPart(v, unit)))
 			}
 		}
-		spec.set("router", fields("route", fields(), "gateway", fields(), "scheduler", fields()))
+		spec.set("router", fields("route", route, "gateway", fields(), "scheduler", fields()))
 		objects = append(objects, w.object("serving.kserve.io/v1alpha2", "LLMInferenceService", w.unitName(unit)).set("spec", spec))
 	}
 	data, err := encode(w.heading("KServe")+w.selectorHint()+w.fabricHint(), objects...)

@@ -506,3 +506,26 @@ func TestRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestKServeUnitsAreOneEntrance: units with one name of the model are a group of routes, else KServe's controller warns that the gateway sends
+// all requests for the model to one of them. The members have equal weights, and a group is never without one.
+func TestKServeUnitsAreOneEntrance(t *testing.T) {
+	for name, units := range map[string]int{"one": 1, "three": 3} {
+		p := planned(t, "vllm", versionOf("vllm"), "Qwen/Qwen3-32B", "h200_sxm", []int{1, 32}, prefill(1, tp(1)), decode(1, tp(1)))
+		p.Copies = units
+		out, _, err := files.Write(p, files.KServe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		services := documents(t, out[0])
+		if len(services) != units {
+			t.Errorf("%s: %d services", name, len(services))
+		}
+		for _, o := range services {
+			group, weight := under(o, "spec", "router", "route", "group"), under(o, "spec", "router", "route", "weight")
+			if several := units > 1; (group != nil) != several || (weight == 1) != several || several && group != under(services[0], "spec", "router", "route", "group") {
+				t.Errorf("%s: group %v, weight %v", name, group, weight)
+			}
+		}
+	}
+}
