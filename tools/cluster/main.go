@@ -1,7 +1,8 @@
 // Cluster tries the files of plans for real: it builds an API server, its controllers and those of other projects, makes nodes with devices, applies
 // the files, and checks what controllers make of them. Nothing runs in containers: a stand-in for the kubelets says that pods run, and that they
-// are ready once what their program waits for has come. It needs Linux, the Go proxy at its first run, and for that a quarter of an hour on
-// two cores and four gigabytes of disk.
+// are ready once what their program waits for has come. KEDA scales by what Prometheus reads from stand-ins for engines; that needs root, since
+// the addresses of pods must answer. It needs Linux, the Go proxy at its first run, and for that an hour on two busy cores and ten gigabytes of disk
+// with Go's caches.
 //
 //	make cluster
 //	go -C tools run ./cluster -plimsoll ../bin/plimsoll -plans 'vllm-.*'
