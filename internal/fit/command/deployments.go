@@ -83,8 +83,10 @@ func deploymentsCommand(p *Program, fs *flag.FlagSet) func(context.Context, []st
 		}
 		unseen := out.Overlay.Elsewhere()
 		shown := []document.PredictedBy{
-			{Of: "before the fit", Rows: before, Expects: base}, {Of: "fitted rows", Rows: out.InSample, Expects: out.Overlay},
-			{Of: "configuration held out", Rows: out.ByConfiguration, Expects: out.Overlay}, {Of: "cell held out", Rows: out.ByCell, Expects: unseen},
+			{Of: "before the fit", Rows: before, Expects: base},
+			{Of: "fitted rows", Rows: out.InSample, Expects: out.Overlay},
+			{Of: "configuration held out", Rows: out.ByConfiguration, Expects: out.Overlay},
+			{Of: "cell held out", Rows: out.ByCell, Expects: unseen},
 		}
 		for _, l := range out.LeftOut {
 			shown = append(shown, document.PredictedBy{Of: l.Kind + " held out", Rows: l.Rows, Expects: unseen})
@@ -112,7 +114,8 @@ func extendCommand(p *Program, fs *flag.FlagSet) func(context.Context, []string)
 		}
 		x.Overlay.Source = fmt.Sprintf("%s; extended by %d numbers from %d rows (fit extend %s)", base.Source, x.Numbers, len(fit), strings.Join(files, " "))
 		report.Fits(p.Stdout, []document.PredictedBy{
-			{Of: "before the fit", Rows: before, Expects: base}, {Of: "configuration held out", Rows: x.ByConfiguration, Expects: x.Overlay},
+			{Of: "before the fit", Rows: before, Expects: base},
+			{Of: "configuration held out", Rows: x.ByConfiguration, Expects: x.Overlay},
 			{Of: "cell held out", Rows: x.ByCell, Expects: x.Overlay.Elsewhere()},
 		})
 		return p.save(*f.out, x.Overlay.Write)
