@@ -1,18 +1,14 @@
 package plimsoll
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
-	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // File is a file by its path, with slashes.
@@ -38,18 +34,18 @@ type LintRequest struct {
 	Static bool `json:"static,omitempty"`
 }
 
-// MarshalJSON writes the fields; files are written by their names.
+// MarshalJSON writes the fields, with the content of the files.
 func (r LintRequest) MarshalJSON() ([]byte, error) {
 	type fields LintRequest
-	named := struct {
+	whole := struct {
 		fields
 
-		Files []string `json:"files,omitempty"`
+		Files []operation.Content `json:"files,omitempty"`
 	}{fields: fields(r)}
 	for _, f := range r.Files {
-		named.Files = append(named.Files, f.Path)
+		whole.Files = append(whole.Files, operation.Content{Name: f.Path, Content: string(f.Data)})
 	}
-	return json.Marshal(named)
+	return json.Marshal(whole)
 }
 
 // Lint is what files or a command will do, and what is wrong with them.
@@ -81,27 +77,12 @@ type Finding struct {
 // is a finding; an error is about the request, or files that start nothing.
 func (p *Planner) Lint(ctx context.Context, r LintRequest) (*Lint, error) {
 	out := &Lint{}
-	data, err := ask(ctx, p, "lint", r, out, func(ctx context.Context, w *session.Session, asked lint.Request) (*lint.Response, error) {
-		if r.Files != nil {
-			w.Open = func(name string) (io.ReadCloser, error) { return content(r.Files, name) }
-		}
-		return lint.Run(ctx, w, asked)
-	})
+	data, err := ask[operation.LintRequest](ctx, p, "lint", r, out)
 	if err != nil {
 		return nil, err
 	}
 	out.JSON = data
 	return out, nil
-}
-
-// content opens one of some files.
-func content(files []File, name string) (io.ReadCloser, error) {
-	for _, f := range files {
-		if f.Path == name {
-			return io.NopCloser(bytes.NewReader(f.Data)), nil
-		}
-	}
-	return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 }
 
 // FilesRequest asks for the files that run a deployment under requests of these lengths in tokens, with so many of them in

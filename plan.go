@@ -52,7 +52,7 @@ type Plan struct {
 	Answer Answer `json:"answer"`
 	// Contenders are the best deployments of each system, engine and mode, ranked; those that do not meet the limits come last.
 	Contenders []Contender `json:"contenders"`
-	// JSON is the whole record, as "plimsoll plan --json" prints it.
+	// JSON is the whole record, as "plimsoll plan --json" prints it, without the version of the program.
 	JSON json.RawMessage `json:"-"`
 }
 
@@ -101,7 +101,7 @@ type Cost struct {
 // Plan finds how to serve a model within limits.
 func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
 	out := &Plan{}
-	data, err := ask(ctx, p, "plan", r, out, plan.Run)
+	data, err := ask[plan.Request](ctx, p, "plan", r, out)
 	if err != nil {
 		return nil, err
 	}

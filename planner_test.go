@@ -75,3 +75,18 @@ func TestUsersFiles(t *testing.T) {
 		t.Errorf("a name beside the file: %v", err)
 	}
 }
+
+// TestLintFiles: files are given with their content, and a finding names its file and line.
+func TestLintFiles(t *testing.T) {
+	t.Parallel()
+	l, err := new(plimsoll.Planner).Lint(t.Context(), plimsoll.LintRequest{
+		Files:  []plimsoll.File{{Path: "run.sh", Data: []byte("#!/bin/sh\nvllm serve Qwen/Qwen3-8B --tensor-paralel-size 2\n")}},
+		System: "h200_sxm", Static: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Findings) == 0 || l.Findings[0].File != "run.sh" || l.Findings[0].Line != 2 || l.Findings[0].Code != "PL001" {
+		t.Errorf("%+v", l.Findings)
+	}
+}

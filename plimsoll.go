@@ -49,9 +49,12 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // Planner predicts and plans deployments. The zero value uses built-in data; the
@@ -87,11 +90,7 @@ func (p *Planner) Call(ctx context.Context, name string, request json.RawMessage
 	if err != nil {
 		return nil, corrected(err)
 	}
-	answer, err := o.Run(ctx, &operation.Kit{World: p.session(ctx)}, asked)
-	if err != nil {
-		return nil, corrected(err)
-	}
-	return document.Compact(answer)
+	return p.answer(ctx, o, asked)
 }
 
 // names are those of the operations that write nothing.
@@ -106,9 +105,7 @@ func names() []string {
 }
 
 // ask puts a question in its JSON, strictly, and reads the answer from its JSON: both have the names of the HTTP API.
-func ask[Request, Response any](ctx context.Context, p *Planner, name string, question, answer any,
-	run func(context.Context, *session.Session, Request) (*Response, error),
-) (json.RawMessage, error) {
+func ask[Request any](ctx context.Context, p *Planner, name string, question, answer any) (json.RawMessage, error) {
 	var asked Request
 	data, err := json.Marshal(question)
 	if err == nil {
@@ -117,14 +114,23 @@ func ask[Request, Response any](ctx context.Context, p *Planner, name string, qu
 	if err != nil {
 		return nil, corrected(document.NewInputError(err, name))
 	}
-	out, err := document.Run(ctx, name, asked, func(ctx context.Context, r Request) (*Response, error) { return run(ctx, p.session(ctx), r) })
-	if err != nil {
-		return nil, corrected(err)
-	}
-	if data, err = document.Compact(out); err != nil {
+	if data, err = p.answer(ctx, operation.Lookup(operation.Table(), name), asked); err != nil {
 		return nil, err
 	}
 	return data, json.Unmarshal(data, answer)
+}
+
+// answer is that of an operation, in JSON.
+func (p *Planner) answer(ctx context.Context, o *operation.Operation, asked any) (json.RawMessage, error) {
+	out, err := o.Run(ctx, &operation.Kit{World: p.session(ctx), Commands: operation.Commands{
+		Plan: commandline.Plan, Step: commandline.Step,
+		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
+		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
+	}}, asked)
+	if err != nil {
+		return nil, corrected(err)
+	}
+	return document.Compact(out)
 }
 
 // session is where the planner's questions are answered, as long as ctx lasts.

@@ -54,7 +54,7 @@ type Prediction struct {
 // Predict simulates requests on a deployment.
 func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, error) {
 	out := &Prediction{}
-	data, err := ask(ctx, p, "simulate", r, out, simulate.Run)
+	data, err := ask[simulate.Request](ctx, p, "simulate", r, out)
 	if err != nil {
 		return nil, err
 	}

@@ -27,9 +27,6 @@ const (
 	aHome   outputKind = "home"   // a folder that gets files and folders
 )
 
-// output is a name to write to, and the flag that gave it.
-type output struct{ flag, name string }
-
 // outputKey is the annotation under which a flag carries the kind of what it names to be written.
 const outputKey = "plimsoll_output"
 

@@ -41,9 +41,9 @@ type command func(p *Program, fs *flag.FlagSet) func(ctx context.Context, files 
 // Run runs a command line.
 func (p *Program) Run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New(usage)
+		return errors.New(strings.TrimSuffix(usage, ".\n"))
 	}
-	make, ok := map[string]command{
+	of, ok := map[string]command{
 		"deployments": deploymentsCommand, "extend": extendCommand, "kernels": kernelsCommand, "surfaces": surfacesCommand,
 		"power": powerCommand, "page": pageCommand, "outside": outsideCommand,
 	}[args[0]]
@@ -52,7 +52,7 @@ func (p *Program) Run(ctx context.Context, args []string) error {
 	}
 	fs := flag.NewFlagSet("fit "+args[0], flag.ContinueOnError)
 	fs.SetOutput(p.Stderr)
-	run := make(p, fs)
+	run := of(p, fs)
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func TestMistakes(t *testing.T) {
 		"page -beside R=rows.csv rows.csv": "rows.csv: it has no column ttft_ms",
 		"kernels -perf-data kernels -selection wrong.yaml":    "wrong.yaml: hopper: fitted: unknown form",
 		"kernels -perf-data kernels -systems h200_sxn":        `unknown device "h200_sxn"`,
-		"deployments -iterations 1 -leave-out modle rows.csv": `"modle" cannot be left out`,
+		"deployments -iterations 1 -leave-out kind rows.csv": `"kind" cannot be left out`,
 	} {
 		if _, _, _, err := run(t.Context(), t, line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %s, got %v", line, want, err)

@@ -51,7 +51,7 @@ func powerCommand(p *Program, fs *flag.FlagSet) func(context.Context, []string) 
 
 // writePower writes the constants with their source.
 func writePower(w io.Writer, fit *constants.PowerFit, names []string) error {
-	return fit.Fitted.Write(w, fmt.Sprintf(`What devices draw, fitted to %d rows with joules_per_output_token by %d numbers:
+	return fit.Write(w, fmt.Sprintf(`What devices draw, fitted to %d rows with joules_per_output_token by %d numbers:
 go run ./cmd/fit power -out coefficients.yaml %s
 
 generations: idle and active are shares of the profile's power_w; memory, compute and link are picojoules per byte of
