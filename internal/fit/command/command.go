@@ -41,14 +41,16 @@ type command func(p *Program, fs *flag.FlagSet) func(ctx context.Context, files 
 // Run runs a command line.
 func (p *Program) Run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New(strings.TrimSuffix(usage, ".\n"))
+		fmt.Fprint(p.Stderr, usage)
+		return errors.New("no COMMAND given")
 	}
 	of, ok := map[string]command{
 		"deployments": deploymentsCommand, "extend": extendCommand, "kernels": kernelsCommand, "surfaces": surfacesCommand,
 		"power": powerCommand, "page": pageCommand, "outside": outsideCommand,
 	}[args[0]]
 	if !ok {
-		return fmt.Errorf("unknown command %q\n%s", args[0], usage)
+		fmt.Fprint(p.Stderr, usage)
+		return fmt.Errorf("unknown command %q", args[0])
 	}
 	fs := flag.NewFlagSet("fit "+args[0], flag.ContinueOnError)
 	fs.SetOutput(p.Stderr)

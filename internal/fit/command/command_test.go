@@ -127,7 +127,7 @@ func TestCommands(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"":                                 "usage: fit COMMAND",
+		"":                                 "no COMMAND given",
 		"fits":                             `unknown command "fits"`,
 		"deployments":                      "no ROWS.csv given",
 		"deployments nowhere.csv":          "file does not exist",
@@ -136,8 +136,8 @@ func TestMistakes(t *testing.T) {
 		"page -beside rival rows.csv":      "-beside must be NAME=FILE",
 		"page -beside R=none.csv rows.csv": "none.csv predicts none of the rows",
 		"page -beside R=rows.csv rows.csv": "rows.csv: it has no column ttft_ms",
-		"kernels -perf-data kernels -selection wrong.yaml":    "wrong.yaml: hopper: fitted: unknown form",
-		"kernels -perf-data kernels -systems h200_sxn":        `unknown device "h200_sxn"`,
+		"kernels -perf-data kernels -selection wrong.yaml":   "wrong.yaml: hopper: fitted: unknown form",
+		"kernels -perf-data kernels -systems h200_sxn":       `unknown device "h200_sxn"`,
 		"deployments -iterations 1 -leave-out kind rows.csv": `"kind" cannot be left out`,
 	} {
 		if _, _, _, err := run(t.Context(), t, line); err == nil || !strings.Contains(err.Error(), want) {
