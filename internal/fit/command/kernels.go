@@ -57,7 +57,7 @@ func kernelsCommand(p *Program, fs *flag.FlagSet) func(context.Context, []string
 }
 
 // kernels fits the constants of the operator forms, by generation, and prints the errors.
-func (p *Program) kernels(ctx context.Context, t *kernelTables, chosen map[string]calibrated.Choice) (map[string]calibrated.Constants, *prices.Use, error) {
+func (p *Program) kernels(ctx context.Context, t *kernelTables, chosen map[string]constants.Choice) (map[string]calibrated.Constants, *prices.Use, error) {
 	tables, devices, err := t.open(p)
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +103,7 @@ func (p *Program) used(tables *prices.Prices) (*prices.Use, error) {
 }
 
 // selection reads the selection of forms, nil for none.
-func selection(w *session.Session, file string) (map[string]calibrated.Choice, error) {
+func selection(w *session.Session, file string) (map[string]constants.Choice, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // no selection
 	}
@@ -111,7 +111,7 @@ func selection(w *session.Session, file string) (map[string]calibrated.Choice, e
 	if err != nil {
 		return nil, fmt.Errorf("reading the selection: %w", err)
 	}
-	return calibrated.ReadSelection(file, data)
+	return constants.ReadSelection(file, data)
 }
 
 // open opens the kernel tables and finds the profiles of the requested systems, or of all in the directory; those without a

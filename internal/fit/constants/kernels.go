@@ -69,7 +69,7 @@ func usual(s *table.Sample) bool {
 // measured kernels: robust least squares on the logarithm of time, every device
 // of a generation with equal weight. With a selection, what it chooses is taken;
 // without one, every form, starting from the shipped constants.
-func FitKernels(ctx context.Context, sets []Kernels, selection map[string]calibrated.Choice) (map[string]calibrated.Constants, []KernelErrors, error) {
+func FitKernels(ctx context.Context, sets []Kernels, selection map[string]Choice) (map[string]calibrated.Constants, []KernelErrors, error) {
 	byGeneration := map[string][]Kernels{}
 	for _, s := range sets {
 		g := s.Device.Generation

@@ -89,7 +89,7 @@ func TestFitKernelsSelected(t *testing.T) {
 	truth, _ := calibrated.Nearest("hopper")
 	start := truth
 	start.GEMM.Wide.Compute, start.Comm.Reduce.Launch, start.Prefill.Launch = 0.5, 7, 11
-	selection := map[string]calibrated.Choice{
+	selection := map[string]constants.Choice{
 		"hopper": {Start: start, Fitted: []string{"gemm.wide", "prefill"}},
 		"ampere": {Start: start, Fitted: []string{"gemm.wide"}},
 	}

@@ -1,4 +1,4 @@
-package calibrated_test
+package constants_test
 
 import (
 	"os"
@@ -7,17 +7,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/fit/constants"
 )
 
-func selection(t *testing.T) map[string]calibrated.Choice {
+const selectionFile = "../../cost/calibrated/selection.yaml"
+
+func selection(t *testing.T) map[string]constants.Choice {
 	t.Helper()
-	data, err := os.ReadFile("selection.yaml")
+	data, err := os.ReadFile(selectionFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := calibrated.ReadSelection("selection.yaml", data)
+	all, err := constants.ReadSelection("selection.yaml", data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +30,15 @@ func selection(t *testing.T) map[string]calibrated.Choice {
 
 // TestShippedFollowsTheSelection: what the selection keeps is what is shipped, to the three digits that are written.
 func TestShippedFollowsTheSelection(t *testing.T) {
-	shipped, chosen := calibrated.Shipped(), selection(t)
+	data, err := os.ReadFile("../../cost/calibrated/coefficients.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shipped map[string]calibrated.Constants
+	if err := yaml.Unmarshal(data, &shipped); err != nil {
+		t.Fatal(err)
+	}
+	chosen := selection(t)
 	for generation, c := range shipped {
 		choice, ok := chosen[generation]
 		if !ok {
@@ -71,7 +83,7 @@ func TestTake(t *testing.T) {
 }
 
 func TestReadSelectionRefuses(t *testing.T) {
-	data, err := os.ReadFile("selection.yaml")
+	data, err := os.ReadFile(selectionFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,24 +100,24 @@ func TestReadSelectionRefuses(t *testing.T) {
 		if !strings.Contains(string(data), old) {
 			t.Errorf("no %q to change", old)
 		}
-		_, err := calibrated.ReadSelection("x.yaml", []byte(strings.ReplaceAll(string(data), old, replacement)))
+		_, err := constants.ReadSelection("x.yaml", []byte(strings.ReplaceAll(string(data), old, replacement)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q, got %v", change, want, err)
 		}
 	}
 	for _, text := range []string{"", "a: [", "- a"} {
-		if _, err := calibrated.ReadSelection("x.yaml", []byte(text)); err == nil {
+		if _, err := constants.ReadSelection("x.yaml", []byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
 	}
 }
 
 func FuzzReadSelection(f *testing.F) {
-	data, err := os.ReadFile("selection.yaml")
+	data, err := os.ReadFile(selectionFile)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
 	f.Add([]byte("a:\n  like: b\nb:\n  like: a\n"))
-	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = calibrated.ReadSelection("x.yaml", data) })
+	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = constants.ReadSelection("x.yaml", data) })
 }

@@ -1,4 +1,4 @@
-package calibrated
+package constants
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
 )
 
 // Choice is what is taken of a fit to the kernels of one generation.
@@ -20,13 +21,13 @@ type Choice struct {
 	// Like is another generation, whose start this one shares but for what its own says.
 	Like string `yaml:"like"`
 	// Start is what the fit starts from, and is drawn to.
-	Start Constants `yaml:"start"`
+	Start calibrated.Constants `yaml:"start"`
 	// Fitted are the forms that take the fit's constants; the others keep the start's.
 	Fitted []string `yaml:"fitted"`
 }
 
 // Take is the start with the fitted forms of a fit.
-func (c *Choice) Take(fit Constants) Constants {
+func (c *Choice) Take(fit calibrated.Constants) calibrated.Constants {
 	out := c.Start
 	to, from := out.Forms(), fit.Forms()
 	for i := range to {
@@ -85,7 +86,7 @@ func readChoice(nodes map[string]yaml.Node, generation string) (c Choice, err er
 			return c, fmt.Errorf("like: %s is itself like %s", relative.Like, c.Like)
 		}
 		c.Fitted = nil
-		c.Start.Widened = Widened{} // kernels that a generation has or has not
+		c.Start.Widened = calibrated.Widened{} // kernels that a generation has or has not
 	}
 	return c, strict(&node, &c)
 }
