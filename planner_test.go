@@ -80,7 +80,7 @@ func TestUsersFiles(t *testing.T) {
 func TestLintFiles(t *testing.T) {
 	t.Parallel()
 	l, err := new(plimsoll.Planner).Lint(t.Context(), plimsoll.LintRequest{
-		Files:  []plimsoll.File{{Path: "run.sh", Data: []byte("#!/bin/sh\nvllm serve Qwen/Qwen3-8B --tensor-paralel-size 2\n")}},
+		Files:  []plimsoll.File{{Path: "run.sh", Data: []byte("#!/bin/sh\nvllm serve Qwen/Qwen3-8B --tensor-parallel-sizes 2\n")}},
 		System: "h200_sxm", Static: true,
 	})
 	if err != nil {
