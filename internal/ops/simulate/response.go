@@ -269,8 +269,10 @@ type Energy struct {
 	Cap  units.Watts `json:"-"`
 }
 
-// Estimate is the energy of an output token with its interval.
-func (e *Energy) Estimate() figures.Estimate { return e.Error.Of(float64(e.PerToken)) }
+// Estimate is the energy of an output token with its interval, also of a record that was read.
+func (e *Energy) Estimate() figures.Estimate {
+	return figures.Estimate{Value: float64(e.PerToken), Low: e.PerTokenInterval.Low, High: e.PerTokenInterval.High}
+}
 
 // EnergyOf is the energy of a simulated deployment, nil if unknown.
 func EnergyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy {
