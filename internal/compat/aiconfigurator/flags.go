@@ -103,11 +103,19 @@ func (f *Flags) Plan() (*Plan, error) {
 }
 
 // PlanUnits makes the experiments of the command "recommend", which does not set the number
-// of devices.
+// of devices. Units have any number of them, as in every search for the fewest: the tool's sizes
+// fill a cluster that is given.
 func (f *Flags) PlanUnits() (*Plan, error) {
 	asked := *f
 	asked.TotalGPUs = mostOfUnit
-	return asked.Plan()
+	p, err := asked.Plan()
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Experiments {
+		p.Experiments[i].Replica.Devices = nil
+	}
+	return p, nil
 }
 
 // mostOfUnit is the maximum number of devices of a unit.
