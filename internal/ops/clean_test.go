@@ -17,8 +17,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -31,7 +31,7 @@ func TestCleanFiles(t *testing.T) {
 	written := 0
 	soak.Few(t, 16, func(t *rapid.T) {
 		e := asked(t)
-		out, err := experiment.Find(t.Context(), w, &experiment.How{Top: 2}, trial.Load{}, e, false)
+		out, err := experiment.Find(t.Context(), w, &experiment.How{Top: 2}, searchrun.Load{}, e, false)
 		if err != nil { // it does not fit, or the engine does not run it there
 			return
 		}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/ops/ways"
 )
 
@@ -47,7 +47,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	r.Top, r.Table = cmp.Or(r.Top, experiment.DefaultTop), true
 	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		found, err := experiment.Find(ctx, s, &r.How, trial.Load{}, e, true)
+		found, err := experiment.Find(ctx, s, &r.How, searchrun.Load{}, e, true)
 		return found, roomier(s, &r.How, e, err)
 	}); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func roomier(s *session.Session, how *experiment.How, e experiment.Experiment, e
 		return err
 	}
 	for _, n := range ways.Devices(e.Devices, ways.MostGrowth, experiment.MaxDevices) {
-		if e.Devices = n; experiment.Runs(s, how, trial.Load{}, e) == nil {
+		if e.Devices = n; experiment.Runs(s, how, searchrun.Load{}, e) == nil {
 			return fmt.Errorf("%w; %d GPUs have room", err, n)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -35,7 +35,7 @@ func TestLongestPrompt(t *testing.T) {
 			e.Output = 0
 		}
 		e.Complete()
-		out, err := experiment.Find(t.Context(), new(session.Session), &experiment.How{Top: 3}, trial.Load{}, e, false)
+		out, err := experiment.Find(t.Context(), new(session.Session), &experiment.How{Top: 3}, searchrun.Load{}, e, false)
 		if err != nil || len(out.Rows) == 0 {
 			t.Fatalf("%+v: %v, no rows", c, err)
 		}
@@ -76,7 +76,7 @@ func TestRecurrentCache(t *testing.T) {
 			Input: 1000, Output: 20, Prefix: c.prefix, Limits: workload.Limits{TTFT: 2, TPOT: 0.1},
 		}
 		e.Complete()
-		out, err := experiment.Find(t.Context(), new(session.Session), &experiment.How{Top: 1}, trial.Load{}, e, false)
+		out, err := experiment.Find(t.Context(), new(session.Session), &experiment.How{Top: 1}, searchrun.Load{}, e, false)
 		if err != nil || len(out.Rows) == 0 {
 			t.Fatalf("%+v: %v, no rows", c, err)
 		}
@@ -100,7 +100,7 @@ func TestGraphs(t *testing.T) {
 		Name: "x", Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "trtllm"}, Devices: 1, Input: 200, Output: 100, Limits: workload.Limits{TTFT: 5, TPOT: 0.1},
 	}
 	e.Complete()
-	out, err := experiment.Find(t.Context(), new(session.Session), &experiment.How{Top: 1}, trial.Load{}, e, false)
+	out, err := experiment.Find(t.Context(), new(session.Session), &experiment.How{Top: 1}, searchrun.Load{}, e, false)
 	if err != nil || len(out.Rows) == 0 {
 		t.Fatalf("%v, no rows", err)
 	}

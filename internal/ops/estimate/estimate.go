@@ -14,10 +14,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
@@ -132,7 +132,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	out.Notes = e.Notes(s, out.Notes)
-	if err := trial.Runs(d, resolved, e.Input, e.Output); err != nil {
+	if err := searchrun.Runs(d, resolved, e.Input, e.Output); err != nil {
 		out.Notes = append(out.Notes, field.Say(err, parallel.Word))
 	}
 	out.Tables, err = s.Prices.Used()
@@ -142,10 +142,10 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 
 // deployment is the one that is asked for with its workers.
 func (r *Request) deployment(asked deployment.Deployment, s *session.Stage) deployment.Deployment {
-	of := trial.NewShape(s, asked, r.Experiment.Prefix > 0 || r.Experiment.Host.GiB > 0)
+	of := searchrun.NewShape(s, asked, r.Experiment.Prefix > 0 || r.Experiment.Host.GiB > 0)
 	of.PrefillBatch, of.AcceptanceRates = r.Prefill.Batch, r.Experiment.AcceptanceRates
 	if r.Static == NotStatic { // as a search has it; steps alone are of any size
-		of.Whole = trial.Whole(s, &asked, r.Experiment.Input)
+		of.Whole = searchrun.Whole(s, &asked, r.Experiment.Input)
 	}
 	w := &r.Workers
 	return of.Deployment(search.Candidate{

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -19,8 +19,8 @@ func Fewer(a, b *Option) int {
 const mostDevices = 64
 
 // atLoad turns what was found for a load into rows, those with the fewest devices first.
-func (x *run) atLoad(ctx context.Context, load trial.Load) error {
-	for i, r := range x.rows[:min(len(x.rows), x.how.Top)] {
+func (x *run) atLoad(ctx context.Context, load searchrun.Load) error {
+	for i, r := range x.Rows[:min(len(x.Rows), x.how.Top)] {
 		row, about, err := x.loaded(ctx, load, r)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func (x *run) widen() error {
 }
 
 // loaded is a row, simulated once more under the load.
-func (x *run) loaded(ctx context.Context, load trial.Load, r *search.Result) (Option, about, error) {
+func (x *run) loaded(ctx context.Context, load searchrun.Load, r *search.Result) (Option, about, error) {
 	copies, all := max(1, r.Candidate.Copies), *r
 	all.Candidate.Copies = copies + x.how.Spare
 	out := x.found(&all, &r.Best)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -60,7 +59,7 @@ func (x *run) sources(shown []*search.Result) []*further {
 	taken := map[search.Candidate]bool{}
 	for _, r := range shown {
 		c, f := r.Candidate, &further{}
-		for _, n := range x.eval.Lower(&c, r.Best.Concurrency) {
+		for _, n := range x.Simulated.Lower(&c, r.Best.Concurrency) {
 			f.steps = append(f.steps, step{r, figures.Outcome{Batch: c.Batch(parallel.Fullest(n, max(1, c.Copies))), Concurrency: n}})
 		}
 		out = append(out, f)
@@ -68,8 +67,8 @@ func (x *run) sources(shown []*search.Result) []*further {
 		taken[c] = true
 	}
 	units := &further{}
-	for i := range x.results {
-		r := &x.results[i]
+	for i := range x.Results {
+		r := &x.Results[i]
 		c := r.Candidate
 		if c.Budget = 0; r.OK && !r.Dropped && !taken[c] {
 			units.steps, taken[c] = append(units.steps, step{r, r.Best}), true
@@ -81,7 +80,7 @@ func (x *run) sources(shown []*search.Result) []*further {
 
 // advance simulates the next of every source that has none: one within the limits that carries no more than the first row.
 func (x *run) advance(ctx context.Context, from []*further) error {
-	return pool.All(ctx, len(from), cmp.Or(x.how.Jobs, session.DefaultJobs), func(i int) error {
+	return pool.All(ctx, len(from), x.Workers(), func(i int) error {
 		f := from[i]
 		for f.next == nil && len(f.steps) > 0 {
 			s := &f.steps[0]
@@ -107,7 +106,7 @@ func (x *run) left(ctx context.Context) error {
 	rest.Decode = slices.DeleteFunc(slices.Clone(rest.Decode), func(l parallel.Layout) bool {
 		return slices.ContainsFunc(x.out.Rows, func(o Option) bool { return o.Deployment.Pools[len(o.Deployment.Pools)-1].Layout == l })
 	})
-	alone, err := rest.Nearest(ctx, x.eval, cmp.Or(x.how.Jobs, session.DefaultJobs))
+	alone, err := rest.Nearest(ctx, x.Simulated, x.Workers())
 	if err != nil {
 		return err
 	}

@@ -7,23 +7,22 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // summarize turns what was found into rows.
 func (x *run) summarize(ctx context.Context) error {
-	shown := x.rows[:min(len(x.rows), x.how.Top)]
+	shown := x.Rows[:min(len(x.Rows), x.how.Top)]
 	near := len(shown) == 0 && x.nearest != nil
 	if near {
 		shown = []*search.Result{x.nearest}
 	}
 	options := make([]Option, len(shown))
 	notes := make([]about, len(shown))
-	err := pool.All(ctx, len(shown), cmp.Or(x.how.Jobs, session.DefaultJobs), func(i int) (err error) {
+	err := pool.All(ctx, len(shown), x.Workers(), func(i int) (err error) {
 		o := &shown[i].Best
 		if !shown[i].OK {
 			o = &shown[i].First
@@ -39,7 +38,7 @@ func (x *run) summarize(ctx context.Context) error {
 	}
 	if near {
 		x.out.Near = &options[0]
-		x.out.Nearest = x.eval.Judge.Nearest(x.nearest.First.Times, &options[0].Run.Expected)
+		x.out.Nearest = x.Judge.Nearest(x.nearest.First.Times, &options[0].Run.Expected)
 	} else {
 		x.out.Rows = options
 	}
@@ -65,15 +64,9 @@ func (x *run) frontier(swept []search.Result) {
 		return len(rows) > 0 && p.User >= rows[0].User() && p.Device >= rows[0].PerDevice(x.e)
 	}
 	var all []point
-	results := slices.Concat(x.results, swept)
-	for i := range results {
-		r := &results[i]
-		for i := range r.Points {
-			o := &r.Points[i]
-			p := Speed{User: o.TPOT.Rate(), Device: o.Throughput / float64(x.e.Devices)}
-			if o.TPOT > 0 && o.OOM == "" && !better(&p) {
-				all = append(all, point{p, r, o})
-			}
+	for r, o := range searchrun.Points(slices.Concat(x.Results, swept)) {
+		if p := (Speed{User: o.TPOT.Rate(), Device: o.Throughput / float64(x.e.Devices)}); !better(&p) {
+			all = append(all, point{p, r, o})
 		}
 	}
 	for i := range rows {
@@ -97,7 +90,7 @@ func (x *run) frontier(swept []search.Result) {
 // option is a row, simulated once more with its energy.
 func (x *run) option(ctx context.Context, r *search.Result, o *figures.Outcome) (Option, about, error) {
 	out := x.found(r, o)
-	got, err := x.show(ctx, r.Candidate, o.Batch, trial.Load{Requests: o.Concurrency})
+	got, err := x.show(ctx, r.Candidate, o.Batch, searchrun.Load{Requests: o.Concurrency})
 	if err != nil {
 		return out, about{}, err
 	}
@@ -109,20 +102,20 @@ func (x *run) option(ctx context.Context, r *search.Result, o *figures.Outcome) 
 }
 
 // show simulates a candidate that is shown.
-func (x *run) show(ctx context.Context, c search.Candidate, batch int, l trial.Load) (*simulate.Response, error) {
-	return x.subject.Show(ctx, c, batch, l, simulate.Request{Sources: x.how.Sources, Limits: x.e.Limits, Statistic: x.e.Statistic})
+func (x *run) show(ctx context.Context, c search.Candidate, batch int, l searchrun.Load) (*simulate.Response, error) {
+	return x.Subject.Show(ctx, c, batch, l, simulate.Request{Sources: x.how.Sources, Limits: x.e.Limits, Statistic: x.e.Statistic})
 }
 
 // found is a row without figures.
 func (x *run) found(r *search.Result, o *figures.Outcome) Option {
-	c, talks := &r.Candidate, x.subject.Sessions()
+	c, talks := &r.Candidate, x.Subject.Sessions()
 	out := Option{
-		Deployment: x.subject.Deployment(*c, o.Batch), Copies: max(1, c.Copies), X: c.X, Y: max(1, c.Y), Used: c.Devices(),
+		Deployment: x.Subject.Deployment(*c, o.Batch), Copies: max(1, c.Copies), X: c.X, Y: max(1, c.Y), Used: c.Devices(),
 		Concurrency: o.Concurrency, Batch: o.Batch, Binds: r.Binds, Sampled: talks.Sample(c), Turns: x.stage.Kinds.Turns(),
 		Version: cmp.Or(x.e.Engine.Version, x.stage.Engine.Known),
 	}
 	if c.X > 0 {
-		out.Prompts = x.subject.Prompts(c.Prefill)
+		out.Prompts = x.Subject.Prompts(c.Prefill)
 	}
 	return out
 }

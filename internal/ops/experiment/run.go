@@ -9,8 +9,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -84,12 +84,9 @@ type run struct {
 	stage *session.Stage
 	out   Result
 
-	subject *trial.Subject
-	eval    *search.Simulated
-	scored  search.Scored // of a load or of devices, over eval
+	searchrun.Run // of which the best of each layout has a row
+
 	space   search.Workers
-	results []search.Result
-	rows    []*search.Result // the best of each layout
 	nearest *search.Result   // nearest to the limits, where there are no rows
 	closest *search.Rejected // the layout that comes nearest to running, where none does
 }
@@ -125,11 +122,11 @@ func begin(w *session.Session, how *How, e Experiment) (*run, error) {
 }
 
 // open prepares an experiment and its space: for a load, if there is one, otherwise for its devices. It returns a run even with an error.
-func open(w *session.Session, how *How, load trial.Load, e Experiment) (*run, error) {
-	if load == (trial.Load{}) {
+func open(w *session.Session, how *How, load searchrun.Load, e Experiment) (*run, error) {
+	if load == (searchrun.Load{}) {
 		x, err := begin(w, how, e)
 		if err == nil {
-			x.scored = x.eval
+			x.packs(x.Simulated)
 			err = x.fill()
 		}
 		return x, err
@@ -145,12 +142,17 @@ func open(w *session.Session, how *How, load trial.Load, e Experiment) (*run, er
 		return x, err
 	}
 	x.out.Experiment.Devices = x.e.Devices
-	x.scored = &search.Sized{Simulated: x.eval, Rate: load.Rate * x.stage.Kinds.Turns(), Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
+	x.packs(x.Carry(load, MaxDevices, how.Margin))
 	return x, nil
 }
 
+// packs makes the space that of deployments of the workers.
+func (x *run) packs(by search.Scored) {
+	x.Space = func(ctx context.Context) []search.Branch { return x.space.Branches(ctx, x.Simulated, by) }
+}
+
 // Runs reports why no deployment of an experiment runs, before any is simulated.
-func Runs(w *session.Session, how *How, load trial.Load, e Experiment) error {
+func Runs(w *session.Session, how *How, load searchrun.Load, e Experiment) error {
 	_, err := open(w, how, load, e)
 	return err
 }
@@ -158,7 +160,7 @@ func Runs(w *session.Session, how *How, load trial.Load, e Experiment) error {
 // Find finds the best deployments of an experiment. For a load they are those with the fewest devices: units of workers of every size, each
 // with as many copies as the load needs. Otherwise they carry the most throughput within the limits, and with frontier the result has the
 // trade-off of all speeds. The result names the experiment even with an error.
-func Find(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment, frontier bool) (*Result, error) {
+func Find(ctx context.Context, w *session.Session, how *How, load searchrun.Load, e Experiment, frontier bool) (*Result, error) {
 	x, err := open(w, how, load, e)
 	defer x.out.present()
 	if frontier {
@@ -176,35 +178,24 @@ func Find(ctx context.Context, w *session.Session, how *How, load trial.Load, e 
 // First finds the best deployment of several experiments. They are searched as one space, so that only what may be the best of all is
 // simulated precisely. It returns the result of the experiment that has it, with its place; nil if none meets the limits. Experiments that
 // do not run have errors.
-func First(ctx context.Context, w *session.Session, how *How, load trial.Load, all []Experiment, frontier bool) (best *Result, place int, failed []error, err error) {
-	runs := make([]*run, len(all))
-	several := make(search.Several, len(all))
-	var space []search.Branch
+func First(ctx context.Context, w *session.Session, how *How, load searchrun.Load, all []Experiment, frontier bool) (best *Result, place int, failed []error, err error) {
+	runs, searches := make([]*run, len(all)), make([]*searchrun.Run, len(all))
 	failed = make([]error, len(all))
 	for i := range all {
 		x, err := open(w, how, load, all[i])
 		if failed[i] = err; err == nil {
-			runs[i], several[i] = x, x.scored
-			space = append(space, several.Branches(i, x.space.Branches(ctx, x.eval, x.scored))...)
+			runs[i], searches[i] = x, &x.Run
 		}
 	}
-	group := func(c *search.Candidate) any { return [2]any{c.Of, search.ByLayout(c)} }
-	s := search.Search{Evaluator: several, Group: group, Near: load == (trial.Load{}), Rows: 1, Workers: cmp.Or(how.Jobs, session.DefaultJobs)}
-	results, err := s.Run(ctx, space)
-	if err != nil {
+	if err := searchrun.Together(ctx, searches); err != nil {
 		return nil, 0, failed, err
-	}
-	for _, r := range results {
-		x := runs[r.Candidate.Of]
-		r.Candidate.Of = 0
-		x.results = append(x.results, r)
 	}
 	var x *run
 	for i, other := range runs {
 		if other == nil {
 			continue
 		}
-		if other.rank(); len(other.rows) > 0 && (x == nil || other.out.Score > x.out.Score) {
+		if other.scored(); len(other.Rows) > 0 && (x == nil || other.out.Score > x.out.Score) {
 			x, place = other, i
 		}
 	}
@@ -219,14 +210,14 @@ func First(ctx context.Context, w *session.Session, how *How, load trial.Load, a
 }
 
 // finish turns what was found into rows.
-func (x *run) finish(ctx context.Context, load trial.Load, frontier bool) error {
-	if load != (trial.Load{}) && len(x.rows) > 0 {
+func (x *run) finish(ctx context.Context, load searchrun.Load, frontier bool) error {
+	if load != (searchrun.Load{}) && len(x.Rows) > 0 {
 		return x.atLoad(ctx, load)
 	}
-	if err := x.summarize(ctx); err != nil || !frontier || load != (trial.Load{}) {
+	if err := x.summarize(ctx); err != nil || !frontier || load != (searchrun.Load{}) {
 		return err
 	}
-	swept, err := x.space.Sweep(ctx, x.eval, cmp.Or(x.how.Jobs, session.DefaultJobs))
+	swept, err := x.space.Sweep(ctx, x.Simulated, x.Workers())
 	if err == nil {
 		x.frontier(swept)
 	}

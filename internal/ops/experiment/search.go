@@ -9,16 +9,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // prepared is what searches of the same deployments share, whatever their limits and the
 // number of devices: what was simulated, and which layouts run.
 type prepared struct {
-	subject *trial.Subject
+	subject *searchrun.Subject
 	bench   *search.Bench
 }
 
@@ -29,15 +29,15 @@ const maxPrepared = 32
 func (x *run) prepare() error {
 	e := *x.e
 	find := func() (*prepared, error) {
-		shape := trial.NewShape(x.stage, e.Asked(), e.Prefix > 0 || e.Host.GiB > 0 || x.stage.Kinds != nil && x.stage.Kinds.Sessions != nil)
+		shape := searchrun.NewShape(x.stage, e.Asked(), e.Prefix > 0 || e.Host.GiB > 0 || x.stage.Kinds != nil && x.stage.Kinds.Sessions != nil)
 		shape.PrefillBatch, shape.AcceptanceRates = e.Workers.MaxBatch, e.AcceptanceRates
-		s := &trial.Subject{
+		s := &searchrun.Subject{
 			Shape: shape,
 			World: x.world, Stage: x.stage,
 			Lengths:   simulate.Traffic{Process: e.Process, Variation: e.Variation, Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
 			Statistic: e.Statistic, Scale: e.scale(),
 		}
-		s.Whole = trial.Whole(x.stage, &s.Asked, s.Prompt())
+		s.Whole = searchrun.Whole(x.stage, &s.Asked, s.Prompt())
 		if e.Goodput > 0 {
 			s.Together = e.Limits
 		}
@@ -57,16 +57,16 @@ func (x *run) prepare() error {
 	if err != nil {
 		return err
 	}
-	x.subject = p.subject
 	space := &e.Workers
 	if e.Mode == Disaggregated {
 		space = &e.Decode
 	}
-	x.eval = &search.Simulated{
-		Bench: p.bench, Judge: search.Judge{Limits: e.Limits, Percentile: e.At(), Together: e.Goodput > 0, Confidence: e.Confidence}, Errors: x.subject.Errors,
-		Range: search.Range{Min: 1, Max: space.MaxBatch, Given: true}, Devices: e.Devices,
-		Label: func(c *search.Candidate) string { return c.Layout.Label(x.out.Experts) },
+	x.Run = searchrun.Run{
+		Judge: search.Judge{Limits: e.Limits, Percentile: e.At(), Together: e.Goodput > 0, Confidence: e.Confidence},
+		Group: search.ByLayout, Top: x.how.Top, Jobs: x.how.Jobs,
 	}
+	x.Simulate(p.subject, p.bench, search.Range{Min: 1, Max: space.MaxBatch, Given: true}, func(c *search.Candidate) string { return c.Layout.Label(x.out.Experts) })
+	x.Simulated.Devices = e.Devices
 	return nil
 }
 
@@ -95,15 +95,15 @@ func (x *run) workers(devices int) error {
 		return session.BadInput(x.nothingRuns(devices))
 	}
 	x.space.Drafts = e.drafts()
-	if e.Mode == Aggregated && x.subject.Sessions().Turns == 0 { // most of a session's prompt is cached: little is left to divide
-		x.space.Budgets = x.subject.Budgets
+	if e.Mode == Aggregated && x.Subject.Sessions().Turns == 0 { // most of a session's prompt is cached: little is left to divide
+		x.space.Budgets = x.Subject.Budgets
 	}
 	return nil
 }
 
 // layouts are those of workers that a space has on a device.
 func (x *run) layouts(s *WorkerSpace, d *device.Profile, devices int) []parallel.Layout {
-	return x.subject.Layouts(d, devices, &s.Sizes)
+	return x.Subject.Layouts(d, devices, &s.Sizes)
 }
 
 // fitting keeps the layouts that run, those for prefill with their own batches.
@@ -111,9 +111,9 @@ func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill 
 	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error {
 		n := batch
 		if prefill {
-			n = x.subject.Prompts(l)
+			n = x.Subject.Prompts(l)
 		}
-		return x.subject.Fits(l, prefill, n, x.e.drafts()[0])
+		return x.Subject.Fits(l, prefill, n, x.e.drafts()[0])
 	})
 	for i := range rejected {
 		x.out.Left = append(x.out.Left, Left{
@@ -159,37 +159,26 @@ func (x *run) fill() error {
 	return nil
 }
 
-// waits says that of deployments that carry nearly the same, the one with the shorter TTFT is better: where devices are given.
-func (x *run) waits() bool { return x.scored == search.Scored(x.eval) }
-
 // find finds the best deployments, one for each layout that generates; if none meets the limits, those that come nearest.
 func (x *run) find(ctx context.Context) error {
-	jobs := cmp.Or(x.how.Jobs, session.DefaultJobs)
-	s := search.Search{Evaluator: x.scored, Group: search.ByLayout, Near: x.waits(), Rows: x.how.Top, Workers: jobs}
-	var err error
-	if x.results, err = s.Run(ctx, x.space.Branches(ctx, x.eval, x.scored)); err != nil {
+	if err := x.Find(ctx); err != nil {
 		return err
 	}
-	if x.rank(); len(x.rows) > 0 {
+	if x.scored(); len(x.Rows) > 0 {
 		return nil
 	}
-	more, err := x.space.Nearest(ctx, x.eval, jobs)
+	more, err := x.space.Nearest(ctx, x.Simulated, x.Workers())
 	if err != nil {
 		return err
 	}
-	x.results = append(x.results, more...)
-	x.nearest = search.Near(x.results, &x.eval.Judge)
+	x.Results = append(x.Results, more...)
+	x.nearest = x.Nearest()
 	return nil
 }
 
-// rank finds the rows among the results.
-func (x *run) rank() {
-	order := search.Earliest[any]
-	if x.waits() {
-		order = search.Waiting[any]
-	}
-	x.rows = order(x.results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
-	if len(x.rows) > 0 {
-		x.out.Score = x.rows[0].Score
+// scored takes the score of the best row.
+func (x *run) scored() {
+	if len(x.Rows) > 0 {
+		x.out.Score = x.Rows[0].Score
 	}
 }

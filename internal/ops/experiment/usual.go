@@ -45,7 +45,7 @@ func (x *run) smallest() (search.Candidate, int, error) {
 	c, requests := search.Candidate{}, 0
 	for _, l := range x.space.Decode {
 		c = search.Candidate{Layout: l, Y: 1, Copies: e.Devices / l.Devices, MTP: e.MTP, Drafter: e.Drafter}
-		d := x.subject.Deployment(c, naiveBatch)
+		d := x.Subject.Deployment(c, naiveBatch)
 		_, f, err := x.stage.Fleet(&d)
 		if err != nil {
 			return c, 0, session.BadInput(err)

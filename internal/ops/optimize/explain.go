@@ -60,10 +60,10 @@ type WhatIf struct {
 
 // explain explains the best row of a search.
 func (t *task) explain(ctx context.Context) Explanation {
-	row := t.rows[0]
+	row := t.Rows[0]
 	x := Explanation{Device: t.device.Name, Mode: t.mode, Label: row.Label, Binds: row.Binds, Row: t.row(row)}
-	if len(t.rows) > 1 {
-		next := t.rows[1]
+	if len(t.Rows) > 1 {
+		next := t.Rows[1]
 		x.Next, x.NextBinds, x.Gap = next.Label, next.Binds, new(1-next.Best.Throughput/row.Best.Throughput)
 	}
 	if t.mode != search.DecodeOnly {
@@ -199,9 +199,8 @@ func (t *task) changed(c *change) search.Evaluator {
 			r.Formats.KV = "fp8"
 			o.r, other.optimization = &r, &o
 		}
-		other.bench, other.subject = nil, nil
-		other.subject = other.simulates()
-		return other.simulated(t.r.Confidence)
+		other.evaluate()
+		return other.Evaluator
 	}
 	q := *t.problem
 	policy := &q.Spec.Policy
@@ -225,7 +224,7 @@ type NamedTrace struct {
 // the device and phase if there are several.
 func (t *task) traces(phases bool) []NamedTrace {
 	var out []NamedTrace
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		g, err := graph.New(row.Spec)
 		if err != nil {
 			continue // the row was evaluated with this spec

@@ -32,7 +32,7 @@ var errNoRoom = errors.New("the model does not fit")
 
 // outOfMemory says that nothing was found for lack of memory.
 func (t *task) outOfMemory() bool {
-	return len(t.rows) == 0 && t.out.Nearest == nil && slices.ContainsFunc(t.results, func(r search.Result) bool { return r.Binds == search.NoMemory })
+	return len(t.Rows) == 0 && t.out.Nearest == nil && slices.ContainsFunc(t.Results, func(r search.Result) bool { return r.Binds == search.NoMemory })
 }
 
 // helps are what would help where nothing fits, each in its smallest step.
@@ -174,8 +174,8 @@ func (t *task) try(ctx context.Context, h *Help) (meets bool, err error) {
 
 // take is the best of a search, or what comes nearest to the limits.
 func (h *Help) take(x *task) (meets bool, err error) {
-	if len(x.rows) > 0 {
-		best := x.rows[0]
+	if len(x.Rows) > 0 {
+		best := x.Rows[0]
 		h.Label, h.Batch, h.Throughput = best.Label, best.Best.Batch, best.Best.Throughput
 		return true, nil
 	}

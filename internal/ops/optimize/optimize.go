@@ -114,7 +114,7 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 	}
 	o.out.Devices = append(o.out.Devices, out)
 	for _, t := range tasks {
-		if len(t.rows) == 0 {
+		if len(t.Rows) == 0 {
 			continue
 		}
 		o.apart.Add(d.Name, d, t.found())

@@ -54,13 +54,13 @@ type Instances struct {
 // match pairs the phases and divides the device budget.
 func (o *optimization) match(p, d *task) *Ratio {
 	out := &Ratio{Pairs: []Pair{}}
-	for _, x := range search.Pairs(p.rows, d.rows) {
+	for _, x := range search.Pairs(p.Rows, d.Rows) {
 		out.Pairs = append(out.Pairs, NewPair(&x, p.rowAt(x.P, &x.Prefill), d.row(x.D)))
 	}
 	if len(out.Pairs) == 0 {
 		return out
 	}
-	s := &Sustained{P: p.row(p.rows[0]), D: d.row(d.rows[0])}
+	s := &Sustained{P: p.row(p.Rows[0]), D: d.row(d.Rows[0])}
 	s.PrefillQPS, s.DecodeQPS = formulas.Sustained(&s.P.Best), formulas.Answers(&s.D.Best, o.r.Output)
 	out.Sustained = s
 	if n := formulas.Split(s.PrefillQPS, s.DecodeQPS, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices); n.Prefill > 0 {

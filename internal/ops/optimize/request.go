@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -82,16 +83,13 @@ type Request struct {
 }
 
 // Evaluation is how candidates of a search are evaluated.
-type Evaluation string
+type Evaluation = searchrun.Evaluation
 
 // The ways.
 const (
-	ByFormulas   Evaluation = "formulas"   // of the documented contract
-	BySimulation Evaluation = "simulation" // of whole deployments under an engine
+	ByFormulas   = searchrun.ByFormulas
+	BySimulation = searchrun.BySimulation
 )
-
-// Words lists the ways.
-func (Evaluation) Words() []string { return []string{string(ByFormulas), string(BySimulation)} }
 
 // The defaults of the Ascend guide.
 const (

@@ -10,9 +10,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
@@ -103,7 +103,7 @@ type Search struct {
 	// Nearest is the candidate nearest to the limits if no row meets them.
 	Nearest *Nearest `json:"-"`
 	// Shape is what the deployments of rows have in common that were simulated.
-	Shape trial.Shape `json:"-"`
+	Shape searchrun.Shape `json:"-"`
 }
 
 // Candidate is a layout that was tried.

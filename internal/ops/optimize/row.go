@@ -11,8 +11,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -137,7 +137,6 @@ func (t *task) evaluated(r *search.Result) []Evaluated {
 	slices.SortStableFunc(all, func(a, b figures.Outcome) int {
 		return cmp.Or(cmp.Compare(a.Throughput, b.Throughput), cmp.Compare(a.Batch, b.Batch))
 	})
-	j := search.Judge{Limits: t.limits, Confidence: t.r.Confidence}
 	var out []Evaluated
 	for i := range all {
 		o := &all[i]
@@ -155,10 +154,10 @@ func (t *task) evaluated(r *search.Result) []Evaluated {
 		}
 		if !best {
 			x.Binds = search.Fits
-			x.Rejected = t.verdict(&j, r, o)
+			x.Rejected = t.verdict(r, o)
 		}
 		if x.Rejected != search.Fits {
-			x.Reason = j.Reason(x.Rejected, o)
+			x.Reason = t.Judge.Reason(x.Rejected, o)
 		}
 		out = append(out, x)
 	}
@@ -166,11 +165,11 @@ func (t *task) evaluated(r *search.Result) []Evaluated {
 }
 
 // verdict judges an outcome as the search does.
-func (t *task) verdict(j *search.Judge, r *search.Result, o *figures.Outcome) search.Verdict {
+func (t *task) verdict(r *search.Result, o *figures.Outcome) search.Verdict {
 	if t.evaluation == ByFormulas {
-		return j.Verdict(o, nil)
+		return t.Judge.Verdict(o, nil)
 	}
-	return j.Verdict(o, new(t.expect(r, o)))
+	return t.Judge.Verdict(o, new(t.expect(r, o)))
 }
 
 // row is a result at its best, with its intervals.
@@ -182,8 +181,8 @@ func (t *task) rowAt(r *search.Result, o *figures.Outcome) Row {
 	if o.Throughput > 0 {
 		out.Cost = units.OrNull(money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.NumDevices), o.Throughput))
 	}
-	if t.subject != nil {
-		out.Settings = t.subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings
+	if t.Subject != nil {
+		out.Settings = t.Subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings
 	}
 	out.Expect(t.expect(r, o), t.limits)
 	if r.Load.Distribution != nil && t.mode != search.DecodeOnly {
@@ -208,9 +207,9 @@ func (t *task) silicon(ctx context.Context) *Silicon {
 	if t.evaluation != ByFormulas || t.device.Vendor != device.Ascend || t.mode != search.Aggregated || t.r.formulasOnly() != "" {
 		return nil
 	}
-	best := t.rows[0]
+	best := t.Rows[0]
 	o := &best.Best
-	r, err := t.simulates().Show(ctx, best.Candidate, o.Batch, trial.Load{Requests: o.Concurrency}, simulate.Request{})
+	r, err := t.simulates().Show(ctx, best.Candidate, o.Batch, searchrun.Load{Requests: o.Concurrency}, simulate.Request{})
 	if err != nil {
 		return nil // a layout that engines have no room for, or do not run
 	}

@@ -23,10 +23,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
@@ -50,6 +50,7 @@ type optimization struct {
 type task struct {
 	*optimization
 	phase
+	searchrun.Run
 
 	device     *device.Profile
 	engine     *engine.Profile // of simulations
@@ -60,11 +61,6 @@ type task struct {
 	coster     cost.Coster
 	tier       device.Tier
 	out        Search
-	subject    *trial.Subject
-	bench      *search.Bench
-	// results are all candidates in order, rows the feasible ones, best first.
-	results []search.Result
-	rows    []*search.Result
 }
 
 // task prepares a search.
@@ -90,7 +86,18 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 		return nil, err
 	}
 	t.problem.Coster = t.coster
+	t.evaluate()
 	return t, nil
+}
+
+// evaluate sets up the run: its evaluator is the formulas, or simulations of which the best of each label is wanted.
+func (t *task) evaluate() {
+	t.Run = searchrun.Run{Evaluator: t.problem, Judge: search.Judge{Limits: t.limits, Confidence: t.r.Confidence}, Jobs: t.r.Jobs}
+	if t.evaluation == BySimulation {
+		s := t.simulates()
+		t.Simulate(s, s.Bench(), t.problem.Range, t.label)
+		t.Group = func(c *search.Candidate) any { return t.label(c) }
+	}
 }
 
 // run searches, and sums up what was found.
@@ -113,32 +120,27 @@ func (t *task) find(ctx context.Context) error {
 		return session.BadInput(errNoCombination(t.r.Space, t.devices))
 	}
 	what := t.device.Name + " " + string(t.mode)
-	progress := func(done int) {
+	t.Progress = func(done int) {
 		t.world.Tell(session.Progress{Task: what, Done: done, Of: len(candidates), What: "layouts"})
 	}
+	t.Space = func(ctx context.Context) []search.Branch { return search.Candidates(ctx, t.Evaluator, candidates) }
 	// Which kernels are measured shows once some were priced, and confidence depends
 	// on it: then the search is run again.
 	for known := false; !known; {
 		t.tier = t.prices.Tier(t.device, t.base.Pricing)
-		s := search.Search{Evaluator: t.problem, Workers: cmp.Or(t.r.Jobs, session.DefaultJobs), Progress: progress}
-		if t.evaluation == BySimulation {
-			s.Evaluator = t.simulated(t.r.Confidence)
-			s.Group, s.Near = func(c *search.Candidate) any { return t.label(c) }, true
-		}
-		results, err := s.Run(ctx, search.Candidates(ctx, s.Evaluator, candidates))
-		if err != nil {
+		if err := t.Find(ctx); err != nil {
 			return err
 		}
-		t.results = search.Merged(results)
 		known = t.tier == t.prices.Tier(t.device, t.base.Pricing)
 	}
+	t.Results = search.Merged(t.Results)
 	if t.evaluation == BySimulation {
-		for i := range t.results {
-			c := &t.results[i].Candidate
-			t.results[i].Spec = t.base.Spec(c.Layout, c.MTP)
+		for i := range t.Results {
+			c := &t.Results[i].Candidate
+			t.Results[i].Spec = t.base.Spec(c.Layout, c.MTP)
 		}
 	}
-	t.rows = search.Best(t.results, search.ByLabel)
+	t.Rank()
 	return nil
 }
 
@@ -147,9 +149,9 @@ func (t *task) meter(ctx context.Context) error {
 	if t.evaluation != BySimulation {
 		return nil
 	}
-	return pool.All(ctx, len(t.rows), cmp.Or(t.r.Jobs, session.DefaultJobs), func(i int) error {
-		o := &t.rows[i].Best
-		r, err := t.subject.Show(ctx, t.rows[i].Candidate, o.Batch, trial.Load{Requests: o.Concurrency}, simulate.Request{})
+	return pool.All(ctx, len(t.Rows), t.Workers(), func(i int) error {
+		o := &t.Rows[i].Best
+		r, err := t.Subject.Show(ctx, t.Rows[i].Candidate, o.Batch, searchrun.Load{Requests: o.Concurrency}, simulate.Request{})
 		if err == nil {
 			t.out.Rows[i].Energy = r.Energy
 		}
@@ -167,11 +169,10 @@ func (t *task) candidates() []search.Candidate {
 		}
 		return space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
 	}
-	t.subject = t.simulates()
 	all := space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
 	if space.Open() {
-		fit, rejected := search.Fitting(t.subject.Layouts(t.device, t.devices, &search.Sizes{}), false, func(l parallel.Layout) error {
-			return t.subject.Fits(l, false, 1, search.Draft{})
+		fit, rejected := search.Fitting(t.Subject.Layouts(t.device, t.devices, &search.Sizes{}), false, func(l parallel.Layout) error {
+			return t.Subject.Fits(l, false, 1, search.Draft{})
 		})
 		for _, r := range rejected {
 			fit = append(fit, r.Layout)
@@ -182,7 +183,7 @@ func (t *task) candidates() []search.Candidate {
 	var out []search.Candidate
 	for _, c := range all {
 		out = append(out, c)
-		for _, c.Budget = range t.subject.Budgets(c) {
+		for _, c.Budget = range t.Subject.Budgets(c) {
 			out = append(out, c)
 		}
 	}
@@ -192,25 +193,14 @@ func (t *task) candidates() []search.Candidate {
 // label is a candidate as printed.
 func (t *task) label(c *search.Candidate) string { return c.Label(t.model.HasExperts()) }
 
-// simulated evaluates candidates by simulation, with a confidence.
-func (t *task) simulated(confidence float64) *search.Simulated {
-	if t.bench == nil {
-		t.bench = t.subject.Bench()
-	}
-	return &search.Simulated{
-		Bench: t.bench, Judge: search.Judge{Limits: t.limits, Confidence: confidence}, Errors: t.subject.Errors,
-		Range: t.problem.Range, Label: t.label,
-	}
-}
-
 // simulates is what all candidates have in common where they are simulated.
-func (t *task) simulates() *trial.Subject {
+func (t *task) simulates() *searchrun.Subject {
 	q := simulate.Request{Deployment: t.asked(t.device)}
 	q.Complete()
 	at := &session.Stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay, Curves: &replica.Curves{}}
-	shape := trial.NewShape(at, q.Deployment, false)
+	shape := searchrun.NewShape(at, q.Deployment, false)
 	shape.AcceptanceRates = t.r.AcceptanceRates
-	return &trial.Subject{
+	return &searchrun.Subject{
 		World: t.world, Stage: at,
 		Shape:   shape,
 		Lengths: simulate.Traffic{Input: t.r.Input, Output: t.r.Output, LengthLow: t.r.LengthLow, InputLengths: t.r.Distribution},
@@ -282,31 +272,30 @@ func (t *task) summarize(ctx context.Context) {
 		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: []step.Effect{},
 	}
 	if t.evaluation == BySimulation {
-		t.out.Engine, t.out.Confidence, t.out.Shape = t.engine.Name, t.r.Confidence, t.subject.Shape
+		t.out.Engine, t.out.Confidence, t.out.Shape = t.engine.Name, t.r.Confidence, t.Subject.Shape
 	}
 	t.out.Linear, t.out.Attention = t.actions()
-	for i := range t.results {
-		c := NewCandidate(&t.results[i], t.row)
-		c.Evaluated = t.evaluated(&t.results[i])
+	for i := range t.Results {
+		c := NewCandidate(&t.Results[i], t.row)
+		c.Evaluated = t.evaluated(&t.Results[i])
 		t.out.Candidates = append(t.out.Candidates, c)
 	}
-	for _, r := range t.rows {
+	for _, r := range t.Rows {
 		t.out.Rows = append(t.out.Rows, t.row(r))
 	}
-	if len(t.rows) == 0 {
+	if len(t.Rows) == 0 {
 		t.out.near(t.nearest())
 		return
 	}
 	t.out.Best, t.out.Basis = &t.out.Rows[0], t.out.Rows[0].Expected.Basis
 	t.out.Safe, t.out.Silicon = t.safeChoice(ctx), t.silicon(ctx)
 	t.out.Frontier = append(t.out.Frontier, t.frontier()...)
-	t.shaped(ctx, t.rows[0])
+	t.shaped(ctx, t.Rows[0])
 }
 
 // nearest is the candidate nearest to the limits, and limits it would meet.
 func (t *task) nearest() *Nearest {
-	j := search.Judge{Limits: t.limits, Confidence: t.r.Confidence}
-	n := search.Near(t.results, &j)
+	n := t.Nearest()
 	if n == nil {
 		return nil
 	}
@@ -316,7 +305,7 @@ func (t *task) nearest() *Nearest {
 		return out
 	}
 	e := t.expect(n, o)
-	l := j.Nearest(o.Times, &e)
+	l := t.Judge.Nearest(o.Times, &e)
 	for _, x := range []struct{ to, limit *units.Seconds }{{&out.TTFT, &l.TTFT}, {&out.TPOT, &l.TPOT}, {&out.Latency, &l.Latency}} {
 		if *x.limit > 0 {
 			*x.to = *x.limit
@@ -329,12 +318,7 @@ func (t *task) nearest() *Nearest {
 func (t *task) expect(r *search.Result, o *figures.Outcome) calibration.Expected {
 	inFlight := parallel.Fullest(o.Concurrency, max(1, r.Candidate.Copies))
 	if t.evaluation == BySimulation {
-		var x search.Trial
-		if kv := o.Use.KV + o.Use.Available; kv > 0 {
-			x.KVPeak = float64(o.Use.KV / kv)
-		}
-		x.Sampling = o.Sampling
-		return *t.subject.Expect(&r.Candidate, inFlight, &x)
+		return *t.Subject.ExpectOf(&r.Candidate, inFlight, o)
 	}
 	c := session.About(&t.problem.Spec, t.device, t.base.Pricing, t.tier)
 	l := &r.Candidate.Layout
@@ -394,10 +378,10 @@ func (t *task) safeChoice(ctx context.Context) *Safe {
 		return t.safeSimulated(ctx)
 	}
 	var best *search.Result
-	for i := range t.results {
-		r := t.results[i]
+	for i := range t.Results {
+		r := t.Results[i]
 		for _, o := range append([]figures.Outcome{r.Best}, r.Points...) {
-			if o.Batch == 0 || o.OOM != "" || o.Throughput > t.rows[0].Best.Throughput || best != nil && o.Throughput <= best.Best.Throughput {
+			if o.Batch == 0 || o.OOM != "" || o.Throughput > t.Rows[0].Best.Throughput || best != nil && o.Throughput <= best.Best.Throughput {
 				continue
 			}
 			if t.chance(&r, &o) >= SafeChance {
@@ -413,9 +397,9 @@ func (t *task) safeChoice(ctx context.Context) *Safe {
 // safeSimulated searches the rows again with that confidence, best first, until
 // none of the rest can carry more.
 func (t *task) safeSimulated(ctx context.Context) *Safe {
-	s := t.simulated(max(SafeChance, t.r.Confidence))
+	s := t.Sure(max(SafeChance, t.r.Confidence))
 	var best *search.Result
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		if best != nil && row.Best.Throughput <= best.Best.Throughput {
 			break
 		}
@@ -440,18 +424,15 @@ func (t *task) frontier() []Point {
 		return nil
 	}
 	var all []Point
-	for i := range t.results {
-		r := &t.results[i]
-		add := func(o *figures.Outcome) {
-			if o.TPOT > 0 { // answers of one token have none
-				all = append(all, Point{r.Label, o.Batch, o.Throughput / float64(t.devices), o.TPOT.Rate()})
-			}
+	add := func(r *search.Result, o *figures.Outcome) {
+		all = append(all, Point{r.Label, o.Batch, o.Throughput / float64(t.devices), o.TPOT.Rate()})
+	}
+	for i := range t.Results {
+		if r := &t.Results[i]; r.OK && r.Best.TPOT > 0 { // answers of one token have none
+			add(r, &r.Best)
 		}
-		if r.OK {
-			add(&r.Best)
-		}
-		for k := range r.Points {
-			add(&r.Points[k])
+		for r, o := range searchrun.Points(t.Results[i : i+1]) {
+			add(r, o)
 		}
 	}
 	return search.Frontier(all, func(p *Point) (x, y float64) { return p.PerDevice, p.User })

@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -102,7 +102,7 @@ func TestMarginIsSearched(t *testing.T) {
 	how := experiment.How{Top: 1, Margin: search.Margin{Spare: 2, Utilization: 0.7}}
 	fewest := func(tp []int) int {
 		e.Workers.TP = tp
-		out, err := experiment.Find(t.Context(), memo, &how, trial.Load{Rate: r.Rate}, e, false)
+		out, err := experiment.Find(t.Context(), memo, &how, searchrun.Load{Rate: r.Rate}, e, false)
 		if err != nil {
 			t.Fatal(err)
 		}

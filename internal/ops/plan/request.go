@@ -12,9 +12,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -200,7 +200,7 @@ func (r *Request) peak() float64 {
 }
 
 // load is the load to carry; zero where devices are given.
-func (r *Request) load() trial.Load { return trial.Load{Rate: r.peak()} }
+func (r *Request) load() searchrun.Load { return searchrun.Load{Rate: r.peak()} }
 
 // experiments are the searches that answer a request: one for each system, engine and
 // mode.

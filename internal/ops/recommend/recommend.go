@@ -9,8 +9,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 )
 
 // Request asks for the fewest devices that carry a load within limits. The devices of its
@@ -52,7 +52,7 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	out := &Response{
 		Request: r, Rate: r.Rate, Concurrency: r.Concurrency, Results: make([]experiment.Result, len(r.Experiments)), At: -1, Caution: session.Caution,
 	}
-	load := trial.Load{Rate: r.Rate, Requests: r.Concurrency}
+	load := searchrun.Load{Rate: r.Rate, Requests: r.Concurrency}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
 		return experiment.Find(ctx, s, &r.How, load, e, false)
 	}); err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -172,7 +172,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	at := &session.Stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay, Curves: &replica.Curves{}}
 	e := experiment.Experiment{Mode: experiment.Aggregated, Model: name, System: d.Name, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
 	e.Workers.Formats = f
-	spec, why := fewest(&trial.Subject{Stage: at, Shape: trial.NewShape(at, e.Asked(), false), Lengths: simulate.Traffic{Input: usualInput, Output: usualInput}})
+	spec, why := fewest(&searchrun.Subject{Stage: at, Shape: searchrun.NewShape(at, e.Asked(), false), Lengths: simulate.Traffic{Input: usualInput, Output: usualInput}})
 	if out.Why = why; why != "" {
 		return out, nil
 	}
@@ -185,7 +185,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 }
 
 // fewest is the model in the smallest layout that runs, or why none does.
-func fewest(s *trial.Subject) (spec *graph.Spec, why string) {
+func fewest(s *searchrun.Subject) (spec *graph.Spec, why string) {
 	d := s.Stage.Device
 	for _, l := range s.Layouts(d, min(mostDevices, max(1, d.Ranks())), &search.Sizes{}) {
 		err := s.Fits(l, false, usualLoad, search.Draft{})

@@ -1,4 +1,4 @@
-package trial
+package searchrun
 
 import (
 	"cmp"
@@ -248,7 +248,7 @@ func (s *Subject) promptsAtATime(l parallel.Layout) int {
 func (s *Subject) client(how simulate.Traffic) sim.Client {
 	c, err := simulate.Client(s.World, s.Stage, new(s.traffic(how)))
 	if err != nil {
-		panic("trial: lengths without a file cannot fail: " + err.Error())
+		panic("searchrun: lengths without a file cannot fail: " + err.Error())
 	}
 	return c
 }
@@ -350,6 +350,15 @@ func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *ca
 	}
 	s.errors[key] = out
 	return sampled(out, t)
+}
+
+// ExpectOf is Expect of an outcome.
+func (s *Subject) ExpectOf(c *search.Candidate, requests int, o *figures.Outcome) *calibration.Expected {
+	t := search.Trial{Figures: o.Figures}
+	if kv := o.Use.KV + o.Use.Available; kv > 0 {
+		t.KVPeak = float64(o.Use.KV / kv)
+	}
+	return s.Expect(c, requests, &t)
 }
 
 // sampled adds the sampling errors of a trial.
