@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // TestLittle: in every answer of a steady state requests in flight are those served times how long they take, to 1 %, and of clients
@@ -40,7 +40,7 @@ func TestLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x.Steady.Ended != string(sim.Precise) {
+		if x.Steady.Ended != string(statistics.Precise) {
 			return
 		}
 		if l := x.RequestRate * x.Latency.Mean / 1e3; math.Abs(l-x.InFlight.Mean) > 0.01*l {

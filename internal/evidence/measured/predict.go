@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Prediction is what the model says of a row.
@@ -294,7 +295,7 @@ func remedies(row *Row, e *engine.Profile) []remedy {
 
 // outcome is what predictions take from a simulated benchmark.
 type outcome struct {
-	ttft, tpot            sim.Summary
+	ttft, tpot            statistics.Summary
 	inputRate, outputRate float64
 	preempted             int
 	kvPeak                float64

@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // simulateFlags are the flags of "plimsoll simulate".
@@ -249,10 +250,10 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 		})
 	}
 	if f.timeline != "" {
-		err = errors.Join(err, env.create("timeline", f.timeline, r.Result.Minute.WriteCSV))
+		err = errors.Join(err, env.create("timeline", f.timeline, r.Result.Timeline.WriteCSV))
 	}
 	if f.perRequest != "" {
-		err = errors.Join(err, env.create("per-request", f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }))
+		err = errors.Join(err, env.create("per-request", f.perRequest, func(w io.Writer) error { return statistics.WriteCSV(w, r.Result.Records) }))
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Simulate prints a simulated run for people, with a timeline.
@@ -24,7 +24,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	if r.PrefillLayout != "" {
 		fmt.Fprintf(w, ", prefill on %d × %s", max(1, r.Request.Deployment.Pools[0].Replicas), r.PrefillLayout)
 	}
-	if x := s.Sampling; x != nil && x.Ended != sim.Replayed {
+	if x := s.Sampling; x != nil && x.Ended != statistics.Replayed {
 		fmt.Fprintf(w, "\nAt your load: %s in %s, after a warm-up of %s", units.Counted(s.Counted, "request"), s.Duration, units.Counted(x.Warmup, "request"))
 	} else {
 		fmt.Fprintf(w, "\n%s in %s", units.Counted(s.Finished, "request"), s.Duration)
@@ -109,7 +109,7 @@ func latencies(r *simulate.Response) string {
 		head = []string{"", ">" + r.Judged.Statistic, ">80 % interval", ">mean"}
 	}
 	t := table.New(append(head, ">p50", ">p90", ">p95", ">p99")...)
-	add := func(name string, x *sim.Summary, e calibration.Error) {
+	add := func(name string, x *statistics.Summary, e calibration.Error) {
 		judged := []string{x.Percentile(p).String(), plusMinus(e)}
 		if x.Percentile(p) == 0 { // gaps between tokens have the usual percentiles only
 			judged = []string{"–", "–"}
@@ -151,7 +151,7 @@ func engineUse(w io.Writer, r *simulate.Response) {
 }
 
 // prefixes prints what prompts found in the prefix cache.
-func prefixes(w io.Writer, s *sim.Result) {
+func prefixes(w io.Writer, s *statistics.Result) {
 	if s.CachedShare == 0 && s.Workers.Evictions == 0 {
 		return
 	}
@@ -163,7 +163,7 @@ func prefixes(w io.Writer, s *sim.Result) {
 }
 
 // sessions prints the time of whole sessions.
-func sessions(w io.Writer, s *sim.Result) {
+func sessions(w io.Writer, s *statistics.Result) {
 	x := s.Sessions
 	if x == nil || x.Count == 0 {
 		return
@@ -173,7 +173,7 @@ func sessions(w io.Writer, s *sim.Result) {
 }
 
 // timeline draws requests waiting and running over time.
-func timeline(w io.Writer, s *sim.Result, v OptimizeView) {
+func timeline(w io.Writer, s *statistics.Result, v OptimizeView) {
 	p := termplot.Plot{Width: v.Width, Height: 14, Color: v.Color}
 	p.Title, p.XLabel, p.YLabel = "Requests over time", "s", "requests"
 	var waiting, running scatter.Series // unnamed: the legend explains solid points and dots

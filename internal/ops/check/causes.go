@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // candidate is an assumption of a prediction that may be wrong.
@@ -18,11 +18,11 @@ type candidate struct {
 	stated bool
 	change func(*simulate.Request)
 	// after, if not nil, makes the result of the simulation.
-	after func(*simulate.Response) *sim.Result
+	after func(*simulate.Response) *statistics.Result
 }
 
 // result holds the figures of a simulation.
-func (c *candidate) result(r *simulate.Response) *sim.Result {
+func (c *candidate) result(r *simulate.Response) *statistics.Result {
 	if c.after == nil {
 		return &r.Result
 	}
@@ -173,7 +173,7 @@ func coldStart(run *results.Run, base *simulate.Response) []candidate {
 	}
 	return []candidate{{
 		"cold start: a few slow requests (compiling, loading); the predicted median TTFT with the measured spread", false,
-		func(*simulate.Request) {}, func(r *simulate.Response) *sim.Result {
+		func(*simulate.Request) {}, func(r *simulate.Response) *statistics.Result {
 			out := r.Result
 			out.TTFT.Mean = run.TTFT.Mean / run.TTFT.Median * out.TTFT.P50
 			return &out

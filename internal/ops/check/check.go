@@ -19,7 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Request is a measured run to compare with its prediction.
@@ -221,7 +221,7 @@ func asDeployed(run *results.Run, r *simulate.Request) {
 func tokens(mean float64) int { return int(math.Round(min(mean, session.MaxTokens))) }
 
 // figures are the figures that both sides have: means, or medians if only those were measured.
-func figures(run *results.Run, s *sim.Result, r *simulate.Response) []Figure {
+func figures(run *results.Run, s *statistics.Result, r *simulate.Response) []Figure {
 	out, e := []Figure{}, &r.Means
 	add := func(name string, predicted, is float64, by calibration.Error, unit float64) {
 		if predicted > 0 && is > 0 {
@@ -230,7 +230,7 @@ func figures(run *results.Run, s *sim.Result, r *simulate.Response) []Figure {
 		}
 	}
 	const ms = 1e3
-	times := func(mean, median string, predicted *sim.Summary, is *results.Times, by, half calibration.Error) {
+	times := func(mean, median string, predicted *statistics.Summary, is *results.Times, by, half calibration.Error) {
 		if is.Mean > 0 {
 			add(mean, float64(predicted.Mean), float64(is.Mean), by, ms)
 			return
@@ -265,7 +265,7 @@ func Figures(ctx context.Context, w *session.Session, run *results.Run, asked si
 }
 
 // percentiles compares those of single requests.
-func percentiles(name string, predicted *sim.Summary, all []units.Seconds, add func(name string, p, predicted, is float64)) {
+func percentiles(name string, predicted *statistics.Summary, all []units.Seconds, add func(name string, p, predicted, is float64)) {
 	if len(all) == 0 {
 		return
 	}
@@ -286,7 +286,7 @@ func distance(all []Figure) float64 {
 }
 
 // afterFirst is the result without the first requests, those in flight at the start.
-func afterFirst(r *simulate.Response) *sim.Result {
+func afterFirst(r *simulate.Response) *statistics.Result {
 	n := r.Request.Concurrency
 	all := r.Result.Records
 	if n == 0 || len(all) <= n {

@@ -22,7 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Static is a part of the life of one batch that is served without a scheduler.
@@ -241,7 +241,7 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 	c.Decode = true
 	r.Expected = s.Overlay.Expect(&c)
 	r.Expected.TTFT = prefill.TTFT
-	r.Energy = simulate.EnergyOf(batch.Meter(first, decode), &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, resolved)
+	r.Energy = simulate.EnergyOf(batch.Meter(first, decode), &statistics.Result{OutputRate: r.Throughput, Workers: statistics.PoolUse{Busy: 1}}, resolved)
 	if each == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Schema names the format of a [Response]; an incompatible change gets a new number.
@@ -47,7 +47,7 @@ type Response struct {
 	Why       *Why                   `json:"why,omitempty"`
 	Drafting  *Drafting              `json:"drafting,omitempty"` // missing without drafts
 	Timeline  []Moment               `json:"timeline"`
-	Minute    *sim.Timeline          `json:"minute,omitempty"` // of some of its replicas
+	Minute    *statistics.Timeline   `json:"minute,omitempty"` // of some of its replicas
 	Workloads []session.PlanWorkload `json:"workloads"`
 	Day       *Day                   `json:"day,omitempty"`
 	Next      []Next                 `json:"next"`

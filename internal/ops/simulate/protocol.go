@@ -5,7 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Protocol is how a load is applied and measured.
@@ -41,16 +41,16 @@ func (p Protocol) check() error {
 }
 
 // onSampling is a note on a steady run that did not reach a steady state.
-func (r *Request) onSampling(s *sim.Result) []string {
+func (r *Request) onSampling(s *statistics.Result) []string {
 	x := s.Sampling
 	switch {
 	case x == nil || s.Counted == 0:
 		return nil
-	case x.Ended == sim.Overloaded:
+	case x.Ended == statistics.Overloaded:
 		return []string{fmt.Sprintf("overloaded: %.4g of the %.4g requests/s offered are served; the queue, TTFT and latency grow as long as the load lasts",
 			s.RequestRate, s.Offered)}
-	case x.Ended == sim.Bounded:
-		return []string{fmt.Sprintf("the simulation ended after %s with a sampling error above %g %%", units.Counted(s.Finished, "request"), 100*sim.DefaultSampling)}
+	case x.Ended == statistics.Bounded:
+		return []string{fmt.Sprintf("the simulation ended after %s with a sampling error above %g %%", units.Counted(s.Finished, "request"), 100*statistics.DefaultSampling)}
 	}
 	return nil
 }

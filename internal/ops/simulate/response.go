@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Response is a simulated run; times in milliseconds.
@@ -87,7 +87,7 @@ type Response struct {
 	// Guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
 	Guide *Guide `json:"guide,omitempty"`
 	// Timeline is missing unless the request asks for it.
-	Timeline *sim.Timeline `json:"timeline,omitempty"`
+	Timeline *statistics.Timeline `json:"timeline,omitempty"`
 
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
@@ -101,9 +101,9 @@ type Response struct {
 	// Assumed are settings from a preset.
 	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
 
-	Title  string     `json:"-"` // of the engine
-	Budget int        `json:"-"` // of tokens, of the replicas that compute prompts
-	Result sim.Result `json:"-"`
+	Title  string            `json:"-"` // of the engine
+	Budget int               `json:"-"` // of tokens, of the replicas that compute prompts
+	Result statistics.Result `json:"-"`
 	// Expected are the expected errors of the judged times, Means those of the means.
 	Expected calibration.Expected `json:"-"`
 	Means    calibration.Expected `json:"-"`
@@ -164,13 +164,13 @@ type Times struct {
 	High float64 `json:"high80"`
 }
 
-func timesOf(s *sim.Summary, e calibration.Error) Times {
+func timesOf(s *statistics.Summary, e calibration.Error) Times {
 	lo, hi := e.Times(s.Mean)
 	return Times{s.Mean.Ms(), s.P50.Ms(), s.P90.Ms(), s.P95.Ms(), s.P99.Ms(), s.Max.Ms(), lo.Ms(), hi.Ms()}
 }
 
 // later is timesOf for times of the tokens after the first, nil where there are none.
-func later(s *sim.Summary, e calibration.Error) *Times {
+func later(s *statistics.Summary, e calibration.Error) *Times {
 	if s.Max == 0 {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (r *Response) At(percentile float64) calibration.Expected {
 // expect takes the errors of means for those of the run, with its sampling error.
 func (r *Response) expect(e calibration.Expected) {
 	r.Means, r.Expected = e, e.At(r.Request.At())
-	if x := r.Result.Sampling; x != nil && x.Ended != sim.Replayed { // the requests of a trace are given
+	if x := r.Result.Sampling; x != nil && x.Ended != statistics.Replayed { // the requests of a trace are given
 		r.Expected = r.Expected.Sampled(r.Result.Figures(0).Sampling)
 	}
 	if r.Request.At() == 0 {
@@ -221,7 +221,7 @@ func (r *Response) present() {
 	if x := s.Sessions; x != nil {
 		r.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, means.Latency(0)), timesOf(&x.Working, means.Latency(0))}
 	}
-	r.Timeline = s.Minute
+	r.Timeline = s.Timeline
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
 		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }
@@ -238,7 +238,7 @@ func (r *Response) present() {
 
 // Pools are the replicas that generate, and those that compute prompts: the same
 // unless the run was disaggregated.
-func (r *Response) Pools() (generate, prompts *sim.PoolUse) {
+func (r *Response) Pools() (generate, prompts *statistics.PoolUse) {
 	s := &r.Result
 	if s.Decode != nil {
 		return s.Decode, &s.Workers
@@ -275,7 +275,7 @@ func (e *Energy) Estimate() figures.Estimate {
 }
 
 // EnergyOf is the energy of a simulated deployment, nil if unknown.
-func EnergyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy {
+func EnergyOf(m *replica.Meters, r *statistics.Result, d *deployment.Resolved) *Energy {
 	subject := calibration.SubjectOfDeployment(d)
 	e, ok := m.Energy(r, subject.PowerFactor())
 	if !ok {

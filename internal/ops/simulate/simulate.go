@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Request is a simulation of a deployment under load.
@@ -122,10 +123,10 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if metered {
 		meters = fleet.Meter(&config)
 	}
-	config.Minute = r.Timeline
+	config.Timeline = r.Timeline
 	config.Seed, config.Records, config.Limits, config.Percentile, config.Together = r.Seed, r.Records, r.Limits, r.At(), r.Goodput > 0
 	if r.Protocol == Steady {
-		config.Steady = &sim.Steady{Percentile: r.At(), Requests: r.Requests, Sessions: true}
+		config.Steady = &statistics.Steady{Percentile: r.At(), Requests: r.Requests, Sessions: true}
 	}
 	config.Progress = func(ended, requests int) {
 		w.Tell(session.Progress{Task: "simulating", Done: ended, Of: requests, What: "requests"})
@@ -158,7 +159,7 @@ type simulated struct {
 	resolved *deployment.Resolved
 	fleet    *replica.Fleet
 	client   sim.Client
-	result   *sim.Result
+	result   *statistics.Result
 	meters   *replica.Meters
 }
 
@@ -209,7 +210,7 @@ func (r *Response) InStep() bool {
 }
 
 // About describes the prediction, for its expected error.
-func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *sim.Result, tier device.Tier) *calibration.Case {
+func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *statistics.Result, tier device.Tier) *calibration.Case {
 	serves := d.Generates()
 	out := session.About(&serves.Spec, s.Device, d.Pricing, tier)
 	out.Subject = calibration.SubjectOfDeployment(d)

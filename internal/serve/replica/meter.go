@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // meter sums up the work of a pool: the loads of one data-parallel rank, by phase.
@@ -101,7 +102,7 @@ type Used struct {
 }
 
 // Used is the work of each pool in a simulation that has ended.
-func (m *Meters) Used(r *sim.Result) []Used {
+func (m *Meters) Used(r *statistics.Result) []Used {
 	out := make([]Used, len(m.meters))
 	for i, x := range m.meters {
 		pool := &m.fleet.deployment.Pools[i]
@@ -128,7 +129,7 @@ type Energy struct {
 
 // Energy is that of a simulation that has ended, and whether the power of all devices
 // is known. factor is that of the deployment's cell (power.Fitted).
-func (m *Meters) Energy(r *sim.Result, factor float64) (Energy, bool) {
+func (m *Meters) Energy(r *statistics.Result, factor float64) (Energy, bool) {
 	var out Energy
 	var draw power.Draw
 	for i, u := range m.Used(r) {

@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // fleetOf is a fleet of pools under vLLM.
@@ -54,7 +55,7 @@ func fleetOf(t *testing.T, id, system string, pools ...deployment.Pool) (*deploy
 }
 
 // run simulates a closed loop with a meter.
-func run(t *testing.T, f *replica.Fleet, concurrency, input, output int) (*replica.Meters, *sim.Result) {
+func run(t *testing.T, f *replica.Fleet, concurrency, input, output int) (*replica.Meters, *statistics.Result) {
 	t.Helper()
 	c := f.Config(sim.Benchmark(concurrency, sim.Lengths{Tokens: input}, sim.Lengths{Tokens: output}))
 	plain, err := sim.Run(t.Context(), &c)

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // staged is a model on so many pipeline stages.
@@ -21,7 +22,7 @@ func staged(t *testing.T, id, engineName string, stages int) *replica.Replica {
 	return r
 }
 
-func served(t *testing.T, r *replica.Replica, concurrency int) *sim.Result {
+func served(t *testing.T, r *replica.Replica, concurrency int) *statistics.Result {
 	t.Helper()
 	client := sim.Benchmark(concurrency, sim.Lengths{Tokens: 1000}, sim.Lengths{Tokens: 300})
 	client.Requests = 4 * concurrency

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Bench simulates candidates and remembers their figures, whatever the limits: searches
@@ -57,7 +58,7 @@ type Built struct {
 
 // Ran is a simulation that has ended, with its meters.
 type Ran struct {
-	Result *sim.Result
+	Result *statistics.Result
 	Meters *replica.Meters
 }
 
@@ -91,7 +92,7 @@ type Aim struct {
 	Precision
 	// Judge whose limits decide when it may end, and Misses, which says whether times miss them; none for Shown.
 	Judge  Judge
-	Misses func(sim.Times) bool
+	Misses func(statistics.Times) bool
 }
 
 // Precision is how precise the figures of a trial are.
@@ -127,7 +128,7 @@ type answered struct {
 
 // asked is whether times miss the limits.
 type asked struct {
-	sim.Times
+	statistics.Times
 
 	misses bool
 }
@@ -267,7 +268,7 @@ func (b *Bench) once(ctx context.Context, key *trialOf, aim Aim) (*Trial, error)
 	var all []asked
 	misses := aim.Misses
 	if misses != nil {
-		misses = func(t sim.Times) bool {
+		misses = func(t statistics.Times) bool {
 			out := aim.Misses(t)
 			all = append(all, asked{t, out})
 			return out
@@ -294,7 +295,7 @@ func (b *Bench) once(ctx context.Context, key *trialOf, aim Aim) (*Trial, error)
 
 // known is a trial that was done; nil for none. What a judge answers is all that a trial knows of the limits: where another judge
 // answers the same, it is the same trial. But what it counted is of its own limits.
-func (b *Bench) known(of *trialOf, misses func(sim.Times) bool) *Trial {
+func (b *Bench) known(of *trialOf, misses func(statistics.Times) bool) *Trial {
 	b.mu.Lock()
 	t, runs := b.trials[*of], b.runs[of.unjudged()]
 	b.mu.Unlock()
@@ -320,11 +321,11 @@ func (of *trialOf) unjudged() trialOf {
 }
 
 // rule is when a trial ends. That of an open loop for a verdict is less precise than a row where times are too near a limit to
-// tell: near capacity they grow much faster than the load, so that an error of twice [sim.DefaultSampling] in a time is a small part
+// tell: near capacity they grow much faster than the load, so that an error of twice [statistics.DefaultSampling] in a time is a small part
 // of a rung in the rate.
-func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
+func (b *Bench) rule(of *trialOf, misses func(statistics.Times) bool) *statistics.Steady {
 	sessions := b.Sessions.Turns > 0
-	out := &sim.Steady{Percentile: b.Percentile, Misses: misses, Figures: of.precision == Carried || sessions, Sessions: sessions && of.precision == Carried}
+	out := &statistics.Steady{Percentile: b.Percentile, Misses: misses, Figures: of.precision == Carried || sessions, Sessions: sessions && of.precision == Carried}
 	const (
 		enough = 3000      // requests for a verdict
 		more   = 20        // times as many of sessions
@@ -332,11 +333,11 @@ func (b *Bench) rule(of *trialOf, misses func(sim.Times) bool) *sim.Steady {
 		most   = 2_000_000 // requests, however long sessions think: some ten seconds
 		few    = 10_000    // requests to compare loads of sessions, or for a point of a trade-off
 		each   = 16        // of a session under way, or of a client
-		coarse = 2 * sim.DefaultSampling
+		coarse = 2 * statistics.DefaultSampling
 	)
 	switch {
 	case of.precision == Carried && of.Rate > 0 && sessions:
-		out.Requests = max(sim.DefaultSteadyRequests, int(min(most, often*b.generation(of))))
+		out.Requests = max(statistics.DefaultSteadyRequests, int(min(most, often*b.generation(of))))
 	case of.precision == Sketched, of.precision == Rough && of.Requests > 0 && sessions:
 		out.Requests = max(few, max(each, int(b.Sessions.Turns))*of.Requests)
 	case of.precision != Rough || of.Requests > 0:
@@ -357,7 +358,7 @@ func (b *Bench) generation(of *trialOf) float64 {
 	return of.Rate * (x.alone() + float64(b.Sessions.Think)) * b.Sessions.Turns
 }
 
-func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial, error) {
+func (b *Bench) run(ctx context.Context, of *trialOf, rule *statistics.Steady) (*Trial, error) {
 	built, err := b.build(of.Candidate, of.batch)
 	if err != nil {
 		return nil, err
@@ -390,13 +391,13 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial,
 }
 
 // figures are those of a simulation that has ended.
-func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
+func (b *Bench) figures(of *trialOf, built *Built, r *statistics.Result) *Trial {
 	out := &Trial{
 		Figures: r.Figures(b.Percentile), KVPeak: r.KVPeak(), InFlight: r.InFlight.Mean,
-		Overloaded: r.Sampling.Ended == sim.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
-		Slow:       of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == sim.Decided && r.Sampling.Warmup == 0,
+		Overloaded: r.Sampling.Ended == statistics.Overloaded || of.Rate > 0 && r.Sessions != nil && r.Sampling.Warmup == 0,
+		Slow:       of.Requests > 0 && r.Sessions == nil && r.Sampling.Ended == statistics.Decided && r.Sampling.Warmup == 0,
 		Memory:     built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
-		steady: r.Sampling.Warmup > 0 && r.Sampling.Ended != sim.Overloaded, swayed: r.Sampling.DecidedByLimits,
+		steady: r.Sampling.Warmup > 0 && r.Sampling.Ended != statistics.Overloaded, swayed: r.Sampling.DecidedByLimits,
 	}
 	out.Throughput *= b.scale()
 	if !r.Workers.Limited {
@@ -412,7 +413,7 @@ func (b *Bench) figures(of *trialOf, built *Built, r *sim.Result) *Trial {
 }
 
 // times are those that a simulation asks about.
-func times(t sim.Times) figures.Times {
+func times(t statistics.Times) figures.Times {
 	return figures.Times{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // TestBoundsHold: no simulation of a worker that does both carries more, or answers
@@ -39,7 +40,7 @@ func TestBoundsHold(t *testing.T) {
 		n := rapid.IntRange(1, batch).Draw(t, "requests")
 		client := sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output})
 		client.Prefix = s.Prefix
-		got, err := sim.Run(t.Context(), &sim.Config{Client: client, Workers: p, Seed: 1, Steady: &sim.Steady{}})
+		got, err := sim.Run(t.Context(), &sim.Config{Client: client, Workers: p, Seed: 1, Steady: &statistics.Steady{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +87,7 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		p, d := pool("prefill"), pool("decode")
 		n := rapid.IntRange(1, 64).Draw(t, "requests")
 		got, err := sim.Run(t.Context(), &sim.Config{
-			Client: sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output}), Workers: p, Decode: &d, Seed: 1, Steady: &sim.Steady{},
+			Client: sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output}), Workers: p, Decode: &d, Seed: 1, Steady: &statistics.Steady{},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Simulated evaluates candidates by simulating their deployments in a steady state, with a
@@ -230,7 +231,7 @@ func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (fi
 
 // aim is that of a trial of copies with so many requests in flight in each.
 func (s *Simulated) aim(c *Candidate, load int, p Precision) Aim {
-	return Aim{p, s.Judge, func(t sim.Times) bool {
+	return Aim{p, s.Judge, func(t statistics.Times) bool {
 		return s.gentler(c, load, func(e Errors) Verdict { return s.Judge.Misses(times(t), e) }) != Fits
 	}}
 }

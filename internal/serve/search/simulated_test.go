@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // gpu is a bench of a model under vLLM on H200s.
@@ -89,7 +90,7 @@ func TestSimulated(t *testing.T) {
 					t.Fatal(err)
 				}
 				config := built.Config
-				config.Client, config.Seed, config.Steady = bench.Closed(b), bench.Seed, &sim.Steady{}
+				config.Client, config.Seed, config.Steady = bench.Closed(b), bench.Seed, &statistics.Steady{}
 				r, err := sim.Run(t.Context(), &config)
 				if err != nil {
 					t.Fatal(err)

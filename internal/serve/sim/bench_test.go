@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // BenchmarkClosedLoop is one configuration of a search: 10·C requests of about
@@ -139,7 +140,7 @@ func BenchmarkSteady(b *testing.B) {
 			const requests, least = 100_000, 80_000
 			config := &Config{
 				Client: client, Workers: Pool{Engine: vllm(), Stepper: h100()},
-				Steady: &Steady{Error: 1e-9, Requests: requests},
+				Steady: &statistics.Steady{Error: 1e-9, Requests: requests},
 			}
 			measure(b, config, least)
 		})

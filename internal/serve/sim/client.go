@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Client determines which requests come and when: [ClosedLoop], [OpenLoop] or
@@ -61,8 +62,8 @@ type OpenLoop struct {
 	Warmup   int // the first requests, served but not counted
 }
 
-// maxRequests bounds a simulation: some gigabytes, see [Config.Bytes].
-const maxRequests = 1 << 24
+// maxRequests bounds a load.
+const maxRequests = statistics.MaxRequests
 
 // load is a client's requests, drawn beforehand or as they are sent.
 type load struct {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // cluster is the replicas of a simulation: workers and, where prefill and decode are apart, those that generate.
@@ -66,6 +67,17 @@ func (c *cluster) meter() {
 	}
 }
 
+// restart has all counters of the replicas begin again.
+func (c *cluster) restart(now units.Seconds) {
+	for i := range c.replicas {
+		r := &c.replicas[i]
+		r.usage.restart(now, r.scheduler.kv.Held())
+		r.scheduler.preemptions = 0
+		r.scheduler.kv.Restart()
+	}
+	c.meter()
+}
+
 // running is the number of requests that run.
 func (c *cluster) running() int {
 	n := 0
@@ -76,8 +88,8 @@ func (c *cluster) running() int {
 }
 
 // state sums up all replicas.
-func (c *cluster) state() Point {
-	var p Point
+func (c *cluster) state() statistics.Point {
+	var p statistics.Point
 	held, total := 0, 0
 	for i := range c.replicas {
 		r := &c.replicas[i]

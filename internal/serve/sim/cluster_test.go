@@ -12,9 +12,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
-func run(tb testing.TB, c *Config) *Result {
+func run(tb testing.TB, c *Config) *statistics.Result {
 	tb.Helper()
 	r, err := Run(context.Background(), c)
 	if err != nil {
@@ -279,7 +280,7 @@ func TestGolden(t *testing.T) {
 			c.Limits = workload.Limits{TTFT: 0.5}
 			r := run(t, c)
 			var out bytes.Buffer
-			if err := WriteCSV(&out, r.Records); err != nil {
+			if err := statistics.WriteCSV(&out, r.Records); err != nil {
 				t.Fatal(err)
 			}
 			r.Records, r.Series = nil, nil
@@ -300,7 +301,7 @@ func TestSeries(t *testing.T) {
 	engine := vllm()
 	engine.MaxSequences = 16
 	r := run(t, &Config{Client: c, Workers: Pool{Engine: engine, Stepper: h100()}})
-	if n := len(r.Series); n < 200 || n >= maxPoints {
+	if n := len(r.Series); n < 200 || n >= 512 {
 		t.Fatalf("%d points", n)
 	}
 	for i, p := range r.Series {

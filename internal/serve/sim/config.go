@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Config is one simulation.
@@ -20,7 +21,7 @@ type Config struct {
 
 	// Steady, if not nil, asks for the steady state; without it the client's requests are all there is, from the first burst
 	// to the last end, as in a benchmark.
-	Steady *Steady
+	Steady *statistics.Steady
 
 	Seed uint64
 	// Limits define goodput.
@@ -33,9 +34,9 @@ type Config struct {
 	Progress func(ended, requests int)
 	// represents is the number of replicas that the only one represents; 0 means 1.
 	represents int
-	// Minute asks for what replicas do over a minute.
-	Minute bool
-	// Records asks for one [Record] per request in the result.
+	// Timeline asks for what replicas do over a minute.
+	Timeline bool
+	// Records asks for one [statistics.Record] per request in the result.
 	Records bool
 }
 
@@ -89,7 +90,7 @@ func (p *Pool) check(name string) error {
 
 // check reports all mistakes of a configuration.
 func (c *Config) check() error {
-	errs := []error{c.Workers.check("workers"), c.Steady.check()}
+	errs := []error{c.Workers.check("workers"), c.Steady.Check()}
 	if !(c.Percentile >= 0 && c.Percentile < 100) {
 		errs = append(errs, fmt.Errorf("percentile must be above 0 and below 100, got %g", c.Percentile))
 	}

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // prompted is prompts alone at a share of what a server can do that takes one at a time: a queue whose mean wait is known.
@@ -30,7 +30,7 @@ func TestControls(t *testing.T) {
 		errs := func(process Process) (rms, claimed float64) {
 			for seed := range uint64(seeds) {
 				c, want := prompted(load, process, seed+1)
-				c.Steady = &Steady{Error: 1e-9, Requests: 8000}
+				c.Steady = &statistics.Steady{Error: 1e-9, Requests: 8000}
 				r, err := Run(t.Context(), c)
 				if err != nil {
 					t.Fatal(err)
@@ -45,30 +45,6 @@ func TestControls(t *testing.T) {
 		without, _ := errs(Gamma)
 		if with > without/2 || with > 2*claimed {
 			t.Errorf("load %g: error %.3f, said to be %.3f; %.3f without", load, with, claimed, without)
-		}
-	}
-}
-
-// TestKnownWaits: queues wait on average as long as is known, within the error that is known.
-func TestKnownWaits(t *testing.T) {
-	t.Parallel()
-	const n = 400_000
-	loop := OpenLoop{Rate: 3, Input: Lengths{Tokens: 1000, Low: 0.2}, Output: Lengths{Tokens: 1}}
-	c := newControlVariates(&Config{Client: loop, Decode: &Pool{}}, 1)
-	gap, input := loop.gaps(stream(7, arrivalStream)), loop.Input.drawer(stream(7, inputStream))
-	var q request
-	now, sums := units.Seconds(0), [controlQueues]float64{}
-	for range n {
-		now += gap()
-		q.input = input()
-		c.take(&q, now)
-		for i, w := range c.waits[0] {
-			sums[i] += float64(w) / n
-		}
-	}
-	for i, k := range c.known {
-		if e := k.deviation / math.Sqrt(n); math.Abs(sums[i]-k.wait) > 4*e || e > k.wait/4 {
-			t.Errorf("load %.3f: %.4f s, known %.4f ± %.4f", k.load, sums[i], k.wait, e)
 		}
 	}
 }

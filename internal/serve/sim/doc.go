@@ -5,8 +5,8 @@
 //
 // In: a [Config]: a [Client] (closed loop, open loop or [Trace]), pools of
 // replicas with the scheduling rules of their [Engine], and a [Stepper] that
-// says how long a step of a given [Batch] takes. Out: a [Result]: of all the
-// client's requests, as a benchmark has it, or with [Steady] of a load that lasts.
+// says how long a step of a given [Batch] takes. Out: a [statistics.Result]: of all the
+// client's requests, as a benchmark has it, or with [statistics.Steady] of a load that lasts.
 // It does not depend on models, devices or engine names; it reads no clock, and
 // the same configuration and seed give the same bytes.
 //
@@ -22,9 +22,7 @@
 //   - generating requests: decode.go, and wheel.go for the next to finish
 //   - several batches in flight, one for each pipeline stage: pipeline.go
 //   - several replicas: route.go, transfer.go
-//   - steady state: steady.go for warm-up, window and end, sampling.go for the
-//     rules, control.go for chance in arrivals, stagger.go for the start of clients
-//   - results: result.go, summary.go, flight.go, gap.go, series.go, csv.go
+//   - figures: result.go and view.go for what is counted, package statistics for percentiles, sampling errors and steady state
 //
 // # Why it is fast
 //

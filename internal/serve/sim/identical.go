@@ -40,26 +40,3 @@ func (c *Config) oneOf(n int) *Config {
 	}
 	return &out
 }
-
-// scale is the result of n identical replicas.
-func (r *Result) scale(n int) {
-	r.Requests, r.Finished, r.Refused, r.Counted = n*r.Requests, n*r.Finished, n*r.Refused, n*r.Counted
-	r.ITL.Count *= n
-	for _, x := range []*float64{&r.Offered, &r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate, &r.InFlight.Mean} {
-		*x *= float64(n)
-	}
-	for _, x := range []*int{&r.InFlight.P50, &r.InFlight.P90, &r.InFlight.P95, &r.InFlight.P99, &r.InFlight.Max} {
-		*x *= n
-	}
-	w := &r.Workers
-	w.Steps, w.PrefillSteps, w.Preemptions, w.Evictions = int64(n)*w.Steps, int64(n)*w.PrefillSteps, n*w.Preemptions, int64(n)*w.Evictions
-	if r.Minute != nil {
-		for i := range r.Minute.Replicas {
-			r.Minute.Replicas[i].Alike = n
-		}
-	}
-	for i := range r.Series {
-		r.Series[i].Waiting *= n
-		r.Series[i].Running *= n
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // TestAgreesWithNaive: every request starts and ends when the simulator that
@@ -204,7 +205,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteCSV(&texts[i], r.Records); err != nil {
+			if err := statistics.WriteCSV(&texts[i], r.Records); err != nil {
 				t.Fatal(err)
 			}
 			text, err := json.Marshal(r)

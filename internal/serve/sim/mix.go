@@ -88,6 +88,11 @@ func (m Mix) turns() int {
 	return most
 }
 
+// thinks reports whether sessions pause between an answer and the next request.
+func (m Mix) thinks() bool {
+	return slices.ContainsFunc(m, func(k Kind) bool { return k.Session != nil && k.Session.Think > 0 })
+}
+
 // shortest is the shortest prompt that may be drawn.
 func (m Mix) shortest() int {
 	least := maxTokens

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+
 // What others see of a replica.
 
 // queued is the requests that no scheduler has admitted.
@@ -10,11 +12,11 @@ func (r *replica) remembered(q *request) int {
 	return r.scheduler.kv.Find(q).tokens
 }
 
-// frame is what the replica does now.
-func (r *replica) frame() frame {
+// Frame is what the replica does now.
+func (r *replica) Frame() statistics.Frame {
 	s := &r.scheduler
-	f := frame{waiting: r.queued(), moving: s.sending, kv: float64(s.kv.Held()) / float64(s.kv.Total())}
-	f.prefill = s.running.inState(prefilling)
-	f.decode = s.running.n - f.prefill
+	f := statistics.Frame{Queued: r.queued(), Moving: s.sending, KVUse: float64(s.kv.Held()) / float64(s.kv.Total())}
+	f.Prefill = s.running.inState(prefilling)
+	f.Decode = s.running.n - f.Prefill
 	return f
 }

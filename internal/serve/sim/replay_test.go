@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // chats are requests of a trace, one a second: each goes on with the prompt of an earlier one or begins a new one.
@@ -76,7 +77,7 @@ func TestReplayWithoutEnd(t *testing.T) {
 	share := 0.0
 	for _, blocks := range []int{64, 512, 4096} {
 		e.Blocks = blocks
-		c := &Config{Client: OpenLoop{Rate: 2, Requests: 1, Mix: mix}, Workers: Pool{Engine: e, Stepper: h100()}, Steady: &Steady{Requests: 4000}}
+		c := &Config{Client: OpenLoop{Rate: 2, Requests: 1, Mix: mix}, Workers: Pool{Engine: e, Stepper: h100()}, Steady: &statistics.Steady{Requests: 4000}}
 		s, err := newSimulation(c)
 		if err != nil {
 			t.Fatal(err)

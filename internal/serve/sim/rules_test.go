@@ -11,12 +11,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // tenth takes a tenth of a second for every step.
 var tenth = sim.StepFunc(func(sim.Batch) units.Seconds { return 0.1 })
 
-func simulate(t *testing.T, c *sim.Config) *sim.Result {
+func simulate(t *testing.T, c *sim.Config) *statistics.Result {
 	t.Helper()
 	c.Records = true
 	if c.Workers.Stepper == nil {
@@ -40,7 +41,7 @@ func ask(at units.Seconds, input, output int) workload.Request {
 	return workload.Request{Arrival: at, Input: input, Output: output}
 }
 
-func times(t *testing.T, what string, r *sim.Result, ttft ...units.Seconds) {
+func times(t *testing.T, what string, r *statistics.Result, ttft ...units.Seconds) {
 	t.Helper()
 	for i, want := range ttft {
 		if got := r.Records[i].TTFT; math.Abs(float64(got-want)) > 1e-9 {

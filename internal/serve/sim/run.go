@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // clock is the time of a simulation.
@@ -15,11 +16,13 @@ type simulation struct {
 	clock
 	source
 	cluster
-	recorder
 
-	config *Config
-	view   clientView
-	steady *steady // of a run without end
+	config   *Config
+	view     clientView
+	outcome  statistics.Outcome // of the request that ended last
+	recorder statistics.Recorder
+	steady   *statistics.SteadyRun // of a run without end
+	last     statistics.Levels     // requests in flight until the last one of a trace
 
 	events   eventQueue
 	starting []int32 // indices of replicas that begin a step after all other events of this time
@@ -31,7 +34,7 @@ type simulation struct {
 }
 
 // Run simulates a configuration to its end. Of identical replicas it simulates one.
-func Run(ctx context.Context, c *Config) (*Result, error) {
+func Run(ctx context.Context, c *Config) (*statistics.Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -41,13 +44,13 @@ func Run(ctx context.Context, c *Config) (*Result, error) {
 	}
 	out, err := runAll(ctx, c.oneOf(n))
 	if err == nil {
-		out.scale(n)
+		out.Scale(n)
 	}
 	return out, err
 }
 
 // runAll simulates every replica.
-func runAll(ctx context.Context, c *Config) (*Result, error) {
+func runAll(ctx context.Context, c *Config) (*statistics.Result, error) {
 	if err := ctx.Err(); err != nil { // drawing many requests takes a while
 		return nil, err
 	}
@@ -61,10 +64,7 @@ func runAll(ctx context.Context, c *Config) (*Result, error) {
 	out, requests := s.result(), s.requests
 	spare.Put(&requests)
 	if s.steady != nil {
-		spareTallies.Put(new(s.steady.tally))
-		if s.steady.controls != nil {
-			spareControls.Put(s.steady.controls)
-		}
+		s.steady.Release()
 	}
 	return out, nil
 }
@@ -80,11 +80,11 @@ func (s *simulation) run(ctx context.Context) error {
 	for count := 1; s.left > 0 && more; count++ {
 		e := s.events.pop()
 		s.now = e.at
-		if s.now >= s.series.next {
-			s.sample()
+		if s.now >= s.recorder.Series.Next {
+			s.recorder.Series.Record(s.state(), s.now)
 		}
-		if s.now >= s.timeline.next {
-			s.timeline.look(s.now)
+		if s.now >= s.recorder.Timeline.Next {
+			s.recorder.Timeline.Look(s.now)
 		}
 		s.handle(&e)
 		var at units.Seconds
@@ -118,7 +118,7 @@ func (s *simulation) run(ctx context.Context) error {
 // progress is how many requests have ended, of how many at most.
 func (s *simulation) progress() (done, of int) {
 	if s.steady != nil {
-		return s.steady.done, s.steady.bound
+		return s.steady.Progress()
 	}
 	return len(s.requests) - s.left, len(s.requests)
 }
@@ -182,7 +182,7 @@ func (s *simulation) stagger(clients int) {
 	spread := s.lasts(s.takes(input, output, computed, clients)) / units.Seconds(clients)
 	for i, q := range first {
 		q.arrived = units.Seconds(i) * spread
-		s.steady.started = q.arrived
+		s.steady.Started = q.arrived
 		s.beginConversation(q, q.arrived)
 		s.resume(q, i, clients)
 		s.events.send(q.arrived, q.id)
@@ -207,12 +207,9 @@ func (s *simulation) receive(q *request) {
 
 // enter takes a request from the client to its replica.
 func (s *simulation) enter(q *request) {
-	s.inFlight.change(s.now, 1)
+	s.recorder.InFlight.Change(s.now, 1)
 	if s.steady != nil {
-		s.steady.arrived++
-		if c := s.steady.controls; c != nil {
-			c.take(q, s.now)
-		}
+		s.steady.RequestCame(q.id, q.input)
 	}
 	if !s.possible(q) {
 		q.state = refused
@@ -238,9 +235,9 @@ func (s *simulation) sendNext() {
 	case t == nil && s.sent < s.starts():
 		s.sendAt(s.start(s.sent).arrived)
 	case t == nil:
-		s.last = s.inFlight.levels(s.now)
+		s.last = s.recorder.InFlight.Levels(s.now)
 	case len(s.free) == 0:
-		t.stopArrivals()
+		t.StopArrivals()
 	default:
 		s.sendAt(s.now + s.load.gap())
 	}
@@ -257,13 +254,13 @@ func (s *simulation) leave(q *request) {
 		return // others ended the run at this time
 	}
 	q.done = s.now
-	s.inFlight.change(s.now, -1)
+	s.recorder.InFlight.Change(s.now, -1)
 	goesOn := s.continueConversation(q)
 	switch {
 	case s.steady != nil:
 		s.releaseContents(q)
 		s.free = append(s.free, int32(q.id))
-		if s.steady.requestEnded(q); s.steady.phase == ended {
+		if s.tellSteady(q); s.steady.Ended() {
 			s.left = 0
 		}
 		if s.load.clients > 0 && !goesOn { // a client sends again when it has the answer
@@ -325,9 +322,7 @@ func (s *simulation) continueConversation(q *request) bool {
 	away := s.view.deliveryTime(q)
 	if q.state == refused || x.turn == x.turns {
 		if t := s.conversations; q.state == finished && !x.resumed {
-			latency := s.now + away - x.started
-			t.latency, t.working = append(t.latency, latency), append(t.working, latency-x.thought)
-			t.answered += int(x.turns)
+			t.ended.Add(int(x.turns), s.now+away-x.started, x.thought)
 		}
 		if s.steady == nil { // those never sent have places too
 			s.left -= int(x.turns - x.turn)
@@ -354,7 +349,7 @@ func (s *simulation) nextTurn(place int) {
 	case s.steady == nil:
 		q = &s.requests[x.first+x.turn]
 	case len(s.free) == 0:
-		s.steady.stopArrivals()
+		s.steady.StopArrivals()
 		s.conversations.end(&request{conversation: int32(place) + 1})
 		return
 	default:
@@ -370,11 +365,45 @@ func (s *simulation) nextTurn(place int) {
 	s.enter(q)
 }
 
-// sample records the state since the last event at all the times passed.
-func (s *simulation) sample() {
-	p := s.state()
-	for s.series.next <= s.now {
-		p.At = s.series.next
-		s.series.add(p)
+// tellSteady tells the steady run of a request that has ended.
+func (s *simulation) tellSteady(q *request) {
+	if s.config.Records {
+		r := s.view.record(q)
+		r.Warmup = s.steady.Warming()
+		s.recorder.Records = append(s.recorder.Records, r)
 	}
+	var o *statistics.Outcome
+	if q.state == finished {
+		s.outcome = s.view.outcome(q)
+		o = &s.outcome
+	}
+	s.steady.RequestEnded(q.id, o)
+}
+
+// Now implements [statistics.System].
+func (s *simulation) Now() units.Seconds { return s.now }
+
+// Running implements [statistics.System].
+func (s *simulation) Running() int { return s.running() }
+
+// OpenSessions implements [statistics.System].
+func (s *simulation) OpenSessions() int { return len(s.conversations.open) - len(s.conversations.free) }
+
+// CachesFilling implements [statistics.System]: contents that nobody asks for again stay until others need the blocks.
+func (s *simulation) CachesFilling() bool {
+	if !s.knowsContents() {
+		return false
+	}
+	for i := range s.workers.replicas {
+		if s.workers.replicas[i].scheduler.kv.Evicted() == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// BeginWindow implements [statistics.System].
+func (s *simulation) BeginWindow() {
+	s.conversations.restart()
+	s.cluster.restart(s.now)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // conversation is a session under way.
@@ -36,18 +37,7 @@ type conversations struct {
 	known  *catalog
 	system []int // entries of the system prompts, which are the first contents, by kind
 
-	latency, working []units.Seconds // of sessions that have ended
-	answered         int             // their turns
-}
-
-// Sessions is the sessions that ended, as a result has them.
-type Sessions struct {
-	Count int
-	Turns float64 // mean
-	Rate  float64 // per second
-	// Latency is from the first request to the last answer, Working the same without the time between an answer and
-	// the next request.
-	Latency, Working Summary
+	ended statistics.SessionTally
 }
 
 // converses reports whether a mix has sessions of more than one turn or with a common beginning. Other sessions are requests.
@@ -158,22 +148,10 @@ func (l *load) addTurns(m Mix, seed uint64) {
 	l.requests = all
 }
 
-// result sums up the sessions that ended over a time.
-func (t *conversations) result(over units.Seconds, percentile float64) *Sessions {
-	out := &Sessions{Count: len(t.latency)}
-	if out.Count == 0 || over <= 0 {
-		return out
-	}
-	out.Turns = float64(t.answered) / float64(out.Count)
-	out.Rate = float64(out.Count) / float64(over)
-	out.Latency, out.Working = summarize(t.latency, percentile), summarize(t.working, percentile)
-	return out
-}
-
 // restart forgets the sessions that have ended.
 func (t *conversations) restart() {
 	if t != nil {
-		t.latency, t.working, t.answered = t.latency[:0], t.working[:0], 0
+		t.ended.Restart()
 	}
 }
 

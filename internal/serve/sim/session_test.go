@@ -11,9 +11,10 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
-func ran(t rapid.TB, c *Config) *Result {
+func ran(t rapid.TB, c *Config) *statistics.Result {
 	t.Helper()
 	r, err := Run(context.Background(), c)
 	if err != nil {
@@ -29,14 +30,14 @@ func TestOneTurnIsARequest(t *testing.T) {
 		x.System, x.Turns, x.MinTurns = 0, 1, 0
 		plain := Mix{{Share: 1, Input: Lengths{Tokens: x.First, Low: x.LengthLow}, Output: Lengths{Tokens: x.Output, Low: x.LengthLow}}}
 		talks := Mix{{Share: 1, Session: x}}
-		var steady *Steady
+		var steady *statistics.Steady
 		if rapid.Bool().Draw(t, "steady") {
-			steady = &Steady{Requests: 600}
+			steady = &statistics.Steady{Requests: 600}
 		}
 		engine, step, seed := anyEngine(t, ""), anyStepper(t, ""), rapid.Uint64().Draw(t, "seed")
 		engine.PrefixCache, engine.Host = true, anyTier(t)
 		n, routing := rapid.IntRange(1, 3).Draw(t, "replicas"), Routing(rapid.IntRange(0, int(SGLang)).Draw(t, "routing"))
-		var results [2]*Result
+		var results [2]*statistics.Result
 		closed := rapid.Bool().Draw(t, "closed")
 		for i, m := range []Mix{plain, talks} {
 			var client Client = OpenLoop{Requests: 30, Rate: 5, Mix: m}
@@ -194,7 +195,7 @@ func TestSteadySessions(t *testing.T) {
 	for _, client := range []Client{
 		OpenLoop{Requests: 1, Rate: 0.8, Mix: Mix{{Share: 1, Session: x}}}, ClosedLoop{Requests: 1, Concurrency: 60, Mix: Mix{{Share: 1, Session: x}}},
 	} {
-		c := &Config{Client: client, Workers: Pool{Replicas: 2, Routing: LLMD, Engine: e, Stepper: h100()}, Seed: 3, Steady: &Steady{}}
+		c := &Config{Client: client, Workers: Pool{Replicas: 2, Routing: LLMD, Engine: e, Stepper: h100()}, Seed: 3, Steady: &statistics.Steady{}}
 		s, err := newSimulation(c)
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +247,7 @@ func TestHostTier(t *testing.T) {
 	x := &workload.Session{Turns: 6, First: 2000, User: 200, Output: 50, Think: 30}
 	e := vllm()
 	e.PrefixCache, e.Blocks = true, 1000
-	run := func(tier Tier) *Result {
+	run := func(tier Tier) *statistics.Result {
 		e.Host = tier
 		return ran(t, &Config{Client: ClosedLoop{Requests: 100, Concurrency: 20, Mix: Mix{{Share: 1, Session: x}}}, Workers: Pool{Engine: e, Stepper: h100()}, Seed: 1})
 	}

@@ -1,11 +1,13 @@
 package sim
 
+import "github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+
 // site is what the replicas of a simulation share.
 type site struct {
 	clock    *clock
 	cluster  Cluster
-	requests []request  // by identity
-	gaps     *histogram // between tokens
+	requests []request             // by identity
+	gaps     *statistics.Histogram // between tokens
 }
 
 // newReplicas makes the replicas of a pool, the first of which has a place among all.

@@ -165,6 +165,11 @@ func (s *source) lasts(took units.Seconds) units.Seconds {
 	return took + think/units.Seconds(turns)
 }
 
+// knowsContents reports whether prompts come without end whose contents prefix caches remember.
+func (s *source) knowsContents() bool {
+	return s.conversations != nil && s.conversations.known != nil || s.load.replay != nil && s.load.contents != nil
+}
+
 // mostInFlight is how many requests of an open loop there is room for: many times as many as all replicas run at
 // a time. With more it is overloaded.
 func mostInFlight(c *Config) int {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // chat is requests of about 920 tokens in and 230 out, at a rate.
@@ -20,7 +20,7 @@ func chat(rate float64) OpenLoop {
 }
 
 // lasting runs a load to its steady state on replicas.
-func lasting(t testing.TB, client Client, replicas int, rule Steady) *Result {
+func lasting(t testing.TB, client Client, replicas int, rule statistics.Steady) *statistics.Result {
 	t.Helper()
 	r, err := Run(t.Context(), &Config{Client: client, Workers: Pool{Engine: vllm(), Stepper: h100(), Replicas: replicas}, Steady: &rule, Seed: 1})
 	if err != nil {
@@ -33,7 +33,7 @@ func lasting(t testing.TB, client Client, replicas int, rule Steady) *Result {
 func anyLasting(t *rapid.T) *Config {
 	c := &Config{
 		Workers: Pool{Engine: anyEngine(t, ""), Stepper: anyStepper(t, ""), Replicas: rapid.IntRange(1, 3).Draw(t, "replicas")},
-		Seed:    rapid.Uint64().Draw(t, "seed"), Steady: &Steady{Requests: rapid.IntRange(1, 4000).Draw(t, "most")},
+		Seed:    rapid.Uint64().Draw(t, "seed"), Steady: &statistics.Steady{Requests: rapid.IntRange(1, 4000).Draw(t, "most")},
 	}
 	input, output := anyLengths(t, "input", 60), anyLengths(t, "output", 60)
 	if rapid.Bool().Draw(t, "closed") {
@@ -69,7 +69,7 @@ func TestLittle(t *testing.T) {
 			t.Fatalf("%g requests/s come, %g are served", r.Offered, r.RequestRate)
 		}
 		for _, e := range []float64{r.Sampling.TTFT, r.Sampling.TPOT, r.Sampling.Latency} {
-			if !(e <= DefaultSampling) {
+			if !(e <= statistics.DefaultSampling) {
 				t.Fatalf("precise with an error of %g", e)
 			}
 		}
@@ -142,7 +142,7 @@ func TestUnloaded(t *testing.T) {
 			t.Fatal(err)
 		}
 		alone.Rate, alone.Process = 1e-3, Constant
-		c.Client, c.Steady = alone, &Steady{Requests: 2000}
+		c.Client, c.Steady = alone, &statistics.Steady{Requests: 2000}
 		r, err := Run(context.Background(), &c)
 		if err != nil {
 			t.Fatal(err)
@@ -176,14 +176,16 @@ func TestLoops(t *testing.T) {
 		server := anyServer(t)
 		input := Lengths{Tokens: rapid.IntRange(50, 2000).Draw(t, "input"), Low: 0.2}
 		output := Lengths{Tokens: rapid.IntRange(100, 300).Draw(t, "output"), Low: 0.2} // answers alike keep clients in step
-		run := func(c Client) *Result {
-			r, err := Run(context.Background(), &Config{Client: c, Workers: server, Steady: &Steady{Error: 0.01, Requests: 10_000}, Seed: 1})
+		run := func(c Client) *statistics.Result {
+			r, err := Run(context.Background(), &Config{Client: c, Workers: server, Steady: &statistics.Steady{Error: 0.01, Requests: 10_000}, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return r
 		}
-		closed := func(n int) *Result { return run(ClosedLoop{Requests: 1, Concurrency: n, Input: input, Output: output}) }
+		closed := func(n int) *statistics.Result {
+			return run(ClosedLoop{Requests: 1, Concurrency: n, Input: input, Output: output})
+		}
 		most := closed(128).RequestRate
 		open := run(OpenLoop{Requests: 1, Rate: most * rapid.Float64Range(0.4, 0.75).Draw(t, "load"), Input: input, Output: output})
 		in := open.InFlight.Mean
@@ -201,9 +203,9 @@ func TestLoops(t *testing.T) {
 // TestMoreLoadWaitsLonger: times do not fall with the rate, nor TTFT with burstiness.
 func TestMoreLoadWaitsLonger(t *testing.T) {
 	t.Parallel()
-	var before *Result
+	var before *statistics.Result
 	for _, rate := range []float64{0.1, 2, 6, 12, 20, 28} {
-		r := lasting(t, chat(rate), 1, Steady{})
+		r := lasting(t, chat(rate), 1, statistics.Steady{})
 		if before != nil && (r.TTFT.Mean <= before.TTFT.Mean || r.TPOT.Mean <= before.TPOT.Mean) {
 			t.Errorf("rate %g: TTFT %v after %v, TPOT %v after %v", rate, r.TTFT.Mean, before.TTFT.Mean, r.TPOT.Mean, before.TPOT.Mean)
 		}
@@ -213,7 +215,7 @@ func TestMoreLoadWaitsLonger(t *testing.T) {
 	for _, variation := range []float64{0.25, 1, 2, 4} {
 		c := chat(12)
 		c.Process, c.Variation = Gamma, variation
-		if r := lasting(t, c, 1, Steady{}); r.TTFT.Mean <= last {
+		if r := lasting(t, c, 1, statistics.Steady{}); r.TTFT.Mean <= last {
 			t.Errorf("variation %g: TTFT %v after %v", variation, r.TTFT.Mean, last)
 		} else {
 			last = r.TTFT.Mean
@@ -225,7 +227,7 @@ func TestMoreLoadWaitsLonger(t *testing.T) {
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{2, 8, 16} {
-		one, two := lasting(t, chat(rate), 1, Steady{Error: 0.005}), lasting(t, chat(2*rate), 2, Steady{Error: 0.005})
+		one, two := lasting(t, chat(rate), 1, statistics.Steady{Error: 0.005}), lasting(t, chat(2*rate), 2, statistics.Steady{Error: 0.005})
 		if x := float64(two.TPOT.Mean / one.TPOT.Mean); math.Abs(x-1) > 0.03 {
 			t.Errorf("rate %g: TPOT %v and %v", rate, one.TPOT.Mean, two.TPOT.Mean)
 		}
@@ -242,10 +244,10 @@ func TestCopies(t *testing.T) {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	c := chat(1)
-	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, Steady{}).RequestRate
+	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, statistics.Steady{}).RequestRate
 	for _, times := range []float64{1.2, 3, 100} {
-		r := lasting(t, chat(times*most), 1, Steady{})
-		if r.Sampling.Ended != Overloaded || math.Abs(r.RequestRate/most-1) > 0.05 {
+		r := lasting(t, chat(times*most), 1, statistics.Steady{})
+		if r.Sampling.Ended != statistics.Overloaded || math.Abs(r.RequestRate/most-1) > 0.05 {
 			t.Errorf("%g times the most: %s, %g of %g requests/s", times, r.Sampling.Ended, r.RequestRate, most)
 		}
 		if r.Finished > 20_000 {
@@ -259,13 +261,13 @@ func TestOverload(t *testing.T) {
 func TestGrowingQueue(t *testing.T) {
 	t.Parallel()
 	c := chat(1)
-	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, Steady{}).RequestRate
-	at := func(times float64, misses func(Times) bool) *Result {
-		return lasting(t, chat(times*most), 1, Steady{Misses: misses, Figures: true})
+	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, statistics.Steady{}).RequestRate
+	at := func(times float64, misses func(statistics.Times) bool) *statistics.Result {
+		return lasting(t, chat(times*most), 1, statistics.Steady{Misses: misses, Figures: true})
 	}
-	late := func(x Times) bool { return x.TTFT > 2 }
+	late := func(x statistics.Times) bool { return x.TTFT > 2 }
 	over, whole := at(1.03, late), at(1.03, nil)
-	if over.Sampling.Ended != Decided || over.TTFT.Mean < 2 || 2*over.Finished > whole.Finished {
+	if over.Sampling.Ended != statistics.Decided || over.TTFT.Mean < 2 || 2*over.Finished > whole.Finished {
 		t.Errorf("above: %s after %d requests, TTFT %v; %d without a limit", over.Sampling.Ended, over.Finished, over.TTFT.Mean, whole.Finished)
 	}
 	if limited, free := at(0.9, late), at(0.9, nil); limited.Finished != free.Finished || limited.TTFT != free.TTFT {
@@ -279,12 +281,12 @@ func TestMissed(t *testing.T) {
 	t.Parallel()
 	x := &workload.Session{System: 1024, Turns: 32, First: 400, User: 120, Output: 100, Think: 5}
 	for _, percentile := range []float64{0, 95} {
-		run := func(misses func(Times) bool) *Result {
-			return lasting(t, OpenLoop{Requests: 1, Rate: 0.4, Mix: Mix{{Share: 1, Session: x}}}, 1, Steady{Percentile: percentile, Requests: 30_000, Misses: misses, Figures: true})
+		run := func(misses func(statistics.Times) bool) *statistics.Result {
+			return lasting(t, OpenLoop{Requests: 1, Rate: 0.4, Mix: Mix{{Share: 1, Session: x}}}, 1, statistics.Steady{Percentile: percentile, Requests: 30_000, Misses: misses, Figures: true})
 		}
 		const limit = 1
-		over, whole := run(func(x Times) bool { return x.TTFT > limit }), run(nil)
-		if over.Sampling.Ended != Decided || over.Sampling.Warmup == 0 || 3*over.Finished > 2*whole.Finished || whole.TTFT.Percentile(percentile) < limit {
+		over, whole := run(func(x statistics.Times) bool { return x.TTFT > limit }), run(nil)
+		if over.Sampling.Ended != statistics.Decided || over.Sampling.Warmup == 0 || 3*over.Finished > 2*whole.Finished || whole.TTFT.Percentile(percentile) < limit {
 			t.Errorf("percentile %g: %s after %d requests, %d to warm up; TTFT %v after %d without a limit",
 				percentile, over.Sampling.Ended, over.Finished, over.Sampling.Warmup, whole.TTFT.Percentile(percentile), whole.Finished)
 		}
@@ -295,7 +297,7 @@ func TestMissed(t *testing.T) {
 func TestNothingFits(t *testing.T) {
 	t.Parallel()
 	c := ClosedLoop{Requests: 1, Concurrency: 4, Input: Lengths{Tokens: 1 << 20}, Output: Lengths{Tokens: 1}}
-	if r := lasting(t, c, 1, Steady{}); r.Finished != 0 || r.Sampling.Steady() {
+	if r := lasting(t, c, 1, statistics.Steady{}); r.Finished != 0 || r.Sampling.Steady() {
 		t.Errorf("%d finished, %s", r.Finished, r.Sampling.Ended)
 	}
 }
@@ -303,7 +305,7 @@ func TestNothingFits(t *testing.T) {
 // TestDecide: limits that are clearly met or missed end a run sooner, on the same side.
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	config := &Config{Client: chat(24), Workers: Pool{Engine: vllm(), Stepper: h100()}, Seed: 1, Steady: &Steady{Percentile: 99}}
+	config := &Config{Client: chat(24), Workers: Pool{Engine: vllm(), Stepper: h100()}, Seed: 1, Steady: &statistics.Steady{Percentile: 99}}
 	whole, err := Run(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +313,7 @@ func TestDecide(t *testing.T) {
 	for _, factor := range []units.Seconds{0.25, 4} {
 		c := *config
 		c.Limits = workload.Limits{TPOT: factor * whole.TPOT.P99}
-		c.Steady = &Steady{Percentile: 99, Misses: func(t Times) bool { return t.TPOT > c.Limits.TPOT }}
+		c.Steady = &statistics.Steady{Percentile: 99, Misses: func(t statistics.Times) bool { return t.TPOT > c.Limits.TPOT }}
 		r, err := Run(t.Context(), &c)
 		if err != nil {
 			t.Fatal(err)
@@ -325,7 +327,7 @@ func TestDecide(t *testing.T) {
 // TestDrift: a window begins anew where a closed loop needs many times as long as a request to become steady.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	run := func(longer float64) *Result {
+	run := func(longer float64) *statistics.Result {
 		steps := 0.0
 		stepper := StepFunc(func(b Batch) units.Seconds {
 			steps++
@@ -333,7 +335,7 @@ func TestDrift(t *testing.T) {
 		})
 		r, err := Run(t.Context(), &Config{
 			Client:  ClosedLoop{Requests: 1, Concurrency: 8, Input: Lengths{Tokens: 100}, Output: Lengths{Tokens: 20}},
-			Workers: Pool{Engine: vllm(), Stepper: stepper}, Steady: &Steady{}, Records: true,
+			Workers: Pool{Engine: vllm(), Stepper: stepper}, Steady: &statistics.Steady{}, Records: true,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -347,11 +349,11 @@ func TestDrift(t *testing.T) {
 			counted++
 		}
 	}
-	if r.Sampling.Ended != Precise || counted != r.Counted {
+	if r.Sampling.Ended != statistics.Precise || counted != r.Counted {
 		t.Errorf("%+v, %d of %d records count", r.Sampling, counted, r.Counted)
 	}
 	const near = 1.15 // what is left of a smooth drift is hardly seen in a window
-	if steady := run(0).Latency.Mean; r.Latency.Mean > near*steady || r.Finished > DefaultSteadyRequests/4 {
+	if steady := run(0).Latency.Mean; r.Latency.Mean > near*steady || r.Finished > statistics.DefaultSteadyRequests/4 {
 		t.Errorf("%v after %d requests, %v without a drift", r.Latency.Mean, r.Finished, steady)
 	}
 }
@@ -361,11 +363,11 @@ func TestDrift(t *testing.T) {
 func TestLate(t *testing.T) {
 	t.Parallel()
 	loop := ClosedLoop{Requests: 1, Concurrency: 64, Input: Lengths{Tokens: 1024, Low: 0.8}, Output: Lengths{Tokens: 256, Low: 0.8}}
-	whole := lasting(t, loop, 1, Steady{})
-	limited := func(ttft, tpot units.Seconds) *Result {
-		return lasting(t, loop, 1, Steady{Misses: func(x Times) bool { return x.TTFT > ttft || x.TPOT > tpot }})
+	whole := lasting(t, loop, 1, statistics.Steady{})
+	limited := func(ttft, tpot units.Seconds) *statistics.Result {
+		return lasting(t, loop, 1, statistics.Steady{Misses: func(x statistics.Times) bool { return x.TTFT > ttft || x.TPOT > tpot }})
 	}
-	if r := limited(1e9, whole.TPOT.Mean/2); r.Sampling.Ended != Decided || r.Sampling.Warmup != 0 || r.Finished > whole.Finished {
+	if r := limited(1e9, whole.TPOT.Mean/2); r.Sampling.Ended != statistics.Decided || r.Sampling.Warmup != 0 || r.Finished > whole.Finished {
 		t.Errorf("%+v after %d requests", r.Sampling, r.Finished)
 	}
 	for _, ttft := range []units.Seconds{whole.TTFT.Mean / 10, whole.TTFT.Mean * 10} {
@@ -376,69 +378,10 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestMSER: what differs at the start is dropped, and nothing of a constant.
-func TestMSER(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 1))
-	values := make([]units.Seconds, 1000)
-	for i := range values {
-		values[i] = 1
-	}
-	if n := mser(values); n != 0 {
-		t.Errorf("constant: %d groups dropped", n)
-	}
-	for i := range values {
-		values[i] = units.Seconds(random.NormFloat64())
-		if i < 250 {
-			values[i] += 20 * units.Seconds(250-i) / 250
-		}
-	}
-	if n := mserGroup * mser(values); n < 200 || n > 300 {
-		t.Errorf("%d of 250 dropped", n)
-	}
-	for i := range values { // no end in sight
-		values[i] = units.Seconds(i)
-	}
-	if tally := (&tally{ttft: values}); warm(tally) {
-		t.Error("a trend counts as warm")
-	}
-}
-
-// TestSampled: the errors of independent values are those of theory, and values that are alike have larger ones.
-func TestSampled(t *testing.T) {
-	t.Parallel()
-	const n = 100_000
-	random := rand.New(rand.NewPCG(1, 1))
-	values, alike := make([]units.Seconds, n), make([]units.Seconds, n)
-	for i := range values {
-		values[i] = units.Seconds(random.ExpFloat64())
-		alike[i] = 10 + units.Seconds(random.NormFloat64())
-		if i > 0 {
-			alike[i] = 0.99*alike[i-1] + 0.1 + 0.1*units.Seconds(random.NormFloat64())
-		}
-	}
-	var y tally
-	for _, x := range []struct {
-		values     []units.Seconds
-		percentile float64
-		want       float64
-	}{
-		{values, 0, 1 / math.Sqrt(n)},
-		// The variance of a quantile is p·(1−p)/n over the squared density, here 1−p.
-		{values, 95, math.Sqrt(0.95/0.05/n) / math.Log(20)},
-		// An autoregressive mean has a standard deviation of 0.1/(1 − 0.99)/√n.
-		{alike, 0, 0.1 / 0.01 / math.Sqrt(n) / 10},
-	} {
-		if _, got := y.sampled(x.values, x.percentile); got < 0.6*x.want || got > 2*x.want {
-			t.Errorf("p%g: error %g, want %g", x.percentile, got, x.want)
-		}
-	}
-}
-
 // TestLastingAllocates: the memory of a run is made at its start, but for room for its times.
 func TestLastingAllocates(t *testing.T) {
 	allocations := func(requests int) float64 {
-		return testing.AllocsPerRun(5, func() { lasting(t, chat(20), 1, Steady{Error: 1e-9, Requests: requests}) })
+		return testing.AllocsPerRun(5, func() { lasting(t, chat(20), 1, statistics.Steady{Error: 1e-9, Requests: requests}) })
 	}
 	if few, many := allocations(2000), allocations(64_000); many > few+100 {
 		t.Errorf("%g allocations for 2,000 requests, %g for 64,000", few, many)

@@ -5,21 +5,22 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
-// TestMinute: the frames of a minute have the requests that are on each replica at that time by their records, in the phase they are in.
-func TestMinute(t *testing.T) {
+// TestTimeline: the frames of a timeline have the requests that are on each replica at that time by their records, in the phase they are in.
+func TestTimeline(t *testing.T) {
 	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 4, Blocks: 1000, BlockTokens: 16}
 	r := run(t, &Config{
 		Client:  OpenLoop{Rate: 12, Requests: 900, Input: Lengths{Tokens: 150}, Output: Lengths{Tokens: 8}},
 		Workers: Pool{Replicas: 2, Engine: engine, Stepper: StepFunc(func(b Batch) units.Seconds { return 0.0497 + units.Seconds(b.PrefillTokens)*1.3e-5 })},
-		Seed:    1, Minute: true, Records: true,
+		Seed:    1, Timeline: true, Records: true,
 	})
-	m := r.Minute
-	if n := len(m.Replicas[0].Queued); len(m.Replicas) != 2 || n < maxFrames/2 || n > maxFrames || m.Every*units.Seconds(n) < timelineLength {
+	m := r.Timeline
+	if n := len(m.Replicas[0].Queued); len(m.Replicas) != 2 || n < 60 || n > 120 || m.Every*units.Seconds(n) < 60 {
 		t.Fatalf("%d replicas, %d frames, every %g s", len(m.Replicas), n, m.Every)
 	}
-	seen := frame{}
+	seen := statistics.Frame{}
 	for i := range m.Replicas {
 		x := &m.Replicas[i]
 		for at := 1; at < len(x.Queued); at++ {
@@ -36,10 +37,10 @@ func TestMinute(t *testing.T) {
 			if got := x.Queued[at] + x.Prefill[at] + x.Decode[at]; got != here || x.Decode[at] != generate {
 				t.Fatalf("replica %d at %g s: %d queued, %d prefill, %d decode; by the records %d, of which %d generate", i, now, x.Queued[at], x.Prefill[at], x.Decode[at], here, generate)
 			}
-			seen.waiting, seen.prefill, seen.decode = seen.waiting+x.Queued[at], seen.prefill+x.Prefill[at], seen.decode+x.Decode[at]
+			seen.Queued, seen.Prefill, seen.Decode = seen.Queued+x.Queued[at], seen.Prefill+x.Prefill[at], seen.Decode+x.Decode[at]
 		}
 	}
-	if seen.waiting == 0 || seen.prefill == 0 || seen.decode == 0 {
+	if seen.Queued == 0 || seen.Prefill == 0 || seen.Decode == 0 {
 		t.Errorf("a phase is never seen: %+v", seen)
 	}
 	var b strings.Builder
@@ -48,23 +49,23 @@ func TestMinute(t *testing.T) {
 	}
 }
 
-// TestMinuteOfPools: prefill and decode replicas have their roles, and nobody pays who does not ask.
-func TestMinuteOfPools(t *testing.T) {
+// TestTimelineOfPools: prefill and decode replicas have their roles, and nobody pays who does not ask.
+func TestTimelineOfPools(t *testing.T) {
 	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
 	step := StepFunc(func(Batch) units.Seconds { return 0.1 })
 	c := Config{
 		Client:  ClosedLoop{Requests: 40, Concurrency: 4, Input: Lengths{Tokens: 50}, Output: Lengths{Tokens: 5}},
 		Workers: Pool{Replicas: 9, Engine: engine, Stepper: step}, Decode: &Pool{Engine: engine, Stepper: step},
-		Link: Link{BytesPerToken: 10, Bandwidth: 1000}, Minute: true,
+		Link: Link{BytesPerToken: 10, Bandwidth: 1000}, Timeline: true,
 	}
 	var roles []string
-	for _, x := range run(t, &c).Minute.Replicas {
+	for _, x := range run(t, &c).Timeline.Replicas {
 		roles = append(roles, x.Role)
 	}
 	if got := strings.Join(roles, " "); got != "prefill prefill prefill prefill decode" {
 		t.Errorf("roles: %s", got)
 	}
-	if c.Minute = false; run(t, &c).Minute != nil {
-		t.Error("a minute that nobody asked for")
+	if c.Timeline = false; run(t, &c).Timeline != nil {
+		t.Error("a timeline that nobody asked for")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // TestResultIsTrace: what WriteCSV writes can be replayed, with the same result.
@@ -16,7 +17,7 @@ func TestResultIsTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := WriteCSV(&text, first.Records); err != nil {
+	if err := statistics.WriteCSV(&text, first.Records); err != nil {
 		t.Fatal(err)
 	}
 	trace, err := workload.ReadTrace(&text, "x.csv", 0)

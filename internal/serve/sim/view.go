@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // clientView is what clients see of requests: times to which the way of the tokens to them is added, and whether they are good enough.
@@ -29,19 +30,20 @@ func (v *clientView) deliveryTime(q *request) units.Seconds {
 	return v.engine.First + v.engine.APIPerOutput*units.Seconds(q.firstBatch)
 }
 
-// count adds a request that has finished.
-func (v *clientView) count(t *tally, q *request) {
-	ttft, tpot, latency := v.times(q)
-	l := v.limits
-	t.add(q, ttft, tpot, latency, l.Meets(ttft, tpot, latency))
+// outcome is a request that has finished, as its client saw it.
+func (v *clientView) outcome(q *request) statistics.Outcome {
+	o := statistics.Outcome{Arrived: q.arrived, Done: q.done, Input: q.input, Output: q.output, Cached: int(q.cached), Hosted: int(q.hosted)}
+	o.TTFT, o.TPOT, o.Latency = v.times(q)
+	o.Good = v.limits.Meets(o.TTFT, o.TPOT, o.Latency)
 	if v.ratios {
-		t.stretch = append(t.stretch, units.Seconds(l.Stretch(ttft, tpot, latency)))
+		o.HasStretch, o.Stretch = true, units.Seconds(v.limits.Stretch(o.TTFT, o.TPOT, o.Latency))
 	}
+	return o
 }
 
 // record is the record of a request that has ended.
-func (v *clientView) record(q *request) Record {
-	r := Record{
+func (v *clientView) record(q *request) statistics.Record {
+	r := statistics.Record{
 		ID: int(q.serial), Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
 		Refused: q.state == refused, Warmup: int(q.serial) < v.warmup,
 		Preempted: int(q.preempted), Worker: int(q.worker), Decoder: -1,

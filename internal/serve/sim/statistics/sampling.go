@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 // smallest standard error (White, Cobb and Spratt, "A comparison of five steady-state truncation heuristics for
 // simulation", Winter Simulation Conference 2000, who found it the best of those that need no tuning). Where that is
 // half or more, too little was simulated to tell.
-func warm(t *tally) bool {
+func warm(t *Tally) bool {
 	for _, values := range [...][]units.Seconds{t.ttft, t.tpot, t.latency} {
 		if len(values) > 0 && 2*mser(values) >= len(values)/mserGroup {
 			return false
@@ -56,7 +56,7 @@ const (
 
 // sampled is a percentile of times in the order in which requests ended, or with 0 their mean, and its relative standard
 // error. That of a percentile follows from the error of the share of times below it.
-func (t *tally) sampled(values []units.Seconds, percentile float64) (value units.Seconds, e float64) {
+func (t *Tally) sampled(values []units.Seconds, percentile float64) (value units.Seconds, e float64) {
 	if len(values) < 2*shortGroups {
 		return values[0], math.Inf(1)
 	}
@@ -80,7 +80,7 @@ func (t *tally) sampled(values []units.Seconds, percentile float64) (value units
 }
 
 // mean is the mean of times as it would be with usual arrivals, and its standard error.
-func (t *tally) mean(values []units.Seconds) (units.Seconds, float64) {
+func (t *Tally) mean(values []units.Seconds) (units.Seconds, float64) {
 	sum, least := units.Seconds(0), values[0]
 	for _, v := range values {
 		sum += v
@@ -91,7 +91,7 @@ func (t *tally) mean(values []units.Seconds) (units.Seconds, float64) {
 }
 
 // share is the share of times up to what would be a quantile of them with usual arrivals, and its standard error.
-func (t *tally) share(values []units.Seconds, q float64) (share, e float64) {
+func (t *Tally) share(values []units.Seconds, q float64) (share, e float64) {
 	t.scratch = append(t.scratch[:0], values...)
 	at := quantile.Of(t.scratch, q)[0]
 	by, e := t.chanceIn(values, func(v units.Seconds) float64 {
@@ -103,8 +103,8 @@ func (t *tally) share(values []units.Seconds, q float64) (share, e float64) {
 	return min(1, max(0, q+by)), e
 }
 
-// errors are the sampling errors of all times; none of too few.
-func (t *tally) errors(percentile float64, out *Sampling) {
+// Errors are the sampling errors of all times; none of too few.
+func (t *Tally) Errors(percentile float64, out *Sampling) {
 	for _, x := range []struct {
 		values []units.Seconds
 		out    *float64
@@ -119,7 +119,7 @@ func (t *tally) errors(percentile float64, out *Sampling) {
 }
 
 // chanceIn is by how much a mean is higher by chance in the arrivals, and the standard error of what that leaves.
-func (t *tally) chanceIn(values []units.Seconds, of func(units.Seconds) float64) (by, e float64) {
+func (t *Tally) chanceIn(values []units.Seconds, of func(units.Seconds) float64) (by, e float64) {
 	return t.errorOf(groupsOf(values, of), len(values))
 }
 
@@ -136,7 +136,7 @@ func groupsOf(values []units.Seconds, of func(units.Seconds) float64) (groups [s
 }
 
 // errorOf is chance for the means of groups of so many values.
-func (t *tally) errorOf(groups [shortGroups]float64, values int) (by, e float64) {
+func (t *Tally) errorOf(groups [shortGroups]float64, values int) (by, e float64) {
 	beyond, more := 0.0, 1.0
 	if c := &t.control; c.values > 0 && c.values == values {
 		by, beyond, more = c.remove(&groups)

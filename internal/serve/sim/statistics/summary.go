@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
@@ -37,11 +37,11 @@ func (s *Summary) Percentile(p float64) units.Seconds {
 
 // summarize reorders the values.
 func summarize(values []units.Seconds, percentile float64) Summary {
-	return new(tally).summarize(values, 1, percentile)
+	return new(Tally).summarize(values, 1, percentile)
 }
 
 // summarize does so as it would be with usual arrivals; each value stands for so many equal ones.
-func (t *tally) summarize(values []units.Seconds, times int, percentile float64) Summary {
+func (t *Tally) summarize(values []units.Seconds, times int, percentile float64) Summary {
 	n := len(values)
 	if n == 0 {
 		return Summary{}

@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"fmt"
@@ -33,11 +33,13 @@ type Steady struct {
 }
 
 const (
+	// MaxRequests bounds a simulation: some gigabytes.
+	MaxRequests = 1 << 24
 	// DefaultSampling is the sampling error at which a run ends: a quarter of the error of the best predictions.
 	DefaultSampling = 0.02
 	// DefaultSteadyRequests bounds a run: about a tenth of a second.
 	DefaultSteadyRequests = 50_000
-	// controlledRequests bounds a run with [controls]: near capacity its mean times are more precise than those of 50,000 requests without,
+	// controlledRequests bounds a run with [ControlVariates]: near capacity its mean times are more precise than those of 50,000 requests without,
 	// percentiles about as precise.
 	controlledRequests = 15_000
 	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
@@ -46,7 +48,7 @@ const (
 	sessionsPerClient = 4
 )
 
-// Times are those of requests that limits apply to, and with [Config.Together] how far they are from the limits.
+// Times are those of requests that limits apply to, and if asked for how far they are from the limits.
 type Times struct {
 	TTFT, TPOT, Latency units.Seconds
 	Stretch             units.Seconds // without a unit
@@ -78,30 +80,30 @@ type Sampling struct {
 // Steady reports whether the figures are of a steady state.
 func (s *Sampling) Steady() bool { return s.Ended == Precise || s.Ended == Decided }
 
-func (r *Steady) check() error {
+// Check reports what is wrong with a rule; nil is none.
+func (r *Steady) Check() error {
 	switch {
 	case r == nil:
 		return nil
 	case !(r.Percentile >= 0 && r.Percentile < 100):
 		return fmt.Errorf("steady: percentile must be at least 0 and below 100, got %g", r.Percentile)
-	case !(r.Error >= 0) || r.Requests < 0 || r.Requests > maxRequests:
-		return fmt.Errorf("steady: error and requests must not be negative, nor requests above %d", maxRequests)
+	case !(r.Error >= 0) || r.Requests < 0 || r.Requests > MaxRequests:
+		return fmt.Errorf("steady: error and requests must not be negative, nor requests above %d", MaxRequests)
 	}
 	return nil
 }
 
-// bound is how many requests may end.
-func (r *Steady) bound(c *Config) int {
+// bound is how many requests of a load may end.
+func (r *Steady) bound(l *Load, controlled bool) int {
 	if r.Requests > 0 {
 		return r.Requests
 	}
-	if c.controlled() {
+	if controlled {
 		return controlledRequests
 	}
-	loop, _ := c.Client.(ClosedLoop)
 	each := requestsPerClient
-	if loop.Mix.converses() {
-		each = int(math.Ceil(sessionsPerClient * loop.Mix.meanTurns()))
+	if l.Sessions {
+		each = int(math.Ceil(sessionsPerClient * l.Turns))
 	}
-	return max(DefaultSteadyRequests, each*loop.Concurrency)
+	return max(DefaultSteadyRequests, each*l.Clients)
 }

@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"math"
@@ -51,18 +51,18 @@ func TestPercentile(t *testing.T) {
 // last digit.
 func TestHistogram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h histogram
+		var h Histogram
 		var values []units.Seconds
 		for _, x := range rapid.SliceOfN(rapid.Float64Range(-13, 8), 1, 200).Draw(t, "logarithms") {
 			gap := units.Seconds(math.Exp(x))
 			n := rapid.IntRange(1, 3).Draw(t, "times")
-			h.add(gap, int64(n))
+			h.Add(gap, int64(n))
 			for range n {
 				values = append(values, gap)
 			}
 		}
 		slices.Sort(values)
-		got := h.summary()
+		got := h.Summary()
 		if got.Count != len(values) || got.Max != values[len(values)-1] {
 			t.Fatalf("count %d and maximum %v of %v", got.Count, got.Max, values)
 		}

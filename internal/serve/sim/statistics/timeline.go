@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"bufio"
@@ -33,7 +33,7 @@ type ReplicaState struct {
 }
 
 const (
-	// minuteLong is how long frames are taken.
+	// timelineLength is how long frames are taken.
 	timelineLength units.Seconds = 60
 	// maxFrames bounds the frames; two a second can be followed.
 	maxFrames = 120
@@ -41,50 +41,51 @@ const (
 	maxWatched = 8
 )
 
-// frame is a replica at one time.
-type frame struct {
-	waiting, prefill, decode, moving int
-	kv                               float64
+// Frame is a replica at one time: its requests by what they wait for, and the share of its KV blocks that they hold.
+type Frame struct {
+	Queued, Prefill, Decode, Moving int
+	KVUse                           float64
 }
 
-// timelineRecorder takes the frames. When it is full every second one is dropped and the spacing doubled.
-type timelineRecorder struct {
-	from, every, next units.Seconds
-	watched           []*replica
-	frames            []frame // of all that are watched, one time after the other
-	pools             bool    // there are two
+// Watched is a replica that a timeline watches.
+type Watched struct {
+	Role    string // prefill, decode or both
+	Replica interface{ Frame() Frame }
 }
 
-// newTimeline watches replicas, of both pools where there are two.
-func newTimeline(workers, decode []replica) timelineRecorder {
-	m := timelineRecorder{pools: len(decode) > 0}
-	most := maxWatched
-	if m.pools {
-		most /= 2
+// TimelineRecorder takes the frames. When it is full every second one is dropped and the spacing doubled.
+type TimelineRecorder struct {
+	Next units.Seconds // when the next frames are due
+
+	from, every units.Seconds
+	watched     []Watched
+	frames      []Frame // of all that are watched, one time after the other
+}
+
+// WatchReplicas watches the first replicas of each pool; without any it never takes a frame.
+func WatchReplicas(pools ...[]Watched) TimelineRecorder {
+	m := TimelineRecorder{Next: units.Seconds(math.Inf(1))}
+	for _, pool := range pools {
+		m.watched = append(m.watched, pool[:min(maxWatched/len(pools), len(pool))]...)
 	}
-	for _, pool := range [][]replica{workers, decode} {
-		for i := range pool[:min(most, len(pool))] {
-			m.watched = append(m.watched, &pool[i])
-		}
-	}
-	m.frames = make([]frame, 0, maxFrames*len(m.watched))
+	m.frames = make([]Frame, 0, maxFrames*len(m.watched))
 	m.start(0)
 	return m
 }
 
-// start begins the minute at a time and drops what was seen before.
-func (m *timelineRecorder) start(now units.Seconds) {
+// start begins the timeline at a time and drops what was seen before.
+func (m *TimelineRecorder) start(now units.Seconds) {
 	if m.watched == nil {
 		return
 	}
-	m.from, m.next, m.every, m.frames = now, now, units.Millisecond, m.frames[:0]
+	m.from, m.Next, m.every, m.frames = now, now, units.Millisecond, m.frames[:0]
 }
 
-// look takes the frames of all times passed since the last event.
-func (m *timelineRecorder) look(now units.Seconds) {
-	for m.next <= now {
+// Look takes the frames of all times passed since the last event.
+func (m *TimelineRecorder) Look(now units.Seconds) {
+	for m.Next <= now {
 		for _, r := range m.watched {
-			m.frames = append(m.frames, r.frame())
+			m.frames = append(m.frames, r.Replica.Frame())
 		}
 		n := len(m.watched)
 		if len(m.frames) == maxFrames*n {
@@ -94,26 +95,15 @@ func (m *timelineRecorder) look(now units.Seconds) {
 			m.frames = m.frames[:maxFrames/2*n]
 			m.every *= 2
 		}
-		m.next = m.from + m.every*units.Seconds(len(m.frames)/n)
-		if m.next > m.from+timelineLength {
-			m.next = units.Seconds(math.Inf(1))
+		m.Next = m.from + m.every*units.Seconds(len(m.frames)/n)
+		if m.Next > m.from+timelineLength {
+			m.Next = units.Seconds(math.Inf(1))
 		}
 	}
 }
 
-// role is what a replica is for.
-func (m *timelineRecorder) role(r *replica) string {
-	switch {
-	case !m.pools:
-		return "both"
-	case r.scheduler.decodes:
-		return "decode"
-	}
-	return "prefill"
-}
-
-// result is the minute; nil if nobody asked.
-func (m *timelineRecorder) result() *Timeline {
+// Result is the timeline; nil if nobody asked.
+func (m *TimelineRecorder) Result() *Timeline {
 	if m.watched == nil {
 		return nil
 	}
@@ -121,11 +111,11 @@ func (m *timelineRecorder) result() *Timeline {
 	out := &Timeline{From: m.from, Every: m.every, Replicas: make([]ReplicaState, n)}
 	for i, r := range m.watched {
 		x := &out.Replicas[i]
-		x.Role, x.Alike = m.role(r), 1
+		x.Role, x.Alike = r.Role, 1
 		for at := i; at < len(m.frames); at += n {
 			f := &m.frames[at]
-			x.Queued, x.Prefill, x.Decode, x.Moving = append(x.Queued, f.waiting), append(x.Prefill, f.prefill), append(x.Decode, f.decode), append(x.Moving, f.moving)
-			x.KVUse = append(x.KVUse, math.Round(1000*f.kv)/1000) // a tenth of a per cent can be seen
+			x.Queued, x.Prefill, x.Decode, x.Moving = append(x.Queued, f.Queued), append(x.Prefill, f.Prefill), append(x.Decode, f.Decode), append(x.Moving, f.Moving)
+			x.KVUse = append(x.KVUse, math.Round(1000*f.KVUse)/1000) // a tenth of a per cent can be seen
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import "github.com/plimsoll-project/plimsoll/internal/serve/figures"
 

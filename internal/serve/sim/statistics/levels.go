@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"math"
@@ -29,22 +29,22 @@ func (l *Levels) atMost(clients int) {
 	}
 }
 
-// inFlightMeter follows the number of requests in flight.
-type inFlightMeter struct {
+// InFlight follows the number of requests in flight.
+type InFlight struct {
 	n     int
 	since units.Seconds
 	area  units.Seconds   // the time that all requests together were in flight
 	at    []units.Seconds // time with each number of them
 }
 
-// change counts a request that comes or goes.
-func (f *inFlightMeter) change(now units.Seconds, by int) {
+// Change counts a request that comes or goes.
+func (f *InFlight) Change(now units.Seconds, by int) {
 	f.pass(now)
 	f.n += by
 }
 
 // pass counts the time until now.
-func (f *inFlightMeter) pass(now units.Seconds) {
+func (f *InFlight) pass(now units.Seconds) {
 	for f.n >= len(f.at) {
 		f.at = append(f.at, 0)
 	}
@@ -54,13 +54,13 @@ func (f *inFlightMeter) pass(now units.Seconds) {
 }
 
 // restart forgets the past.
-func (f *inFlightMeter) restart(now units.Seconds) {
+func (f *InFlight) restart(now units.Seconds) {
 	clear(f.at)
 	f.since, f.area = now, 0
 }
 
-// levels sums up until now.
-func (f *inFlightMeter) levels(now units.Seconds) Levels {
+// Levels sums up until now.
+func (f *InFlight) Levels(now units.Seconds) Levels {
 	f.pass(now)
 	out, total := Levels{}, units.Seconds(0)
 	for n, t := range f.at {

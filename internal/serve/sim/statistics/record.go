@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"bufio"
@@ -8,6 +8,22 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
+
+// Record is one request.
+type Record struct {
+	ID              int
+	Arrival         units.Seconds
+	Input, Output   int
+	Kind            int // of the mix
+	Cached          int // prompt tokens found in the prefix cache or the host tier
+	Refused         bool
+	Warmup          bool
+	TTFT            units.Seconds
+	TPOT            units.Seconds // zero for an answer of one token
+	Latency         units.Seconds
+	Preempted       int // times
+	Worker, Decoder int // replicas; Decoder is -1 where workers generate
+}
 
 // The columns of our own CSV that a trace needs. Records have them too, so that
 // a result can be replayed.

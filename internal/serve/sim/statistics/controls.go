@@ -1,4 +1,4 @@
-package sim
+package statistics
 
 import (
 	"math"
@@ -7,12 +7,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// controlVariates are queues that see the arrivals of an open loop beside the deployment. Near its capacity a deployment makes requests wait
+// ControlVariates are queues that see the arrivals of an open loop beside the deployment. Near its capacity a deployment makes requests wait
 // long in a few busy stretches, so that the mean of a window depends on how many of them it happens to have. Most of that is chance in
 // the arrivals, which a queue with one server shows as well, and its mean wait is known (Pollaczek and Khinchine). What it waited more
 // or less than that in the window is taken out of the times, as far as they go with it: external control variates (Lavenberg and Welch,
 // "A perspective on the use of control variables to increase the efficiency of Monte Carlo simulations", Management Science 27, 1981).
-type controlVariates struct {
+type ControlVariates struct {
 	known [controlQueues]queueFacts
 	rate  float64 // of requests
 	mean  float64 // tokens of a prompt
@@ -36,32 +36,20 @@ type queueFacts struct {
 	deviation float64
 }
 
-// controlled reports whether queues show how busy a window is. Prompts wait for workers that only compute prompts as they do in a queue; those
-// for workers that generate wait for caches and batches, which fill slowly and all at once. And mean waits are known only where requests are
-// independent of each other.
-func (c *Config) controlled() bool {
-	loop, ok := c.Client.(OpenLoop)
-	return ok && c.Decode != nil && loop.Process == Poisson && loop.Mix.turns() == 1 && !loop.Mix.recalls()
-}
-
-// newControlVariates makes the queues, with so many places for requests; nil where they show nothing.
-func newControlVariates(c *Config, places int) *controlVariates {
-	if !c.controlled() {
-		return nil
-	}
-	loop, _ := c.Client.(OpenLoop)
-	mean, square := loop.prompts()
+// NewControlVariates makes the queues of Poisson arrivals at a rate of requests per second, whose prompts have a mean length in tokens and a
+// mean square of it, with so many places for requests.
+func NewControlVariates(rate, mean, square float64, places int) *ControlVariates {
 	varied := square / (mean * mean)
-	out, ok := spareControls.Get().(*controlVariates)
+	out, ok := spareControls.Get().(*ControlVariates)
 	if !ok || cap(out.waits) < places {
-		out = &controlVariates{waits: make([]queueWaits, places)}
+		out = &ControlVariates{waits: make([]queueWaits, places)}
 	}
-	*out = controlVariates{rate: loop.Rate, mean: mean, waits: out.waits[:places]}
+	*out = ControlVariates{rate: rate, mean: mean, waits: out.waits[:places]}
 	idle := 0.5
 	for i := range out.known {
 		k := &out.known[i]
 		k.load = 1 - idle
-		k.wait = k.load * k.load / loop.Rate / idle / 2 * varied
+		k.wait = k.load * k.load / rate / idle / 2 * varied
 		k.deviation = k.wait * k.load / idle * math.Sqrt(2*varied)
 		out.work[i] = float32(k.wait) // not empty, which takes long to wear off
 		idle *= 0.7
@@ -74,71 +62,16 @@ func newControlVariates(c *Config, places int) *controlVariates {
 //nolint:gochecknoglobals // memory alone
 var spareControls sync.Pool
 
-// take has the queues take a request.
-func (c *controlVariates) take(q *request, now units.Seconds) {
+// Take has the queues take a request with a prompt of so many tokens, which has a place among those under way.
+func (c *ControlVariates) Take(place, input int, now units.Seconds) {
 	gap := float32(now - c.at)
 	c.at = now
-	part := float64(q.input) / c.mean / c.rate
+	part := float64(input) / c.mean / c.rate
 	for i := range c.work {
 		wait := max(0, c.work[i]-gap)
-		c.waits[q.id][i] = wait
+		c.waits[place][i] = wait
 		c.work[i] = wait + float32(part*c.known[i].load)
 	}
-}
-
-// prompts are the mean length of prompts and of its square.
-func (o *OpenLoop) prompts() (mean, square float64) {
-	if o.Mix == nil {
-		return o.Input.moments()
-	}
-	shares := 0.0
-	for i := range o.Mix {
-		k := &o.Mix[i]
-		m, s := 0.0, 0.0
-		switch {
-		case k.Session != nil: // of one turn
-			first, system := k.first(), float64(k.Session.System)
-			m, s = first.moments()
-			m, s = system+m, s+system*(2*m+system)
-		case k.Like == nil:
-			m, s = k.Input.moments()
-		}
-		for j := range k.Like {
-			n := float64(k.Like[j].Input)
-			m += n / float64(len(k.Like))
-			s += n * n / float64(len(k.Like))
-		}
-		shares += k.Share
-		mean += k.Share * m
-		square += k.Share * s
-	}
-	return mean / shares, square / shares
-}
-
-// moments are the mean length and that of its square.
-func (l *Lengths) moments() (mean, square float64) {
-	if l.Distribution == nil {
-		return evenly(l.shortest(), l.Tokens)
-	}
-	weights := 0.0
-	for _, b := range l.Distribution.Bins {
-		m, s := evenly(b.Min, b.Max-1)
-		if b.Min == 0 { // drawn as 1
-			m += 1 / float64(b.Max)
-			s += 1 / float64(b.Max)
-		}
-		weights += b.Weight
-		mean += b.Weight * m
-		square += b.Weight * s
-	}
-	return mean / weights, square / weights
-}
-
-// evenly are the moments of a length from low to high, each as likely.
-func evenly(low, high int) (mean, square float64) {
-	n := float64(high-low) + 1
-	mean = (float64(low) + float64(high)) / 2
-	return mean, mean*mean + (n*n-1)/12
 }
 
 // arrivalEffect is what the times of a window have in common with one of the queues.
@@ -151,7 +84,7 @@ type arrivalEffect struct {
 }
 
 // chooseControl finds the queue that leaves the least error of the mean TTFT, or none.
-func (t *tally) chooseControl(c *controlVariates) {
+func (t *Tally) chooseControl(c *ControlVariates) {
 	t.control = arrivalEffect{}
 	n := len(t.ttft)
 	if c == nil || n < 2*shortGroups {
