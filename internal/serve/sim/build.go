@@ -12,16 +12,22 @@ func newSimulation(c *Config) (*simulation, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s := &simulation{config: c, source: newSource(c), recorder: statistics.NewRecorder()}
-	if e := &c.Workers.Engine; e.PrefixCache && !s.load.coarsen(e.BlockTokens) {
-		return nil, fmt.Errorf("workers: the KV blocks have %d tokens and the trace's blocks %d: one must be a multiple of the other",
-			e.BlockTokens, s.load.blockTokens)
+	s := &simulation{config: c, recorder: statistics.NewRecorder()}
+	if c.Steady == nil {
+		s.source = newSource(c.Client, c.Seed)
+	} else {
+		s.source = newEndlessSource(c.Client, c.Seed, mostInFlight(c))
+	}
+	if e := &c.Workers.Engine; e.PrefixCache {
+		if err := s.fitBlocks(e.BlockTokens); err != nil {
+			return nil, fmt.Errorf("workers: %w", err)
+		}
 	}
 	s.left = len(s.requests)
 	s.cluster = newCluster(c, &s.source, &site{clock: &s.clock, cluster: s, requests: s.requests, gaps: &s.recorder.Gaps})
 	s.events.lines = make([]line, 2*len(s.replicas))
 	s.view = clientView{
-		engine: s.workers.replicas[0].scheduler.engine, limits: &c.Limits, ratios: c.Together, warmup: s.load.warmup, pools: c.Decode != nil,
+		engine: s.workers.replicas[0].engine(), limits: &c.Limits, ratios: c.Together, warmup: s.warmup(), pools: c.Decode != nil,
 	}
 	if c.Timeline {
 		s.recorder.Timeline = s.watched()
@@ -87,4 +93,15 @@ func (c *cluster) watched() statistics.TimelineRecorder {
 		return statistics.WatchReplicas(watch(c.workers.replicas, "both"))
 	}
 	return statistics.WatchReplicas(watch(c.workers.replicas, "prefill"), watch(c.decode.replicas, "decode"))
+}
+
+// mostInFlight is how many requests of an open loop there is room for: many times as many as all replicas run at
+// a time. With more it is overloaded.
+func mostInFlight(c *Config) int {
+	const times, least, most = 16, 1 << 12, 1 << 18
+	n := max(1, c.Workers.Replicas) * c.Workers.Engine.MaxSequences
+	if c.Decode != nil {
+		n += max(1, c.Decode.Replicas) * c.Decode.Engine.MaxSequences
+	}
+	return min(max(times*n, least), most)
 }

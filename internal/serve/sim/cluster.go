@@ -22,33 +22,31 @@ func newCluster(c *Config, requests *source, around *site) cluster {
 		decode = max(1, c.Decode.Replicas)
 	}
 	made := cluster{config: c, replicas: make([]replica, workers+decode)}
-	made.workers = newPool(&c.Workers, made.replicas[:workers], 0, c.Decode == nil, around, requests.conversations)
+	does := wholeRequest
+	if c.Decode != nil {
+		does, around.link = prefillOnly, &c.Link
+	}
+	made.workers = newPool(&c.Workers, made.replicas[:workers], 0, does, around, requests)
 	made.workers.countsTokens = c.Workers.Routing.affinity().tokens
-	for i := range made.workers.replicas {
-		x := &made.workers.replicas[i].scheduler
-		requests.remember(x.engine, x.kv.(*blockStore))
+	if e := &c.Workers.Engine; e.PrefixCache {
+		if known := requests.prompts(e); known != nil {
+			for i := range made.workers.replicas {
+				made.workers.replicas[i].remember(known)
+			}
+		}
 	}
 	if c.Decode == nil {
 		return made
 	}
-	for i := range made.workers.replicas {
-		made.workers.replicas[i].outbox.free = make([]units.Seconds, max(1, c.Link.Parallel))
-	}
 	caches := *c.Decode
 	caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
-	made.decode = newPool(&caches, made.replicas[workers:], workers, true, around, requests.conversations)
-	for i := range made.decode.replicas {
-		made.decode.replicas[i].heldTokens = caches.Engine.Held
-	}
+	made.decode = newPool(&caches, made.replicas[workers:], workers, decodeOnly, around, requests)
 	return made
 }
 
 // possible reports whether a request would fit if it were alone.
 func (c *cluster) possible(q *request) bool {
-	fits := func(p *pool) bool {
-		x := &p.replicas[0].scheduler
-		return x.kv.Blocks(x.mostTokens(q)) <= x.kv.Total()
-	}
+	fits := func(p *pool) bool { return p.replicas[0].fits(q) }
 	return fits(&c.workers) && (len(c.decode.replicas) == 0 || q.output == 1 || fits(&c.decode))
 }
 
@@ -60,20 +58,17 @@ func (c *cluster) meter() {
 		}
 	}
 	for i := range c.workers.replicas {
-		c.workers.replicas[i].device.meter = c.config.Workers.Meter
+		c.workers.replicas[i].setMeter(c.config.Workers.Meter)
 	}
 	for i := range c.decode.replicas {
-		c.decode.replicas[i].device.meter = c.config.Decode.Meter
+		c.decode.replicas[i].setMeter(c.config.Decode.Meter)
 	}
 }
 
 // restart has all counters of the replicas begin again.
-func (c *cluster) restart(now units.Seconds) {
+func (c *cluster) restart() {
 	for i := range c.replicas {
-		r := &c.replicas[i]
-		r.usage.restart(now, r.scheduler.kv.Held())
-		r.scheduler.preemptions = 0
-		r.scheduler.kv.Restart()
+		c.replicas[i].restart()
 	}
 	c.meter()
 }
@@ -82,7 +77,7 @@ func (c *cluster) restart(now units.Seconds) {
 func (c *cluster) running() int {
 	n := 0
 	for i := range c.replicas {
-		n += c.replicas[i].scheduler.running.n
+		n += c.replicas[i].running()
 	}
 	return n
 }
@@ -94,9 +89,9 @@ func (c *cluster) state() statistics.Point {
 	for i := range c.replicas {
 		r := &c.replicas[i]
 		p.Waiting += r.queued()
-		p.Running += r.scheduler.running.n
-		held += r.scheduler.kv.Held()
-		total += r.scheduler.kv.Total()
+		p.Running += r.running()
+		held += r.kv().Held()
+		total += r.kv().Total()
 	}
 	p.KV = float64(held) / float64(total)
 	return p
@@ -105,20 +100,21 @@ func (c *cluster) state() statistics.Point {
 // takes is about how long a request takes beside others: its tokens at the pace of a full batch, and what is computed of the
 // prompts of the others meanwhile. The warm-up corrects what it gets wrong.
 func (c *cluster) takes(input, output, computed float64, clients int) units.Seconds {
-	pool := &c.workers
+	pool, model := &c.workers, c.config.Workers.Stepper
 	if len(c.decode.replicas) > 0 {
-		pool = &c.decode
+		pool, model = &c.decode, c.config.Decode.Stepper
 	}
 	r := &pool.replicas[0]
+	engine := r.engine()
 	each := (float64(clients) + float64(len(pool.replicas)) - 1) / float64(len(pool.replicas))
-	fits := float64(r.scheduler.kv.Total()) * float64(r.scheduler.engine.BlockTokens) / (input + output)
-	batch := math.Max(1, math.Floor(math.Min(each, math.Min(fits, float64(r.scheduler.engine.MaxSequences)))))
-	steps := math.Max(1, output/r.scheduler.engine.AcceptedPerStep)
-	prompt := c.workers.replicas[0].device.stepper.Step(Batch{
+	fits := float64(r.kv().Total()) * float64(engine.BlockTokens) / (input + output)
+	batch := math.Max(1, math.Floor(math.Min(each, math.Min(fits, float64(engine.MaxSequences)))))
+	steps := math.Max(1, output/engine.AcceptedPerStep)
+	prompt := c.config.Workers.Stepper.Step(Batch{
 		PrefillRequests: 1, PrefillTokens: int(computed), PrefillContext: int(input - computed),
 		PrefillPairs: computed * (input - (computed-1)/2), Sampled: 1,
 	})
-	took := r.device.stepper.Decode(int(batch), batch*input, batch*r.scheduler.engine.AcceptedPerStep, int(steps))
+	took := model.Decode(int(batch), batch*input, batch*engine.AcceptedPerStep, int(steps))
 	if took += prompt * units.Seconds(clients) / units.Seconds(len(c.workers.replicas)); !sound(took) {
 		return 0 // the run reports what is wrong with the step model
 	}

@@ -50,26 +50,8 @@ type Pool struct {
 	Meter Meter
 }
 
-// Link is the network between a prefill and a decode replica. Every rank of the one sends its
-// part of a cache to ranks of the other, all at the same time; so a link is that of the rank
-// with the most to carry.
-type Link struct {
-	BytesPerToken units.Bytes // of KV cache, through the busiest rank
-	Bandwidth     units.BytesPerSecond
-	Latency       units.Seconds
-	// Parallel is the number of caches that a prefill replica sends in parallel, one for each
-	// data-parallel rank; 0 means 1. Others wait.
-	Parallel int
-}
-
-// Carries is how long a cache of so many tokens occupies the link; it arrives one latency
-// later.
-func (l *Link) Carries(tokens int) units.Seconds {
-	if l.BytesPerToken == 0 {
-		return 0
-	}
-	return units.Seconds(float64(l.BytesPerToken*units.Bytes(tokens)) / float64(l.Bandwidth))
-}
+// Through is the time of a step of a batch, and how soon the step of another may follow: see [Engine.Through].
+func (p *Pool) Through(b Batch) (took, next units.Seconds) { return p.Engine.Through(p.Stepper, b) }
 
 // MaxReplicas bounds a pool: as many replicas of one device as a plan may have devices.
 const MaxReplicas = 1 << 15
@@ -101,9 +83,7 @@ func (c *Config) check() error {
 	}
 	if c.Decode != nil {
 		errs = append(errs, c.Decode.check("decode"))
-		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) || c.Link.Parallel < 0 {
-			errs = append(errs, errors.New("link: bandwidth must be positive, bytes, latency and parallel caches must not be negative"))
-		}
+		errs = append(errs, c.Link.check())
 	}
 	return errors.Join(errs...)
 }

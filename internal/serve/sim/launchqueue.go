@@ -21,8 +21,8 @@ type launchQueue struct {
 }
 
 // newLaunchQueue is the host of an engine that runs ahead; else it is nil.
-func newLaunchQueue(p *Pool, decodes bool) *launchQueue {
-	model := p.launcher()
+func newLaunchQueue(e *Engine, steps Stepper, decodes bool) *launchQueue {
+	model := e.launcher(steps)
 	if model == nil {
 		return nil
 	}
@@ -30,11 +30,11 @@ func newLaunchQueue(p *Pool, decodes bool) *launchQueue {
 }
 
 // launcher tells how steps are launched where the host runs ahead; else it is nil.
-func (p *Pool) launcher() Launcher {
-	if !p.Engine.Overlapped || !p.Engine.LaunchAhead {
+func (e *Engine) launcher(model Stepper) Launcher {
+	if !e.Overlapped || !e.LaunchAhead {
 		return nil
 	}
-	l, _ := p.Stepper.(Launcher)
+	l, _ := model.(Launcher)
 	return l
 }
 

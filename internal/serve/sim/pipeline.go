@@ -5,18 +5,18 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 // Through is the time of a step of a batch, and how soon the step of another may follow: after
 // the slowest stage of a pipeline, after its kernels where the host runs ahead, or else after
 // all of it.
-func (p *Pool) Through(b Batch) (took, next units.Seconds) {
-	if p.Engine.Stages < 2 {
-		if l := p.launcher(); l != nil && b.PrefillTokens > 0 {
+func (e *Engine) Through(model Stepper, b Batch) (took, next units.Seconds) {
+	if e.Stages < 2 {
+		if l := e.launcher(model); l != nil && b.PrefillTokens > 0 {
 			alone, behind := l.Launch(b)
 			return alone, min(alone, behind.Device)
 		}
-		took = p.Stepper.Step(b)
+		took = model.Step(b)
 		return took, took
 	}
-	pipe := newPipeline(p.Stepper, p.Engine.Stages)
+	pipe := newPipeline(model, e.Stages)
 	took, stage := pipe.model.Through(b)
-	return took, max(stage, took/units.Seconds(p.Engine.Stages))
+	return took, max(stage, took/units.Seconds(e.Stages))
 }
 
 // pipeline is the stages of a replica.

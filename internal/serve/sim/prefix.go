@@ -21,6 +21,35 @@ type prefix struct {
 	evicted    int64      // blocks
 }
 
+// prompts is what prefix caches are to know of the prompts to come.
+type prompts struct {
+	contents    [][]uint32 // of each request, by its identity
+	entryTokens int        // that an entry of the caches has; of a trace's prompts a content is an entry
+	known       int        // contents that are numbered already
+	numbers     *catalog   // of contents that come without end; nil where all are numbered
+	answers     bool       // contents go on where prompts end: answers are remembered too
+	common      []int      // entries of the contents that several sessions begin with, which come first
+	warm        bool       // content 0 is in the caches from the start
+}
+
+// remember gives a replica a prefix cache. Decode replicas
+// have none: what comes over the link is not shared.
+func (r *replica) remember(p *prompts) {
+	e, kv := r.scheduler.engine, r.scheduler.kv.(*blockStore)
+	blocks := p.entryTokens / e.BlockTokens
+	kv.prefix = newPrefix(p.contents, p.known, p.entryTokens, blocks)
+	if p.warm {
+		kv.prefix.warm(0)
+		kv.free -= blocks
+		return
+	}
+	kv.prefix.numbers, kv.prefix.answers = p.numbers, p.answers
+	for _, entries := range p.common {
+		kv.prefix.common = append(kv.prefix.common, make([]int32, entries+1))
+	}
+	kv.prefix.host.room = e.Host.room() / blocks
+}
+
 // remembered is what a replica has of a content.
 type remembered struct {
 	entries int32 // from its beginning

@@ -49,6 +49,12 @@ type routingLoad struct {
 	pendingPromptTokens int
 }
 
+// accept has the API server take a request, and returns when the scheduler may see it; at once if the server takes no time.
+func (r *replica) accept(q *request) (done units.Seconds, atOnce bool) {
+	x := &r.scheduler
+	return r.api.accept(x.engine, x.clock.now, &x.plan, x.busy, q.input)
+}
+
 // deliver puts a request in front of the scheduler.
 func (r *replica) deliver(q *request) {
 	q.lastToken = r.scheduler.clock.now
@@ -66,6 +72,12 @@ func (r *replica) wake() {
 		r.starting = true
 		r.cluster.startStep(r.place)
 	}
+}
+
+// beginStep begins a step that [Cluster.startStep] has planned.
+func (r *replica) beginStep() {
+	r.starting = false
+	r.begin()
 }
 
 // begin starts the next step, or nothing; in a pipeline that of every batch that is not in flight.
@@ -210,6 +222,15 @@ func (r *replica) interrupt() {
 	p.version = r.version
 	p.end = max(s.clock.now, end)
 	r.cluster.stepEnds(p.end, r.place, p.version)
+}
+
+// completePlan completes the steps that were planned with a version, unless they have been planned anew since.
+func (r *replica) completePlan(version uint32) (done bool) {
+	if r.scheduler.landed(version) {
+		r.complete()
+		return true
+	}
+	return false
 }
 
 // complete ends the step or run: tokens are handed out, requests end, pieces of

@@ -57,6 +57,17 @@ type request struct {
 	firstBatch      int32 // requests that got a token in the step of its first, itself included
 }
 
+// come puts a request that its client has just sent in line: all of its prompt is to be computed.
+func (q *request) come() { q.state, q.prefillTokens = queued, q.input }
+
+// reuse gives the place of a request to another one of the same client.
+func (q *request) reuse(place, serial int) {
+	*q = request{id: place, serial: int32(serial), epoch: q.epoch + 1}
+}
+
+// recycle gives up the memory of requests that nobody needs any more.
+func recycle(requests []request) { spare.Put(&requests) }
+
 // holdBack delays the first token that a client sees by tokens held back; they
 // come at the request's own pace.
 func (q *request) holdBack(tokens int, now units.Seconds) {
@@ -75,13 +86,13 @@ var spare sync.Pool
 
 // newRequests makes requests about which nothing is known.
 func newRequests(n int) []request {
-	made := places(n)
+	made := newPlaces(n)
 	clear(made)
 	return made
 }
 
-// places makes room for requests, with what was there before.
-func places(n int) []request {
+// newPlaces makes room for requests, with what was there before.
+func newPlaces(n int) []request {
 	if old, ok := spare.Get().(*[]request); ok && cap(*old) >= n {
 		return (*old)[:n]
 	}

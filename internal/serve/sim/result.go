@@ -17,7 +17,7 @@ func (s *simulation) result() *statistics.Result {
 	res := &statistics.Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.recorder.Series.Points, Timeline: s.recorder.Timeline.Result()}
 	t := statistics.NewTally(n)
 	for i := range s.requests {
-		if q := &s.requests[i]; q.state == finished && i >= s.load.warmup {
+		if q := &s.requests[i]; q.state == finished && i >= s.warmup() {
 			t.Add(new(s.view.outcome(q)))
 		}
 	}
@@ -49,9 +49,6 @@ func (s *simulation) result() *statistics.Result {
 func (s *simulation) lastArrival() units.Seconds {
 	last := s.requests[len(s.requests)-1].arrived
 	for i := range s.requests {
-		if s.conversations == nil {
-			break
-		}
 		last = max(last, s.requests[i].arrived)
 	}
 	return last
@@ -83,9 +80,7 @@ func (s *simulation) windowResult() *statistics.Result {
 
 // addUse adds how the pools were used over a time.
 func (s *simulation) addUse(res *statistics.Result, over units.Seconds) {
-	if s.conversations != nil {
-		res.Sessions = s.conversations.ended.Report(over, s.config.Percentile)
-	}
+	res.Sessions = s.sessions(over, s.config.Percentile)
 	res.ITL = s.recorder.Gaps.Summary()
 	res.Workers = s.workers.use(over)
 	if len(s.decode.replicas) > 0 {
@@ -98,19 +93,7 @@ func (s *simulation) addUse(res *statistics.Result, over units.Seconds) {
 func (p *pool) use(over units.Seconds) statistics.PoolUse {
 	var u statistics.PoolUse
 	for i := range p.replicas {
-		r := &p.replicas[i]
-		n := float64(len(p.replicas))
-		if over > 0 {
-			u.Busy += float64(r.usage.busy/over) / n
-			u.KVMean += r.usage.blockTime / float64(over) / float64(r.scheduler.kv.Total()) / n
-		}
-		u.KVPeak = max(u.KVPeak, float64(r.usage.peak)/float64(r.scheduler.kv.Total()))
-		u.Steps += r.usage.steps
-		u.PrefillSteps += r.usage.prefillSteps
-		u.Preemptions += r.scheduler.preemptions
-		u.Fullest, u.Limited = max(u.Fullest, r.usage.fullest), u.Limited || r.usage.limited
-		u.Evictions += r.scheduler.kv.Evicted()
-		u.Loading, u.Spared = u.Loading+r.usage.loading, u.Spared+r.usage.spared
+		p.replicas[i].addUse(&u, len(p.replicas), over)
 	}
 	return u
 }

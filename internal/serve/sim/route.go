@@ -59,14 +59,14 @@ type Router interface {
 }
 
 // router is a new router of a kind for a pool.
-func (r Routing) router(sessions *conversations) Router {
+func (r Routing) router(requests *source) Router {
 	switch r {
 	case RoundRobin:
 		return new(roundRobin)
 	case LeastLoaded:
 		return leastLoaded{}
 	case BySession:
-		return bySession{sessions}
+		return bySession{requests}
 	default:
 		a := r.affinity()
 		return &a
@@ -100,14 +100,14 @@ func (leastLoaded) Route(_ *request, replicas []replica) int {
 }
 
 // bySession sends the turns of a session to one replica.
-type bySession struct{ sessions *conversations }
+type bySession struct{ requests *source }
 
 // Route implements [Router].
 func (b bySession) Route(q *request, replicas []replica) int {
 	if q.conversation == 0 {
 		return leastLoaded{}.Route(q, replicas)
 	}
-	return int(mixed64(uint64(b.sessions.of(q).serial)) % uint64(len(replicas)))
+	return int(b.requests.sessionHash(q) % uint64(len(replicas)))
 }
 
 // affinity is a routing that knows which prompts the replicas have in their prefix caches. It takes the replica with the
@@ -149,7 +149,7 @@ func (r Routing) affinity() affinity {
 // Route implements [Router].
 func (a *affinity) Route(q *request, replicas []replica) int {
 	least := leastLoaded{}.Route(q, replicas)
-	if !replicas[0].scheduler.kv.Remembers() {
+	if !replicas[0].kv().Remembers() {
 		return least
 	}
 	low, high := replicas[least].load.requests, 0
@@ -180,9 +180,9 @@ func (a *affinity) Route(q *request, replicas []replica) int {
 
 // cost is that of a prompt on a replica that has so many of its tokens, with a queue so far from the shortest to the longest.
 func (a *affinity) cost(r *replica, prompt, has int, queue float64) float64 {
-	kv := r.scheduler.kv
+	kv := r.kv()
 	if a.tokens {
-		return a.miss*float64(prompt-has) + a.waits*float64(r.load.pendingPromptTokens) + a.occupied*float64(kv.Held()*r.scheduler.engine.BlockTokens)
+		return a.miss*float64(prompt-has) + a.waits*float64(r.load.pendingPromptTokens) + a.occupied*float64(kv.Held()*r.engine().BlockTokens)
 	}
 	return a.miss*float64(prompt-has)/float64(prompt) + a.waits*queue + a.occupied*float64(kv.Held())/float64(kv.Total())
 }
@@ -196,9 +196,9 @@ type pool struct {
 }
 
 // newPool makes the replicas of a pool, the first of which has a place among all.
-func newPool(p *Pool, replicas []replica, first int, decodes bool, around *site, sessions *conversations) pool {
-	newReplicas(p, replicas, first, decodes, around)
-	return pool{router: p.Routing.router(sessions), replicas: replicas}
+func newPool(p *Pool, replicas []replica, first int, does role, around *site, requests *source) pool {
+	newReplicas(replicas, first, &p.Engine, p.Stepper, does, around)
+	return pool{router: p.Routing.router(requests), replicas: replicas}
 }
 
 // route chooses a replica and counts the request as its load.
@@ -214,13 +214,4 @@ func (p *pool) route(q *request) *replica {
 		r.load.pendingPromptTokens += int(q.pendingPrompt)
 	}
 	return r
-}
-
-// mixed64 spreads numbers that follow each other over all values: the last step of SplitMix64 (Steele, Lea and Flood,
-// "Fast splittable pseudorandom number generators", OOPSLA 2014).
-func mixed64(x uint64) uint64 {
-	z := (x + 1) * 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
 }

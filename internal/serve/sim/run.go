@@ -61,8 +61,8 @@ func runAll(ctx context.Context, c *Config) (*statistics.Result, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	out, requests := s.result(), s.requests
-	spare.Put(&requests)
+	out := s.result()
+	recycle(s.requests)
 	if s.steady != nil {
 		s.steady.Release()
 	}
@@ -90,9 +90,7 @@ func (s *simulation) run(ctx context.Context) error {
 		var at units.Seconds
 		if at, more = s.events.next(); len(s.starting) > 0 && (!more || at > s.now) {
 			for _, place := range s.starting {
-				r := &s.replicas[place]
-				r.starting = false
-				r.begin()
+				s.replicas[place].beginStep()
 			}
 			s.starting = s.starting[:0]
 			_, more = s.events.next()
@@ -127,11 +125,8 @@ func (s *simulation) progress() (done, of int) {
 func (s *simulation) handle(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.scheduler.landed(e.of) {
-			r.complete()
-			if s.watch != nil {
-				s.watch(r)
-			}
+		if r := &s.replicas[e.replica]; r.completePlan(e.of) && s.watch != nil {
+			s.watch(r)
 		}
 	case cacheArrives:
 		s.arrive(&s.requests[e.of], &s.replicas[e.replica])
@@ -148,37 +143,30 @@ func (s *simulation) handle(e *event) {
 
 // sendFirst plans the first requests.
 func (s *simulation) sendFirst() {
-	n := 1
-	if s.load.clients > 0 {
-		n = s.load.clients
-	}
+	clients, _ := s.clients()
 	if s.steady != nil {
-		s.stagger(n)
+		s.stagger(clients)
 		return
 	}
-	for range min(n, s.starts()) {
-		s.sendAt(s.start(s.sent).arrived)
+	for range max(1, clients) {
+		if at, ok := s.planned(); ok {
+			s.sendAt(at)
+		}
 	}
 }
 
 // stagger starts the clients of a steady run, or the first arrival. Clients of a closed loop start evenly over about the time
 // that a request takes, as they would be found at any time: started at once, they would stay together for long.
 func (s *simulation) stagger(clients int) {
-	if s.load.clients == 0 {
-		s.sendAt(s.load.gap())
+	if clients == 0 {
+		s.sendAt(s.gap())
 		return
 	}
-	input, output := 0.0, 0.0
 	first := make([]*request, clients)
 	for i := range first {
 		first[i] = s.next()
-		input += float64(first[i].input) / float64(clients)
-		output += float64(first[i].output) / float64(clients)
 	}
-	computed := input
-	if s.conversations != nil {
-		input, output, computed = s.conversations.lengths()
-	}
+	input, output, computed := s.meanLengths(first)
 	spread := s.lasts(s.takes(input, output, computed, clients)) / units.Seconds(clients)
 	for i, q := range first {
 		q.arrived = units.Seconds(i) * spread
@@ -199,7 +187,7 @@ func (s *simulation) sendAt(at units.Seconds) {
 
 // receive takes a request from the client, through a router and an API server.
 func (s *simulation) receive(q *request) {
-	if s.load.clients == 0 {
+	if clients, _ := s.clients(); clients == 0 {
 		s.sendNext()
 	}
 	s.enter(q)
@@ -217,11 +205,10 @@ func (s *simulation) enter(q *request) {
 		s.leave(q)
 		return
 	}
-	q.state = queued
+	q.come()
 	r := s.workers.route(q)
 	q.worker = int32(r.index)
-	x := &r.scheduler
-	done, atOnce := r.api.accept(x.engine, s.now, &x.plan, x.busy, q.input)
+	done, atOnce := r.accept(q)
 	if atOnce {
 		r.deliver(q)
 		return
@@ -231,16 +218,19 @@ func (s *simulation) enter(q *request) {
 
 // sendNext plans the next arrival of an open loop or a trace.
 func (s *simulation) sendNext() {
-	switch t := s.steady; {
-	case t == nil && s.sent < s.starts():
-		s.sendAt(s.start(s.sent).arrived)
-	case t == nil:
-		s.last = s.recorder.InFlight.Levels(s.now)
-	case len(s.free) == 0:
-		t.StopArrivals()
-	default:
-		s.sendAt(s.now + s.load.gap())
+	if s.steady == nil {
+		if at, ok := s.planned(); ok {
+			s.sendAt(at)
+		} else {
+			s.last = s.recorder.InFlight.Levels(s.now)
+		}
+		return
 	}
+	if s.full() {
+		s.steady.StopArrivals()
+		return
+	}
+	s.sendAt(s.now + s.gap())
 }
 
 // finish hands a request back to its client.
@@ -255,22 +245,28 @@ func (s *simulation) leave(q *request) {
 	}
 	q.done = s.now
 	s.recorder.InFlight.Change(s.now, -1)
-	goesOn := s.continueConversation(q)
-	switch {
-	case s.steady != nil:
-		s.releaseContents(q)
-		s.free = append(s.free, int32(q.id))
-		if s.tellSteady(q); s.steady.Ended() {
-			s.left = 0
-		}
-		if s.load.clients > 0 && !goesOn { // a client sends again when it has the answer
-			s.sendAt(s.now + s.view.deliveryTime(q) + s.load.think)
-		}
-		return
-	case s.load.clients > 0 && s.sent < s.starts() && !goesOn:
-		s.sendAt(s.now + s.load.think)
+	away := s.view.deliveryTime(q)
+	session := s.answered(q, s.now+away, q.state == refused)
+	if session.goesOn {
+		s.events.reply(session.at, session.session)
 	}
-	s.left--
+	clients, think := s.clients()
+	sendsNext := clients > 0 && !session.goesOn // when it has the answer
+	if s.steady == nil {
+		s.left -= session.unsent
+		if _, more := s.planned(); more && sendsNext {
+			s.sendAt(s.now + think)
+		}
+		s.left--
+		return
+	}
+	s.release(q)
+	if s.tellSteady(q); s.steady.Ended() {
+		s.left = 0
+	}
+	if sendsNext {
+		s.sendAt(s.now + away + think)
+	}
 }
 
 // startStep implements [Cluster].
@@ -288,81 +284,27 @@ func (s *simulation) fail(err error) {
 	}
 }
 
-// prefilled implements [Cluster]: it moves the cache of a prefilled request to a decode replica, over the link that is free
-// first. The blocks stay taken here until all of it has arrived. The client sees the first
+// prefilled implements [Cluster]: it moves the cache of a prefilled request to a decode replica. The client sees the first
 // token when decoding can begin.
 func (s *simulation) prefilled(q *request, from *replica) {
 	to := s.decode.route(q)
-	q.state = moving
 	q.decoder = int32(to.index)
-	from.scheduler.sending++
-	from.scheduler.sendingTokens += q.context
-	sent := from.outbox.send(s.now, &s.config.Link, q.context)
-	s.events.follow(sent+s.config.Link.Latency, cacheArrives, from.place, q.id)
+	s.events.follow(from.sendCache(q), cacheArrives, from.place, q.id)
 }
 
 // arrive ends a transfer.
 func (s *simulation) arrive(q *request, from *replica) {
-	from.scheduler.sending--
-	from.scheduler.sendingTokens -= q.context
-	from.scheduler.release(q)
-	from.load.requests--
-	from.wake()
-	q.state = queued
-	q.transferred = true
+	from.cacheArrived(q)
 	s.decode.replicas[q.decoder].deliver(q)
 }
 
-// continueConversation has a session go on after an answer, and reports whether it does. One whose prompt is refused ends.
-func (s *simulation) continueConversation(q *request) bool {
-	if s.conversations == nil {
-		return false
-	}
-	x := s.conversations.of(q)
-	away := s.view.deliveryTime(q)
-	if q.state == refused || x.turn == x.turns {
-		if t := s.conversations; q.state == finished && !x.resumed {
-			t.ended.Add(int(x.turns), s.now+away-x.started, x.thought)
-		}
-		if s.steady == nil { // those never sent have places too
-			s.left -= int(x.turns - x.turn)
-			s.unsent += int(x.turns - x.turn)
-		}
-		s.conversations.end(q)
-		return false
-	}
-	x.said = q.input + q.output
-	think := units.Seconds(0)
-	if mean := s.conversations.mix[x.kind].Session.Think; mean > 0 {
-		think = mean * units.Seconds(s.conversations.draws(x.serial, x.turn).ExpFloat64())
-	}
-	x.thought += think
-	s.events.reply(s.now+away+think, int(q.conversation-1))
-	return true
-}
-
 // nextTurn sends the next request of a session.
-func (s *simulation) nextTurn(place int) {
-	x := &s.conversations.open[place]
-	var q *request
-	switch {
-	case s.steady == nil:
-		q = &s.requests[x.first+x.turn]
-	case len(s.free) == 0:
+func (s *simulation) nextTurn(session int) {
+	if q := s.source.nextTurn(session, s.now); q != nil {
+		s.enter(q)
+	} else {
 		s.steady.StopArrivals()
-		s.conversations.end(&request{conversation: int32(place) + 1})
-		return
-	default:
-		q = s.turnPlace()
 	}
-	q.kind, q.conversation = x.kind, int32(place)+1
-	s.drawTurn(x, q)
-	q.prefillTokens, q.arrived = q.input, s.now
-	x.turn++
-	if s.conversations.known != nil {
-		s.load.contents[q.id] = x.contents
-	}
-	s.enter(q)
 }
 
 // tellSteady tells the steady run of a request that has ended.
@@ -387,7 +329,7 @@ func (s *simulation) Now() units.Seconds { return s.now }
 func (s *simulation) Running() int { return s.running() }
 
 // OpenSessions implements [statistics.System].
-func (s *simulation) OpenSessions() int { return len(s.conversations.open) - len(s.conversations.free) }
+func (s *simulation) OpenSessions() int { return s.openSessions() }
 
 // CachesFilling implements [statistics.System]: contents that nobody asks for again stay until others need the blocks.
 func (s *simulation) CachesFilling() bool {
@@ -395,7 +337,7 @@ func (s *simulation) CachesFilling() bool {
 		return false
 	}
 	for i := range s.workers.replicas {
-		if s.workers.replicas[i].scheduler.kv.Evicted() == 0 {
+		if s.workers.replicas[i].kv().Evicted() == 0 {
 			return true
 		}
 	}
@@ -404,6 +346,6 @@ func (s *simulation) CachesFilling() bool {
 
 // BeginWindow implements [statistics.System].
 func (s *simulation) BeginWindow() {
-	s.conversations.restart()
-	s.cluster.restart(s.now)
+	s.restartSessions()
+	s.cluster.restart()
 }

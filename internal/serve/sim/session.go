@@ -130,6 +130,82 @@ func (t *conversations) end(q *request) {
 	t.free = append(t.free, q.conversation-1)
 }
 
+// reply is what follows an answer in a session.
+type reply struct {
+	goesOn  bool
+	at      units.Seconds // when the session sends its next request, if it goes on
+	session int           // its place
+	unsent  int           // requests with places of their own that will never be sent, if it does not
+}
+
+// answered has the session of a request go on that has ended at a time; one whose prompt was refused ends.
+func (s *source) answered(q *request, at units.Seconds, refused bool) reply {
+	if s.conversations == nil {
+		return reply{}
+	}
+	t, x := s.conversations, s.conversations.of(q)
+	if refused || x.turn == x.turns {
+		if !refused && !x.resumed {
+			t.ended.Add(int(x.turns), at-x.started, x.thought)
+		}
+		t.end(q)
+		if s.endless {
+			return reply{}
+		}
+		s.unsent += int(x.turns - x.turn) // those never sent have places too
+		return reply{unsent: int(x.turns - x.turn)}
+	}
+	x.said = q.input + q.output
+	think := units.Seconds(0)
+	if mean := t.mix[x.kind].Session.Think; mean > 0 {
+		think = mean * units.Seconds(t.draws(x.serial, x.turn).ExpFloat64())
+	}
+	x.thought += think
+	return reply{goesOn: true, at: at + think, session: int(q.conversation - 1)}
+}
+
+// nextTurn is the next request of a session, which comes now; nil if there is no place for it: then the session ends.
+func (s *source) nextTurn(session int, now units.Seconds) *request {
+	x := &s.conversations.open[session]
+	var q *request
+	switch {
+	case !s.endless:
+		q = &s.requests[x.first+x.turn]
+	case s.full():
+		s.conversations.end(&request{conversation: int32(session) + 1})
+		return nil
+	default:
+		s.sent++
+		q = s.freePlace()
+	}
+	q.kind, q.conversation = x.kind, int32(session)+1
+	s.drawTurn(x, q)
+	q.arrived = now
+	x.turn++
+	if s.conversations.known != nil {
+		s.load.contents[q.id] = x.contents
+	}
+	return q
+}
+
+// openSessions is the number of sessions that have begun and not ended.
+func (s *source) openSessions() int { return len(s.conversations.open) - len(s.conversations.free) }
+
+// restartSessions forgets the sessions that have ended.
+func (s *source) restartSessions() {
+	if s.conversations != nil {
+		s.conversations.ended.Restart()
+	}
+}
+
+// sessions sums up those that ended over a time; nil without any in the load.
+func (s *source) sessions(over units.Seconds, percentile float64) *statistics.Sessions {
+	if s.conversations == nil {
+		return nil
+	}
+	return s.conversations.ended.Report(over, percentile)
+}
+
 // addTurns makes places for all turns of the sessions that the requests of a load begin.
 func (l *load) addTurns(m Mix, seed uint64) {
 	if l.conversations = newConversations(m, seed); l.conversations == nil {
@@ -148,14 +224,20 @@ func (l *load) addTurns(m Mix, seed uint64) {
 	l.requests = all
 }
 
-// restart forgets the sessions that have ended.
-func (t *conversations) restart() {
-	if t != nil {
-		t.ended.Restart()
+// meanLengths are those of a prompt and an answer, and the tokens of a prompt to compute where caches have the rest: of all turns of sessions,
+// or else of some requests.
+func (s *source) meanLengths(of []*request) (input, output, computed float64) {
+	if s.conversations != nil {
+		return s.conversations.lengths()
 	}
+	for _, q := range of {
+		input += float64(q.input) / float64(len(of))
+		output += float64(q.output) / float64(len(of))
+	}
+	return input, output, input
 }
 
-// lengths are the mean lengths of a prompt and an answer, and the tokens of a prompt to compute where caches have the rest.
+// lengths are meanLengths of all turns.
 func (t *conversations) lengths() (input, output, computed float64) {
 	sum := 0.0
 	for i := range t.mix {
@@ -168,4 +250,13 @@ func (t *conversations) lengths() (input, output, computed float64) {
 		sum, input, output, computed = sum+n, input+n*in, output+n*out, computed+n*(in-cached)
 	}
 	return input / sum, output / sum, math.Max(1, computed/sum)
+}
+
+// mixed64 spreads numbers that follow each other over all values: the last step of SplitMix64 (Steele, Lea and Flood,
+// "Fast splittable pseudorandom number generators", OOPSLA 2014).
+func mixed64(x uint64) uint64 {
+	z := (x + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
 }

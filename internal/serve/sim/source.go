@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -18,33 +19,73 @@ type source struct {
 	unsent        int     // turns of sessions that ended early
 }
 
-// newSource prepares the requests: all of them, or places for those in flight.
-func newSource(c *Config) source {
-	var s source
-	if c.Steady == nil {
-		s.load = c.Client.load(c.Seed)
-	} else {
-		s.load = c.Client.endless(c.Seed)
-		s.endless = s.load.draw != nil
+// newSource prepares all requests of a client.
+func newSource(c Client, seed uint64) source {
+	s := source{load: c.load(seed)}
+	s.drawn()
+	return s
+}
+
+// newEndlessSource prepares requests without end, with places for so many in flight where they come by themselves. Those of a trace have
+// an end.
+func newEndlessSource(c Client, seed uint64, places int) source {
+	s := source{load: c.endless(seed)}
+	if s.endless = s.load.draw != nil; !s.endless {
+		s.drawn()
+		return s
 	}
 	s.conversations = s.load.conversations
-	if s.endless {
-		n := s.load.clients
-		if n == 0 {
-			n = mostInFlight(c)
-		}
-		s.load.requests, s.free = places(n), make([]int32, n)
-		for i := range s.free { // the first is the last
-			s.free[i] = int32(n - 1 - i)
-		}
+	if s.load.clients > 0 {
+		places = s.load.clients
 	}
-	s.requests = s.load.requests
-	for i := range s.requests {
-		if q := &s.requests[i]; !s.endless {
-			q.id, q.serial, q.prefillTokens = i, int32(i), q.input
-		}
+	s.requests, s.free = newPlaces(places), make([]int32, places)
+	for i := range s.free { // the first is the last
+		s.free[i] = int32(places - 1 - i)
 	}
 	return s
+}
+
+// drawn numbers requests that were all drawn beforehand.
+func (s *source) drawn() {
+	s.requests, s.conversations = s.load.requests, s.load.conversations
+	for i := range s.requests {
+		q := &s.requests[i]
+		q.id, q.serial = i, int32(i)
+	}
+}
+
+// fitBlocks fits what prompts have in common to the blocks of a KV store: a block of a trace is a few of those, or the other way round.
+func (s *source) fitBlocks(tokens int) error {
+	if !s.load.coarsen(tokens) {
+		return fmt.Errorf("the KV blocks have %d tokens and the trace's blocks %d: one must be a multiple of the other", tokens, s.load.blockTokens)
+	}
+	return nil
+}
+
+// clients is the number of clients of a closed loop, each of which sends its next request some time after an answer; 0 where requests come
+// by themselves.
+func (s *source) clients() (n int, think units.Seconds) { return s.load.clients, s.load.think }
+
+// warmup is how many of the first requests do not count.
+func (s *source) warmup() int { return s.load.warmup }
+
+// gap draws the time until the next arrival where requests come by themselves and without end.
+func (s *source) gap() units.Seconds { return s.load.gap() }
+
+// full reports whether as many requests without end are in flight as there are places.
+func (s *source) full() bool { return len(s.free) == 0 }
+
+// planned is when the next request comes that was drawn beforehand, if there is one that its client sends of its own accord: not as the next
+// turn of a session.
+func (s *source) planned() (at units.Seconds, ok bool) {
+	n := len(s.requests)
+	if s.load.starts != nil {
+		n = len(s.load.starts)
+	}
+	if s.sent >= n {
+		return 0, false
+	}
+	return s.start(s.sent).arrived, true
 }
 
 // next is the request to be sent next.
@@ -56,14 +97,7 @@ func (s *source) next() *request {
 	q := s.freePlace()
 	s.load.draw(q)
 	s.assignContents(q)
-	q.prefillTokens = q.input
 	return q
-}
-
-// turnPlace is a place for the next turn of a session.
-func (s *source) turnPlace() *request {
-	s.sent++
-	return s.freePlace()
 }
 
 // freePlace takes a place that nobody uses.
@@ -72,19 +106,11 @@ func (s *source) freePlace() *request {
 	at := s.free[last]
 	s.free = s.free[:last]
 	q := &s.requests[at]
-	*q = request{id: int(at), serial: int32(s.sent - 1), epoch: q.epoch + 1}
+	q.reuse(int(at), s.sent-1)
 	return q
 }
 
-// starts is how many requests the client sends of its own accord: not as the next turn of a session.
-func (s *source) starts() int {
-	if s.load.starts != nil {
-		return len(s.load.starts)
-	}
-	return len(s.requests)
-}
-
-// start is one of them.
+// start is one of those that the client sends of its own accord.
 func (s *source) start(i int) *request {
 	if s.load.starts != nil {
 		i = int(s.load.starts[i])
@@ -124,8 +150,9 @@ func (s *source) assignContents(q *request) {
 	}
 }
 
-// releaseContents ends what assignContents began.
-func (s *source) releaseContents(q *request) {
+// release gives the place of a request that has ended to others, where they come without end.
+func (s *source) release(q *request) {
+	s.free = append(s.free, int32(q.id))
 	if r := s.load.replay; r != nil && s.load.contents != nil {
 		r.end(s.load.contents[q.id])
 		s.load.contents[q.id] = s.load.contents[q.id][:0]
@@ -145,7 +172,6 @@ func (s *source) resume(q *request, client, clients int) {
 		x.turn++
 		x.resumed = true
 	}
-	q.prefillTokens = q.input
 }
 
 // lasts is how long it is from one request of a client to the next, if each takes so long.
@@ -170,80 +196,54 @@ func (s *source) knowsContents() bool {
 	return s.conversations != nil && s.conversations.known != nil || s.load.replay != nil && s.load.contents != nil
 }
 
-// mostInFlight is how many requests of an open loop there is room for: many times as many as all replicas run at
-// a time. With more it is overloaded.
-func mostInFlight(c *Config) int {
-	const times, least, most = 16, 1 << 12, 1 << 18
-	n := max(1, c.Workers.Replicas) * c.Workers.Engine.MaxSequences
-	if c.Decode != nil {
-		n += max(1, c.Decode.Replicas) * c.Decode.Engine.MaxSequences
-	}
-	return min(max(times*n, least), most)
-}
+// sessionHash is a number of a request's session that spreads sessions evenly.
+func (s *source) sessionHash(q *request) uint64 { return mixed64(uint64(s.conversations.of(q).serial)) }
 
-// remember gives a replica a prefix cache, if it is to have one. Decode replicas
-// have none: what comes over the link is not shared.
-func (s *source) remember(e *Engine, kv *blockStore) {
-	if !e.PrefixCache {
-		return
-	}
+// prompts is what prefix caches of an engine are to know of the prompts to come; nil where nothing is shared.
+func (s *source) prompts(e *Engine) *prompts {
 	if s.load.prefix > 0 {
-		s.warm(e, kv)
-		return
+		return s.commonPrefix(e)
 	}
-	tier := e.Host.room()
 	if s.conversations != nil {
-		s.converse(e, kv)
-		kv.prefix.host.room = tier
-		return
+		return s.spoken(e)
 	}
 	replayed := s.endless && s.load.replay != nil
 	if replayed && s.load.contents == nil {
 		s.load.contents = make([][]uint32, len(s.requests))
 	}
 	if s.load.contents == nil {
-		return
+		return nil
 	}
-	kinds := 0
+	p := &prompts{contents: s.load.contents, entryTokens: s.load.blockTokens}
 	for _, blocks := range s.load.contents {
 		for _, b := range blocks {
-			kinds = max(kinds, int(b)+1)
+			p.known = max(p.known, int(b)+1)
 		}
 	}
-	tokens := s.load.blockTokens
-	span := tokens / e.BlockTokens
-	kv.prefix = newPrefix(s.load.contents, kinds, tokens, span)
 	if replayed {
-		kv.prefix.numbers = &s.load.replay.known
+		p.numbers = &s.load.replay.known
 	}
-	kv.prefix.host.room = tier / span
+	return p
 }
 
-// converse gives a replica a cache for the prompts and answers of sessions.
-func (s *source) converse(e *Engine, kv *blockStore) {
+// spoken is the prompts and answers of sessions.
+func (s *source) spoken(e *Engine) *prompts {
 	if s.conversations.known == nil {
 		s.conversations.remember(e.BlockTokens)
 		s.load.contents = make([][]uint32, len(s.requests))
 	}
-	kv.prefix = newPrefix(s.load.contents, 0, e.BlockTokens, 1)
-	p := &kv.prefix
-	p.numbers, p.answers = s.conversations.known, true
-	for _, entries := range s.conversations.system {
-		p.common = append(p.common, make([]int32, entries+1))
-	}
+	return &prompts{contents: s.load.contents, entryTokens: e.BlockTokens, numbers: s.conversations.known, answers: true, common: s.conversations.system}
 }
 
-// warm gives a replica what all prompts begin with: whole blocks, as one entry, since
-// none begins with less.
-func (s *source) warm(e *Engine, kv *blockStore) {
-	span := s.load.prefix / e.BlockTokens
-	if span == 0 || span > kv.total {
-		return
+// commonPrefix is what all prompts begin with: whole blocks, as one entry, since
+// none begins with less. It is there from the start.
+func (s *source) commonPrefix(e *Engine) *prompts {
+	blocks := s.load.prefix / e.BlockTokens
+	if blocks == 0 || blocks > e.Blocks {
+		return nil
 	}
 	if s.load.contents == nil {
 		s.load.contents = slices.Repeat([][]uint32{{0}}, len(s.requests))
 	}
-	kv.prefix = newPrefix(s.load.contents, 1, span*e.BlockTokens, span)
-	kv.prefix.warm(0)
-	kv.free -= span
+	return &prompts{contents: s.load.contents, known: 1, entryTokens: blocks * e.BlockTokens, warm: true}
 }
