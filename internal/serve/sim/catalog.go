@@ -20,6 +20,9 @@ func (c *catalog) add() uint32 {
 	return uint32(len(c.users) - 1)
 }
 
+// size is how many numbers there are, those that are free too.
+func (c *catalog) size() int { return len(c.users) }
+
 func (c *catalog) hold(id uint32) {
 	if c != nil {
 		c.users[id]++

@@ -230,3 +230,13 @@ func checkWarmup(n int) error {
 	}
 	return nil
 }
+
+// equal reports whether all requests have the same lengths.
+func (c *ClosedLoop) equal() bool {
+	kinds := c.Mix
+	if kinds == nil {
+		kinds = Mix{{Input: c.Input, Output: c.Output}}
+	}
+	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
+	return len(kinds) == 1 && kinds[0].Like == nil && kinds[0].Session == nil && same(&kinds[0].Input) && same(&kinds[0].Output)
+}

@@ -73,6 +73,16 @@ func (c *cluster) restart() {
 	c.meter()
 }
 
+// auditEmpty reports replicas that keep something when all requests have ended.
+func (c *cluster) auditEmpty() error {
+	for i := range c.replicas {
+		if err := c.replicas[i].auditEmpty(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // running is the number of requests that run.
 func (c *cluster) running() int {
 	n := 0

@@ -36,6 +36,8 @@ type Config struct {
 	represents int
 	// Timeline asks for what replicas do over a minute.
 	Timeline bool
+	// single has every step taken by itself, and audit has the blocks of a replica counted one by one after each; for tests.
+	single, audit bool
 	// Records asks for one [statistics.Record] per request in the result.
 	Records bool
 }

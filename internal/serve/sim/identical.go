@@ -13,16 +13,6 @@ func (c *Config) identicalReplicas() int {
 	return n
 }
 
-// equal reports whether all requests have the same lengths.
-func (c *ClosedLoop) equal() bool {
-	kinds := c.Mix
-	if kinds == nil {
-		kinds = Mix{{Input: c.Input, Output: c.Output}}
-	}
-	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
-	return len(kinds) == 1 && kinds[0].Like == nil && kinds[0].Session == nil && same(&kinds[0].Input) && same(&kinds[0].Output)
-}
-
 // oneOf is the part of a configuration for one of n identical replicas.
 func (c *Config) oneOf(n int) *Config {
 	out := *c

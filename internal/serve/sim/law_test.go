@@ -71,17 +71,11 @@ func TestJumpsAreSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := newSimulation(c)
+		c.single = true
+		steps, err := runAll(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range s.replicas {
-			s.replicas[i].single = true
-		}
-		if err := s.run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		steps := s.result()
 		for i, want := range steps.Records {
 			got := jumps.Records[i]
 			near(t, fmt.Sprintf("request %d: first token", i), want.TTFT, got.TTFT)
@@ -119,22 +113,11 @@ func TestTurns(t *testing.T) {
 func TestConservation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyConfig(t)
-		s, err := newSimulation(c)
+		c.audit = true
+		r, err := runAll(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		clock := units.Seconds(0)
-		s.watch = func(r *replica) {
-			if s.now < clock {
-				t.Fatalf("the clock went back from %v to %v", clock, s.now)
-			}
-			clock = s.now
-			balance(t, s, r)
-		}
-		if err := s.run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		r := s.result()
 		if r.Finished+r.Refused != r.Requests || len(r.Records) != r.Requests {
 			t.Fatalf("%d in, %d finished, %d refused", r.Requests, r.Finished, r.Refused)
 		}
@@ -143,56 +126,7 @@ func TestConservation(t *testing.T) {
 				t.Fatalf("not sound: %+v", q)
 			}
 		}
-		for _, p := range []*pool{&s.workers, &s.decode} {
-			for i := range p.replicas {
-				r := &p.replicas[i]
-				x, kv := &r.scheduler, r.scheduler.kv.(*blockStore)
-				if kv.Held() != 0 || r.load != (routingLoad{}) || x.running.n != 0 || kv.prefix.live != 0 || x.inFlight != 0 || x.reservedBlocks != 0 || x.inFlightChunkTokens != 0 {
-					t.Fatalf("a replica is not empty at the end: %d blocks held", kv.Held())
-				}
-			}
-		}
 	})
-}
-
-// balance counts the blocks of a replica one by one.
-func balance(t *rapid.T, s *simulation, r *replica) {
-	private, shares := 0, 0
-	x, kv := &r.scheduler, r.scheduler.kv.(*blockStore)
-	live := map[[2]int]bool{}
-	for i := range s.requests {
-		q := &s.requests[i]
-		worker := x.decodes == (len(s.decode.replicas) == 0)
-		here := worker && int(q.worker) == r.index && (q.state != decoding || len(s.decode.replicas) == 0)
-		if !worker {
-			here = int(q.decoder) == r.index && (q.state == decoding || q.state == ready || q.state == prefilling && q.generated > 0)
-		} else if (q.state == prefilling || q.state == ready) && q.generated > 0 && len(s.decode.replicas) > 0 {
-			here = false // being recomputed where it had generated
-		}
-		if !here || q.state != prefilling && q.state != ready && q.state != decoding && q.state != moving {
-			continue
-		}
-		at := *q
-		if q.state == decoding {
-			at.context = int(q.offset + x.all[q.batch].decode.clock)
-		}
-		private += x.admission.Holds(x, &at) - q.shared*kv.prefix.span
-		shares += q.shared
-		if q.shared > 0 {
-			for entry := range q.shared {
-				at, begins := kv.prefix.locate(s.load.contents[i], entry)
-				live[[2]int{int(s.load.contents[i][at]), entry - begins}] = true
-			}
-		}
-	}
-	p := &kv.prefix
-	if len(live) != p.live || shares != p.shares {
-		t.Fatalf("%d contents in use, %d counted; %d shares, %d counted", len(live), p.live, shares, p.shares)
-	}
-	if held := private + len(live)*p.span; held != kv.Held() || kv.free < 0 ||
-		held+p.idle.n*p.span+kv.free != kv.total {
-		t.Fatalf("%d blocks held, %d counted; %d idle, %d free of %d", held, kv.Held(), p.idle.n*p.span, kv.free, kv.total)
-	}
 }
 
 // TestSameSeedSameBytes: nothing but the configuration decides.

@@ -66,10 +66,11 @@ type naiveRequest struct {
 }
 
 func newNaive(c *Config) *naive {
-	l := c.Client.load(c.Seed)
-	n := &naive{e: c.Workers.Engine.normal(), step: c.Workers.Stepper.(Pipeline), window: l.clients, think: l.think}
+	source := newSource(c.Client, c.Seed)
+	window, think := source.clients()
+	n := &naive{e: c.Workers.Engine.normal(), step: c.Workers.Stepper.(Pipeline), window: window, think: think}
 	n.lanes, n.stages = make([]naiveLane, n.e.Stages), make([]units.Seconds, n.e.Stages)
-	for i, q := range l.requests {
+	for i, q := range source.requests {
 		n.all = append(n.all, &naiveRequest{id: i, input: q.input, output: q.output, need: q.input, arrived: q.arrived})
 	}
 	for i := range n.e.Blocks {

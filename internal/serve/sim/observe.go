@@ -7,6 +7,12 @@ import (
 
 // What others see of a replica.
 
+// assigned is the requests that were sent here and have not left.
+func (r *replica) assigned() int { return r.load.requests }
+
+// pendingPromptTokens is the tokens of their prompts that are not computed, where a router counts them.
+func (r *replica) pendingPromptTokens() int { return r.load.pendingPromptTokens }
+
 // queued is the requests that no scheduler has admitted.
 func (r *replica) queued() int { return r.inbox.incoming.n + r.scheduler.waiting.n }
 

@@ -91,34 +91,14 @@ func TestReplayWithoutEnd(t *testing.T) {
 			t.Errorf("%d blocks: want no less found than with fewer, %.3f, got %.3f", blocks, share, r.CachedShare)
 		}
 		share = r.CachedShare
-		if s.load.replay.sent <= len(like) {
-			t.Fatalf("want several times around, got %d of %d", s.load.replay.sent, len(like))
+		if r.Requests <= len(like) {
+			t.Fatalf("want several times around, got %d of %d", r.Requests, len(like))
 		}
-		if most := 2*int(distinct) + blocks; len(s.load.replay.known.users) > most {
-			t.Errorf("want at most %d numbers of contents, got %d", most, len(s.load.replay.known.users))
+		if most := 2*int(distinct) + blocks; s.source.numberedContents() > most {
+			t.Errorf("want at most %d numbers of contents, got %d", most, s.source.numberedContents())
 		}
 	}
 	if ideal := float64(shared) / float64(all); math.Abs(share-ideal) > 0.02 {
 		t.Errorf("in a large cache: want about %.3f found, got %.3f", ideal, share)
-	}
-}
-
-// TestReplayRefused: one kind alone may have known prompts, and no common prefix.
-func TestReplayRefused(t *testing.T) {
-	like := []workload.Request{{Input: 9, Output: 1, Blocks: []uint32{0}}}
-	one := Kind{Share: 1, Like: like, BlockTokens: 8}
-	talk := Kind{Share: 1, Session: &workload.Session{First: 8, User: 8, Output: 8, Turns: 3}}
-	for name, c := range map[string]OpenLoop{
-		"two kinds":       {Rate: 1, Requests: 1, Mix: Mix{one, one}},
-		"sessions beside": {Rate: 1, Requests: 1, Mix: Mix{talk, one}},
-		"no requests":     {Rate: 1, Requests: 1, Mix: Mix{{Share: 1, BlockTokens: 8, Input: Lengths{Tokens: 8}, Output: Lengths{Tokens: 8}}}},
-		"a prefix":        {Rate: 1, Requests: 1, Mix: Mix{one}, Prefix: 4},
-	} {
-		if c.check() == nil {
-			t.Errorf("%s: want an error", name)
-		}
-	}
-	if err := (OpenLoop{Rate: 1, Requests: 1, Mix: Mix{one}}).check(); err != nil {
-		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 type replica struct {
 	place   int32 // among all replicas
 	index   int   // in its pool
+	does    role
 	cluster Cluster
 
 	api       apiServer
@@ -47,6 +48,15 @@ type routingLoad struct {
 	requests int // sent here that have not left
 	// pendingPromptTokens is the tokens of their prompts that are not computed, where a router counts them.
 	pendingPromptTokens int
+}
+
+// assign counts a request as load of the replica: it comes next. With tokens those of its prompt count that are not in the cache.
+func (r *replica) assign(q *request, tokens bool) {
+	r.load.requests++
+	if tokens {
+		q.pendingPrompt = int32(q.input - r.remembered(q))
+		r.load.pendingPromptTokens += int(q.pendingPrompt)
+	}
 }
 
 // accept has the API server take a request, and returns when the scheduler may see it; at once if the server takes no time.

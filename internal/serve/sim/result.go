@@ -13,18 +13,19 @@ func (s *simulation) result() *statistics.Result {
 	if s.steady != nil {
 		return s.windowResult()
 	}
-	n := len(s.requests)
-	res := &statistics.Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.recorder.Series.Points, Timeline: s.recorder.Timeline.Result()}
+	n := len(s.source.requests)
+	_, unsent := s.source.counts()
+	res := &statistics.Result{Requests: n - unsent, Finished: n - s.refused - unsent, Refused: s.refused, Series: s.recorder.Series.Points, Timeline: s.recorder.Timeline.Result()}
 	t := statistics.NewTally(n)
-	for i := range s.requests {
-		if q := &s.requests[i]; q.state == finished && i >= s.warmup() {
+	for i := range s.source.requests {
+		if q := &s.source.requests[i]; q.state == finished && i >= s.source.warmup() {
 			t.Add(new(s.view.outcome(q)))
 		}
 	}
 	if s.config.Records {
 		res.Records = make([]statistics.Record, 0, n)
-		for i := range s.requests {
-			if q := &s.requests[i]; q.state != unborn {
+		for i := range s.source.requests {
+			if q := &s.source.requests[i]; q.state != unborn {
 				res.Records = append(res.Records, s.view.record(q))
 			}
 		}
@@ -34,22 +35,22 @@ func (s *simulation) result() *statistics.Result {
 		t.Errors(s.config.Steady.Percentile, res.Sampling)
 	}
 	t.Report(res, max(1, s.config.represents), s.config.Percentile, t.Span())
-	res.InFlight = s.recorder.InFlight.Levels(s.now)
+	res.InFlight = s.recorder.InFlight.Levels(s.clock.now)
 	if last := s.lastArrival(); last > 0 {
 		res.Offered = float64(res.Requests) / float64(last)
 		if s.config.Steady != nil {
 			s.ratesUntil(last, res)
 		}
 	}
-	s.addUse(res, s.now)
+	s.addUse(res, s.clock.now)
 	return res
 }
 
 // lastArrival is when the last request came. Turns of sessions come in another order than that of their places.
 func (s *simulation) lastArrival() units.Seconds {
-	last := s.requests[len(s.requests)-1].arrived
-	for i := range s.requests {
-		last = max(last, s.requests[i].arrived)
+	last := s.source.requests[len(s.source.requests)-1].arrived
+	for i := range s.source.requests {
+		last = max(last, s.source.requests[i].arrived)
 	}
 	return last
 }
@@ -57,8 +58,8 @@ func (s *simulation) lastArrival() units.Seconds {
 // ratesUntil makes the rates of a trace those until its last request came: what is served after it says nothing of the load.
 func (s *simulation) ratesUntil(last units.Seconds, res *statistics.Result) {
 	var t statistics.Tally
-	for i := range s.requests {
-		if q := &s.requests[i]; q.state != refused && q.done <= last {
+	for i := range s.source.requests {
+		if q := &s.source.requests[i]; q.state != refused && q.done <= last {
 			t.Add(new(s.view.outcome(q)))
 		}
 	}
@@ -68,8 +69,9 @@ func (s *simulation) ratesUntil(last units.Seconds, res *statistics.Result) {
 
 // windowResult sums up the window of a steady run.
 func (s *simulation) windowResult() *statistics.Result {
+	sent, _ := s.source.counts()
 	res := &statistics.Result{
-		Requests: s.sent, Refused: s.refused,
+		Requests: sent, Refused: s.refused,
 		Series: s.recorder.Series.Points, Timeline: s.recorder.Timeline.Result(), Records: s.recorder.Records,
 	}
 	over := s.steady.Report(res, max(1, s.config.represents), s.config.Percentile)
@@ -80,11 +82,11 @@ func (s *simulation) windowResult() *statistics.Result {
 
 // addUse adds how the pools were used over a time.
 func (s *simulation) addUse(res *statistics.Result, over units.Seconds) {
-	res.Sessions = s.sessions(over, s.config.Percentile)
+	res.Sessions = s.source.sessions(over, s.config.Percentile)
 	res.ITL = s.recorder.Gaps.Summary()
-	res.Workers = s.workers.use(over)
-	if len(s.decode.replicas) > 0 {
-		use := s.decode.use(over)
+	res.Workers = s.cluster.workers.use(over)
+	if len(s.cluster.decode.replicas) > 0 {
+		use := s.cluster.decode.use(over)
 		res.Decode = &use
 	}
 }

@@ -92,7 +92,7 @@ type leastLoaded struct{}
 func (leastLoaded) Route(_ *request, replicas []replica) int {
 	at := 0
 	for i := range replicas {
-		if replicas[i].load.requests < replicas[at].load.requests {
+		if replicas[i].assigned() < replicas[at].assigned() {
 			at = i
 		}
 	}
@@ -152,11 +152,11 @@ func (a *affinity) Route(q *request, replicas []replica) int {
 	if !replicas[0].kv().Remembers() {
 		return least
 	}
-	low, high := replicas[least].load.requests, 0
+	low, high := replicas[least].assigned(), 0
 	shortest, longest := replicas[0].queued(), 0
 	for i := range replicas {
 		r := &replicas[i]
-		high = max(high, r.load.requests)
+		high = max(high, r.assigned())
 		shortest, longest = min(shortest, r.queued()), max(longest, r.queued())
 	}
 	if a.maxGap > 0 && high-low > a.maxGap && float64(high) > a.maxRatio*float64(low) {
@@ -168,7 +168,7 @@ func (a *affinity) Route(q *request, replicas []replica) int {
 		has := r.remembered(q)
 		most = max(most, has)
 		cost := a.cost(r, q.input, has, float64(r.queued()-shortest)/float64(max(1, longest-shortest)))
-		if i == 0 || cost < lowest || cost == lowest && r.load.requests < replicas[at].load.requests {
+		if i == 0 || cost < lowest || cost == lowest && r.assigned() < replicas[at].assigned() {
 			at, lowest = i, cost
 		}
 	}
@@ -182,7 +182,7 @@ func (a *affinity) Route(q *request, replicas []replica) int {
 func (a *affinity) cost(r *replica, prompt, has int, queue float64) float64 {
 	kv := r.kv()
 	if a.tokens {
-		return a.miss*float64(prompt-has) + a.waits*float64(r.load.pendingPromptTokens) + a.occupied*float64(kv.Held()*r.engine().BlockTokens)
+		return a.miss*float64(prompt-has) + a.waits*float64(r.pendingPromptTokens()) + a.occupied*float64(kv.Held()*r.engine().BlockTokens)
 	}
 	return a.miss*float64(prompt-has)/float64(prompt) + a.waits*queue + a.occupied*float64(kv.Held())/float64(kv.Total())
 }
@@ -208,10 +208,6 @@ func (p *pool) route(q *request) *replica {
 		at = p.router.Route(q, p.replicas)
 	}
 	r := &p.replicas[at]
-	r.load.requests++
-	if p.countsTokens {
-		q.pendingPrompt = int32(q.input - r.remembered(q))
-		r.load.pendingPromptTokens += int(q.pendingPrompt)
-	}
+	r.assign(q, p.countsTokens)
 	return r
 }

@@ -8,14 +8,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
-// clock is the time of a simulation.
-type clock struct{ now units.Seconds }
-
 // simulation is a run in progress: a source of requests, a cluster that serves them, what is recorded, and the events to come.
 type simulation struct {
-	clock
-	source
-	cluster
+	clock   clock
+	source  source
+	cluster cluster
 
 	config   *Config
 	view     clientView
@@ -29,8 +26,6 @@ type simulation struct {
 	left     int     // requests that have not ended
 	refused  int
 	err      error
-
-	watch func(*replica) // for tests: sees every replica that has completed a step
 }
 
 // Run simulates a configuration to its end. Of identical replicas it simulates one.
@@ -62,7 +57,7 @@ func runAll(ctx context.Context, c *Config) (*statistics.Result, error) {
 		return nil, err
 	}
 	out := s.result()
-	recycle(s.requests)
+	recycle(s.source.requests)
 	if s.steady != nil {
 		s.steady.Release()
 	}
@@ -79,18 +74,18 @@ func (s *simulation) run(ctx context.Context) error {
 	_, more := s.events.next()
 	for count := 1; s.left > 0 && more; count++ {
 		e := s.events.pop()
-		s.now = e.at
-		if s.now >= s.recorder.Series.Next {
-			s.recorder.Series.Record(s.state(), s.now)
+		s.clock.now = e.at
+		if s.clock.now >= s.recorder.Series.Next {
+			s.recorder.Series.Record(s.cluster.state(), s.clock.now)
 		}
-		if s.now >= s.recorder.Timeline.Next {
-			s.recorder.Timeline.Look(s.now)
+		if s.clock.now >= s.recorder.Timeline.Next {
+			s.recorder.Timeline.Look(s.clock.now)
 		}
 		s.handle(&e)
 		var at units.Seconds
-		if at, more = s.events.next(); len(s.starting) > 0 && (!more || at > s.now) {
+		if at, more = s.events.next(); len(s.starting) > 0 && (!more || at > s.clock.now) {
 			for _, place := range s.starting {
-				s.replicas[place].beginStep()
+				s.cluster.replicas[place].beginStep()
 			}
 			s.starting = s.starting[:0]
 			_, more = s.events.next()
@@ -107,6 +102,11 @@ func (s *simulation) run(ctx context.Context) error {
 			}
 		}
 	}
+	if s.config.audit {
+		if err := s.cluster.auditEmpty(); err != nil {
+			return err
+		}
+	}
 	if s.left > 0 {
 		return fmt.Errorf("simulating: %d requests never finished", s.left)
 	}
@@ -118,38 +118,38 @@ func (s *simulation) progress() (done, of int) {
 	if s.steady != nil {
 		return s.steady.Progress()
 	}
-	return len(s.requests) - s.left, len(s.requests)
+	return len(s.source.requests) - s.left, len(s.source.requests)
 }
 
 // handle acts on one event.
 func (s *simulation) handle(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.completePlan(e.of) && s.watch != nil {
-			s.watch(r)
+		if r := &s.cluster.replicas[e.replica]; r.completePlan(e.of) && s.config.audit {
+			s.fail(r.audit())
 		}
 	case cacheArrives:
-		s.arrive(&s.requests[e.of], &s.replicas[e.replica])
+		s.arrive(&s.source.requests[e.of], &s.cluster.replicas[e.replica])
 	case clientSends:
 		if e.replica == sessionsOwn {
 			s.nextTurn(int(e.of))
 			return
 		}
-		s.receive(&s.requests[e.of])
+		s.receive(&s.source.requests[e.of])
 	case requestReady:
-		s.replicas[e.replica].deliver(&s.requests[e.of])
+		s.cluster.replicas[e.replica].deliver(&s.source.requests[e.of])
 	}
 }
 
 // sendFirst plans the first requests.
 func (s *simulation) sendFirst() {
-	clients, _ := s.clients()
+	clients, _ := s.source.clients()
 	if s.steady != nil {
 		s.stagger(clients)
 		return
 	}
 	for range max(1, clients) {
-		if at, ok := s.planned(); ok {
+		if at, ok := s.source.planned(); ok {
 			s.sendAt(at)
 		}
 	}
@@ -159,35 +159,35 @@ func (s *simulation) sendFirst() {
 // that a request takes, as they would be found at any time: started at once, they would stay together for long.
 func (s *simulation) stagger(clients int) {
 	if clients == 0 {
-		s.sendAt(s.gap())
+		s.sendAt(s.source.gap())
 		return
 	}
 	first := make([]*request, clients)
 	for i := range first {
-		first[i] = s.next()
+		first[i] = s.source.next()
 	}
-	input, output, computed := s.meanLengths(first)
-	spread := s.lasts(s.takes(input, output, computed, clients)) / units.Seconds(clients)
+	input, output, computed := s.source.meanLengths(first)
+	spread := s.source.lasts(s.cluster.takes(input, output, computed, clients)) / units.Seconds(clients)
 	for i, q := range first {
 		q.arrived = units.Seconds(i) * spread
 		s.steady.Started = q.arrived
-		s.beginConversation(q, q.arrived)
-		s.resume(q, i, clients)
+		s.source.beginConversation(q, q.arrived)
+		s.source.resume(q, i, clients)
 		s.events.send(q.arrived, q.id)
 	}
 }
 
 // sendAt has the client send its next request.
 func (s *simulation) sendAt(at units.Seconds) {
-	q := s.next()
+	q := s.source.next()
 	q.arrived = at
-	s.beginConversation(q, at)
+	s.source.beginConversation(q, at)
 	s.events.send(at, q.id)
 }
 
 // receive takes a request from the client, through a router and an API server.
 func (s *simulation) receive(q *request) {
-	if clients, _ := s.clients(); clients == 0 {
+	if clients, _ := s.source.clients(); clients == 0 {
 		s.sendNext()
 	}
 	s.enter(q)
@@ -195,18 +195,18 @@ func (s *simulation) receive(q *request) {
 
 // enter takes a request from the client to its replica.
 func (s *simulation) enter(q *request) {
-	s.recorder.InFlight.Change(s.now, 1)
+	s.recorder.InFlight.Change(s.clock.now, 1)
 	if s.steady != nil {
 		s.steady.RequestCame(q.id, q.input)
 	}
-	if !s.possible(q) {
+	if !s.cluster.possible(q) {
 		q.state = refused
 		s.refused++
 		s.leave(q)
 		return
 	}
 	q.come()
-	r := s.workers.route(q)
+	r := s.cluster.workers.route(q)
 	q.worker = int32(r.index)
 	done, atOnce := r.accept(q)
 	if atOnce {
@@ -219,18 +219,18 @@ func (s *simulation) enter(q *request) {
 // sendNext plans the next arrival of an open loop or a trace.
 func (s *simulation) sendNext() {
 	if s.steady == nil {
-		if at, ok := s.planned(); ok {
+		if at, ok := s.source.planned(); ok {
 			s.sendAt(at)
 		} else {
-			s.last = s.recorder.InFlight.Levels(s.now)
+			s.last = s.recorder.InFlight.Levels(s.clock.now)
 		}
 		return
 	}
-	if s.full() {
+	if s.source.full() {
 		s.steady.StopArrivals()
 		return
 	}
-	s.sendAt(s.now + s.gap())
+	s.sendAt(s.clock.now + s.source.gap())
 }
 
 // finish hands a request back to its client.
@@ -243,29 +243,29 @@ func (s *simulation) leave(q *request) {
 	if s.left == 0 {
 		return // others ended the run at this time
 	}
-	q.done = s.now
-	s.recorder.InFlight.Change(s.now, -1)
+	q.done = s.clock.now
+	s.recorder.InFlight.Change(s.clock.now, -1)
 	away := s.view.deliveryTime(q)
-	session := s.answered(q, s.now+away, q.state == refused)
+	session := s.source.answered(q, s.clock.now+away, q.state == refused)
 	if session.goesOn {
 		s.events.reply(session.at, session.session)
 	}
-	clients, think := s.clients()
+	clients, think := s.source.clients()
 	sendsNext := clients > 0 && !session.goesOn // when it has the answer
 	if s.steady == nil {
 		s.left -= session.unsent
-		if _, more := s.planned(); more && sendsNext {
-			s.sendAt(s.now + think)
+		if _, more := s.source.planned(); more && sendsNext {
+			s.sendAt(s.clock.now + think)
 		}
 		s.left--
 		return
 	}
-	s.release(q)
+	s.source.release(q)
 	if s.tellSteady(q); s.steady.Ended() {
 		s.left = 0
 	}
 	if sendsNext {
-		s.sendAt(s.now + away + think)
+		s.sendAt(s.clock.now + away + think)
 	}
 }
 
@@ -287,7 +287,7 @@ func (s *simulation) fail(err error) {
 // prefilled implements [Cluster]: it moves the cache of a prefilled request to a decode replica. The client sees the first
 // token when decoding can begin.
 func (s *simulation) prefilled(q *request, from *replica) {
-	to := s.decode.route(q)
+	to := s.cluster.decode.route(q)
 	q.decoder = int32(to.index)
 	s.events.follow(from.sendCache(q), cacheArrives, from.place, q.id)
 }
@@ -295,12 +295,12 @@ func (s *simulation) prefilled(q *request, from *replica) {
 // arrive ends a transfer.
 func (s *simulation) arrive(q *request, from *replica) {
 	from.cacheArrived(q)
-	s.decode.replicas[q.decoder].deliver(q)
+	s.cluster.decode.replicas[q.decoder].deliver(q)
 }
 
 // nextTurn sends the next request of a session.
 func (s *simulation) nextTurn(session int) {
-	if q := s.source.nextTurn(session, s.now); q != nil {
+	if q := s.source.nextTurn(session, s.clock.now); q != nil {
 		s.enter(q)
 	} else {
 		s.steady.StopArrivals()
@@ -323,21 +323,21 @@ func (s *simulation) tellSteady(q *request) {
 }
 
 // Now implements [statistics.System].
-func (s *simulation) Now() units.Seconds { return s.now }
+func (s *simulation) Now() units.Seconds { return s.clock.now }
 
 // Running implements [statistics.System].
-func (s *simulation) Running() int { return s.running() }
+func (s *simulation) Running() int { return s.cluster.running() }
 
 // OpenSessions implements [statistics.System].
-func (s *simulation) OpenSessions() int { return s.openSessions() }
+func (s *simulation) OpenSessions() int { return s.source.openSessions() }
 
 // CachesFilling implements [statistics.System]: contents that nobody asks for again stay until others need the blocks.
 func (s *simulation) CachesFilling() bool {
-	if !s.knowsContents() {
+	if !s.source.knowsContents() {
 		return false
 	}
-	for i := range s.workers.replicas {
-		if s.workers.replicas[i].kv().Evicted() == 0 {
+	for i := range s.cluster.workers.replicas {
+		if s.cluster.workers.replicas[i].kv().Evicted() == 0 {
 			return true
 		}
 	}
@@ -346,6 +346,6 @@ func (s *simulation) CachesFilling() bool {
 
 // BeginWindow implements [statistics.System].
 func (s *simulation) BeginWindow() {
-	s.restartSessions()
+	s.source.restartSessions()
 	s.cluster.restart()
 }

@@ -216,8 +216,8 @@ func TestSteadySessions(t *testing.T) {
 		if r.Workers.Evictions == 0 || r.Sessions.Count == 0 {
 			t.Errorf("%d evictions, %d sessions", r.Workers.Evictions, r.Sessions.Count)
 		}
-		if n := len(s.conversations.known.users); n > int(s.conversations.begun)/2 {
-			t.Errorf("%d contents numbered for %d sessions: none is used again", n, s.conversations.begun)
+		if n := s.source.numberedContents(); n > r.Sessions.Count/2 {
+			t.Errorf("%d contents numbered for more than %d sessions: none is used again", n, r.Sessions.Count)
 		}
 	}
 }

@@ -1,6 +1,12 @@
 package sim
 
-import "github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+)
+
+// clock is the time of a simulation.
+type clock struct{ now units.Seconds }
 
 // site is what the replicas of a simulation share.
 type site struct {
@@ -38,7 +44,7 @@ func newReplicas(replicas []replica, first int, settings *Engine, model Stepper,
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		stores[i] = newBlockStore(&engine)
 		replicas[i] = replica{
-			place: int32(first + i), index: i, cluster: around.cluster, single: around.single,
+			place: int32(first + i), index: i, does: does, cluster: around.cluster, single: around.single,
 			device: device{stepper: model, launches: newLaunchQueue(settings, model, decodes), pipeline: newPipeline(model, engine.Stages), recent: recent},
 			inbox:  inbox{incoming: line},
 			scheduler: scheduler{

@@ -10,6 +10,7 @@ import (
 // source is the requests of a simulation as its client sends them: all drawn beforehand, or one after the other where they come without
 // end, which take the places of those that have ended.
 type source struct {
+	client        Client
 	load          load
 	requests      []request
 	conversations *conversations // sessions; nil without any
@@ -21,7 +22,7 @@ type source struct {
 
 // newSource prepares all requests of a client.
 func newSource(c Client, seed uint64) source {
-	s := source{load: c.load(seed)}
+	s := source{client: c, load: c.load(seed)}
 	s.drawn()
 	return s
 }
@@ -29,7 +30,7 @@ func newSource(c Client, seed uint64) source {
 // newEndlessSource prepares requests without end, with places for so many in flight where they come by themselves. Those of a trace have
 // an end.
 func newEndlessSource(c Client, seed uint64, places int) source {
-	s := source{load: c.endless(seed)}
+	s := source{client: c, load: c.endless(seed)}
 	if s.endless = s.load.draw != nil; !s.endless {
 		s.drawn()
 		return s
@@ -65,6 +66,17 @@ func (s *source) fitBlocks(tokens int) error {
 // clients is the number of clients of a closed loop, each of which sends its next request some time after an answer; 0 where requests come
 // by themselves.
 func (s *source) clients() (n int, think units.Seconds) { return s.load.clients, s.load.think }
+
+// counts is how many requests were sent, and how many drawn beforehand never will be, since their session ended early.
+func (s *source) counts() (sent, unsent int) { return s.sent, s.unsent }
+
+// numberedContents is how many contents of prompts have numbers, those of sessions or of a trace that is sent over and over.
+func (s *source) numberedContents() int {
+	if s.conversations != nil {
+		return s.conversations.known.size()
+	}
+	return s.load.replay.known.size()
+}
 
 // warmup is how many of the first requests do not count.
 func (s *source) warmup() int { return s.load.warmup }

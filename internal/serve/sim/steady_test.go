@@ -86,17 +86,18 @@ func TestLastingIsATrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clear(s.requests) // places may hold requests of another run
+		clear(s.source.requests) // places may hold requests of another run
 		if err := s.run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		records := s.result().Records
-		sent := make([]workload.Request, s.sent)
+		n, _ := s.source.counts()
+		sent := make([]workload.Request, n)
 		for _, r := range records {
 			sent[r.ID] = workload.Request{Arrival: r.Arrival, Input: r.Input, Output: r.Output}
 		}
-		for i := range s.requests { // those in flight at the end
-			if q := &s.requests[i]; int(q.serial) < s.sent && sent[q.serial].Input == 0 && q.input > 0 {
+		for i := range s.source.requests { // those in flight at the end
+			if q := &s.source.requests[i]; int(q.serial) < n && sent[q.serial].Input == 0 && q.input > 0 {
 				sent[q.serial] = workload.Request{Arrival: q.arrived, Input: q.input, Output: q.output}
 			}
 		}

@@ -1,0 +1,61 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+)
+
+// audit counts the blocks of a replica one by one, and reports what does not add up. It takes long: tests ask for it after every step.
+func (r *replica) audit() error {
+	s, kv := &r.scheduler, r.scheduler.kv.(*blockStore)
+	private, shares := 0, 0
+	live := map[[2]int]bool{} // entries of the prefix cache in use, by content
+	requests := r.inbox.incoming.requests
+	for i := range requests {
+		at := requests[i]
+		if !r.keeps(&at) {
+			continue
+		}
+		if at.state == decoding {
+			at.context = int(at.offset + s.all[at.batch].decode.clock)
+		}
+		private += s.admission.Holds(s, &at) - at.shared*kv.prefix.span
+		shares += at.shared
+		for entry := range at.shared {
+			contents := kv.prefix.contents[i]
+			content, begins := kv.prefix.locate(contents, entry)
+			live[[2]int{int(contents[content]), entry - begins}] = true
+		}
+	}
+	p := &kv.prefix
+	if len(live) != p.live || shares != p.shares {
+		return fmt.Errorf("%d contents in use, %d counted; %d shares, %d counted", len(live), p.live, shares, p.shares)
+	}
+	if held := private + len(live)*p.span; held != kv.Held() || kv.free < 0 || held+p.idle.n*p.span+kv.free != kv.total {
+		return fmt.Errorf("%d blocks held, %d counted; %d idle, %d free of %d", held, kv.Held(), p.idle.n*p.span, kv.free, kv.total)
+	}
+	return nil
+}
+
+// keeps reports whether a request of the simulation has blocks here.
+func (r *replica) keeps(q *request) bool {
+	switch {
+	case r.does == decodeOnly:
+		return int(q.decoder) == r.index && (q.state == decoding || q.state == ready || q.state == prefilling && q.generated > 0)
+	case int(q.worker) != r.index:
+		return false
+	case r.does == prefillOnly: // what has a token is computed again where it was generated
+		return q.state == moving || (q.state == prefilling || q.state == ready) && q.generated == 0
+	default:
+		return q.state == prefilling || q.state == ready || q.state == decoding || q.state == moving
+	}
+}
+
+// auditEmpty reports what a replica keeps when all requests have ended.
+func (r *replica) auditEmpty() error {
+	s, kv := &r.scheduler, r.scheduler.kv.(*blockStore)
+	if kv.Held() != 0 || r.load != (routingLoad{}) || s.running.n != 0 || kv.prefix.live != 0 || s.inFlight != 0 || s.reservedBlocks != 0 || s.inFlightChunkTokens != 0 {
+		return errors.New("a replica is not empty at the end")
+	}
+	return nil
+}
