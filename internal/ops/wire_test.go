@@ -30,7 +30,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/support"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // answered runs an operation.
@@ -89,7 +89,7 @@ func full(t *testing.T) map[string]any {
 		Deployment: deployment.Deployment{
 			Model: "Qwen/Qwen3-8B", Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: layout}},
 		},
-		Traffic: simulate.Traffic{Rate: 20, Process: sim.Gamma, Variation: 2, Requests: 40, InputLengths: workload.Builtin(), Output: 16},
+		Traffic: simulate.Traffic{Rate: 20, Process: traffic.Gamma, Variation: 2, Requests: 40, InputLengths: workload.Builtin(), Output: 16},
 		Limits:  workload.Limits{TTFT: 1}, Records: true,
 	})
 	found := answered(t, w, optimize.Run, optimize.Request{

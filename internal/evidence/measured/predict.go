@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Prediction is what the model says of a row.
@@ -126,7 +127,7 @@ type Prepared struct {
 	// deployment is what the row describes, fleet the same ready to simulate.
 	deployment *deployment.Resolved
 	fleet      *replica.Fleet
-	client     sim.Client
+	client     traffic.Client
 }
 
 // MaxRequests bounds the requests simulated for a row. It is far above those of

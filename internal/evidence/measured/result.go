@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Result is a measured run of a deployment that is known whole, where a row has columns.
@@ -18,7 +18,7 @@ type Result struct {
 	Row        *Row
 	Deployment *deployment.Resolved
 	Fleet      *replica.Fleet // not scaled by any calibration
-	Client     sim.Client
+	Client     traffic.Client
 	Prices     cost.Coster
 }
 

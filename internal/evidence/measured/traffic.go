@@ -8,14 +8,14 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Traffic is how a row's requests came, beyond a number of clients with lengths in a range.
 type Traffic struct {
 	// Rate is requests per second; 0 = each client sends the next request when its last has ended.
 	Rate    float64
-	Process sim.Process
+	Process traffic.Process
 	// Prefix is the tokens that all prompts begin with, found in the prefix cache.
 	Prefix int
 	// InputLengths and OutputLengths replace the range of lengths.
@@ -53,7 +53,7 @@ func (c *cells) arrivals(r *Row) {
 	case "rate", "poisson":
 		r.Traffic.Rate = rate
 	case "constant":
-		r.Traffic.Rate, r.Traffic.Process = rate, sim.Constant
+		r.Traffic.Rate, r.Traffic.Process = rate, traffic.Constant
 	default:
 		c.wrong("arrival: want closed, burst, rate, poisson or constant, got %q", arrival)
 	}
@@ -138,12 +138,12 @@ func normal(mean, sd float64) *workload.Distribution {
 }
 
 // client is the benchmark that measured a row.
-func (r *Row) client() sim.Client {
+func (r *Row) client() traffic.Client {
 	c, t := max(1, r.Concurrency), &r.Traffic
-	input := sim.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: t.InputLengths}
-	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: t.OutputLengths}
+	input := traffic.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: t.InputLengths}
+	output := traffic.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: t.OutputLengths}
 	if t.Rate > 0 {
-		return sim.OpenLoop{Rate: t.Rate, Process: t.Process, Requests: max(1, min(r.Requests, MaxRequests)), Input: input, Output: output, Prefix: t.Prefix}
+		return traffic.OpenLoop{Rate: t.Rate, Process: t.Process, Requests: max(1, min(r.Requests, MaxRequests)), Input: input, Output: output, Prefix: t.Prefix}
 	}
-	return sim.ClosedLoop{Requests: max(c, min(r.Requests, MaxRequests)), Concurrency: c, Input: input, Output: output, Prefix: t.Prefix}
+	return traffic.ClosedLoop{Requests: max(c, min(r.Requests, MaxRequests)), Concurrency: c, Input: input, Output: output, Prefix: t.Prefix}
 }

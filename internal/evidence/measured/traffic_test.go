@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
-// traffic is a row with some columns of traffic.
-func traffic(columns, values string) (Row, error) {
+// trafficOf is a row with some columns of traffic.
+func trafficOf(columns, values string) (Row, error) {
 	head := "backend,model_path,system,isl,osl,tp_size,silicon_ttft_ms,silicon_tpot_ms,num_prompts"
 	line := "vllm,Qwen/Qwen3-8B,h200_sxm,1000,100,1,200,10,50"
 	rows, err := Read(strings.NewReader(head+","+columns+"\n"+line+","+values+"\n"), "x.csv")
@@ -24,37 +24,37 @@ func TestTraffic(t *testing.T) {
 	t.Parallel()
 	get := func(columns, values string) Row {
 		t.Helper()
-		r, err := traffic(columns, values)
+		r, err := trafficOf(columns, values)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	r := get("request_rate", "5")
-	if c, ok := r.client().(sim.OpenLoop); !ok || c.Rate != 5 || c.Requests != 50 || r.Concurrency != 6 {
+	if c, ok := r.client().(traffic.OpenLoop); !ok || c.Rate != 5 || c.Requests != 50 || r.Concurrency != 6 {
 		t.Errorf("a rate: %+v, %d in flight", r.client(), r.Concurrency)
 	}
 	r = get("request_rate,arrival", "5,constant")
-	if c, ok := r.client().(sim.OpenLoop); !ok || c.Process != sim.Constant {
+	if c, ok := r.client().(traffic.OpenLoop); !ok || c.Process != traffic.Constant {
 		t.Errorf("constant: %+v", r.client())
 	}
 	r = get("request_rate,concurrency", "5,8")
-	if c, ok := r.client().(sim.ClosedLoop); !ok || c.Concurrency != 8 {
+	if c, ok := r.client().(traffic.ClosedLoop); !ok || c.Concurrency != 8 {
 		t.Errorf("a rate held by a concurrency: %+v", r.client())
 	}
 	r = get("prefix_share,concurrency", "0.25,8")
-	if c, ok := r.client().(sim.ClosedLoop); !ok || c.Prefix != 250 || !strings.Contains(strings.Join(r.settings(), " "), "prefix_caching=true") {
+	if c, ok := r.client().(traffic.ClosedLoop); !ok || c.Prefix != 250 || !strings.Contains(strings.Join(r.settings(), " "), "prefix_caching=true") {
 		t.Errorf("a prefix: %+v %v", r.client(), r.settings())
 	}
 	r = get("isl_bins,osl_stdev,concurrency", "100-200:0.5 200-1000:0.5,20,8")
-	c := r.client().(sim.ClosedLoop)
+	c := r.client().(traffic.ClosedLoop)
 	if len(c.Input.Distribution.Bins) != 2 || math.Abs(float64(c.Output.Distribution.MeanEffective(0))-100) > 2 {
 		t.Errorf("distributions: %+v, mean %d", c.Input.Distribution, c.Output.Distribution.MeanEffective(0))
 	}
 	for _, wrong := range [][2]string{
 		{"arrival", "sometimes"}, {"request_rate", "-1"}, {"prefix", "1000"}, {"prefix_share", "1"}, {"isl_bins", "5-3:1"}, {"isl_bins", "1-2"}, {"osl_stdev", "-3"}, {"prefix_share", "NaN"}, {"request_rate", "Inf"},
 	} {
-		if _, err := traffic(wrong[0], wrong[1]); err == nil || !strings.Contains(err.Error(), "x.csv:2: ") {
+		if _, err := trafficOf(wrong[0], wrong[1]); err == nil || !strings.Contains(err.Error(), "x.csv:2: ") {
 			t.Errorf("%v: %v", wrong, err)
 		}
 	}
@@ -71,7 +71,7 @@ func FuzzTraffic(f *testing.F) {
 				return
 			}
 		}
-		r, err := traffic("request_rate,arrival,prefix,prefix_share,isl_bins,osl_stdev", strings.Join([]string{rate, arrival, prefix, share, bins, sd}, ","))
+		r, err := trafficOf("request_rate,arrival,prefix,prefix_share,isl_bins,osl_stdev", strings.Join([]string{rate, arrival, prefix, share, bins, sd}, ","))
 		if err != nil {
 			return
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // simulateFlags are the flags of "plimsoll simulate".
@@ -145,14 +145,14 @@ func drafter(word string) (draft.Method, error) {
 }
 
 // arrivalFlags adds how requests of a rate come.
-func arrivalFlags(fs *pflag.FlagSet, p *sim.Process, variation *float64, load, whose string) {
+func arrivalFlags(fs *pflag.FlagSet, p *traffic.Process, variation *float64, load, whose string) {
 	nargs.Var(fs, p, "arrival", arrival, "arrival process for "+load+": poisson, gamma or constant")
 	fs.Float64Var(variation, "arrival-variation", 0, "coefficient of variation of "+whose+"; 1 is Poisson, higher is burstier")
 }
 
 // arrival reads the name of an arrival process.
-func arrival(word string) (sim.Process, error) {
-	processes := []sim.Process{sim.Poisson, sim.Gamma, sim.Constant}
+func arrival(word string) (traffic.Process, error) {
+	processes := []traffic.Process{traffic.Poisson, traffic.Gamma, traffic.Constant}
 	words := make([]string, len(processes))
 	for i, p := range processes {
 		words[i] = p.String()

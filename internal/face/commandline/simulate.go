@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Simulate is the command line of a simulation. Input, output and file name the files of the distributions and of
@@ -62,8 +63,8 @@ func (c *commandLine) deployment(r *simulate.Request) {
 }
 
 // arrivals adds how requests of a rate come.
-func (c *commandLine) arrivals(p sim.Process, variation float64) {
-	c.add(p != sim.Poisson, "arrival", p)
+func (c *commandLine) arrivals(p traffic.Process, variation float64) {
+	c.add(p != traffic.Poisson, "arrival", p)
 	c.add(variation > 0, "arrival-variation", variation)
 }
 

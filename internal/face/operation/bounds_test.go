@@ -22,6 +22,7 @@ import (
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // number is a field of a request that holds a number.
@@ -40,7 +41,7 @@ func numbersOf(t reflect.Type, path []string, facts field.Facts) []number {
 		t = reflect.TypeOf(form.JSONForm())
 	}
 	switch k := t.Kind(); {
-	case t == reflect.TypeFor[json.RawMessage](), t == reflect.TypeFor[sim.Process]():
+	case t == reflect.TypeFor[json.RawMessage](), t == reflect.TypeFor[traffic.Process]():
 		return nil
 	case k == reflect.Struct:
 		var out []number

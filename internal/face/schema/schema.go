@@ -19,7 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Set is the JSON schemas of the requests and documents of a table. Each struct has one
@@ -307,7 +307,7 @@ func asked(t reflect.Type) bool {
 // known are types whose JSON differs from their Go form.
 func known() map[reflect.Type]*jsonschema.Schema {
 	out := map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[sim.Process]():       {Type: "string"},
+		reflect.TypeFor[traffic.Process]():   {Type: "string"},
 		reflect.TypeFor[cost.Bound]():        {Type: "string"},
 		reflect.TypeFor[json.RawMessage]():   {Type: "object"},
 		reflect.TypeFor[units.OrNull]():      {Types: []string{"null", "number"}},

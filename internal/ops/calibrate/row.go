@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // expected is the simulation of a run. Values stated by the run override the expected ones.
@@ -35,7 +35,7 @@ func (f *finder) expected(run *results.Run, s *started) (simulate.Request, error
 		r.Concurrency, r.Rate, r.Trace, r.Requests = 0, 0, "", run.Requests
 	}
 	if run.Rate == 0 && run.Concurrency > 0 {
-		r.Process, r.Variation = sim.Poisson, 0
+		r.Process, r.Variation = traffic.Poisson, 0
 	}
 	if run.Input > 0 && run.Output > 0 && len(r.Workloads) < 2 && r.InputLengths == nil && r.OutputLengths == nil {
 		r.Input, r.Output, r.Workloads = 0, 0, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // The tables of workers have as many lengths of prompts, and of contexts and loads, as the profiler
@@ -84,7 +85,7 @@ func alone(p *sim.Pool, tokens int) units.Seconds {
 	took := e.APIFixed + e.APIPerToken*units.Seconds(tokens) + e.First + e.APIPerOutput
 	for done := 0; done < tokens; done += piece {
 		c := min(piece, tokens-done)
-		took += p.Stepper.Step(sim.Batch{
+		took += p.Stepper.Step(server.Batch{
 			PrefillRequests: n, PrefillTokens: n * c, PrefillContext: n * done, PrefillPairs: float64(n*c) * (float64(done) + float64(c+1)/2), Sampled: n,
 		})
 	}

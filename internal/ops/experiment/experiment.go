@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // ServingMode is how prefill and decode share devices.
@@ -46,8 +46,8 @@ type Experiment struct {
 	Routing string               `json:"routing,omitempty"`
 	Host    deployment.HostCache `json:"host_cache,omitzero"`
 	// Process and Variation are how requests of a rate come.
-	Process   sim.Process `json:"arrival,omitempty"`
-	Variation float64     `json:"arrival_variation,omitempty"`
+	Process   traffic.Process `json:"arrival,omitempty"`
+	Variation float64         `json:"arrival_variation,omitempty"`
 
 	Input  int `json:"isl,omitempty"` // 0 = 4000
 	Output int `json:"osl,omitempty"` // 0 = 1000

@@ -7,14 +7,14 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestArrivals: requests that come in bursts need more devices than those that come at random, and those that come evenly wait least;
 // what is remembered of one kind of arrivals is not taken for another.
 func TestArrivals(t *testing.T) {
 	memo := &session.Session{Memo: &session.Memo{}}
-	ask := func(p sim.Process, variation float64) *Response {
+	ask := func(p traffic.Process, variation float64) *Response {
 		r := loadPlan()
 		r.Process, r.Variation, r.Percentile = p, variation, 95
 		out, err := Run(t.Context(), memo, r)
@@ -23,7 +23,7 @@ func TestArrivals(t *testing.T) {
 		}
 		return out
 	}
-	even, random, bursts := ask(sim.Constant, 0), ask(sim.Poisson, 0), ask(sim.Gamma, 5)
+	even, random, bursts := ask(traffic.Constant, 0), ask(traffic.Poisson, 0), ask(traffic.Gamma, 5)
 	a, b, c := &even.Contenders[0], &random.Contenders[0], &bursts.Contenders[0]
 	if a.GPUs > b.GPUs || b.GPUs >= c.GPUs {
 		t.Errorf("%d GPUs for even arrivals, %d for random ones, %d for bursts", a.GPUs, b.GPUs, c.GPUs)
@@ -38,7 +38,7 @@ func TestArrivals(t *testing.T) {
 		t.Errorf("notes of random arrivals: %v", random.Notes)
 	}
 	r := loadPlan()
-	r.Rate, r.Devices, r.Process, r.Variation = 0, 2, sim.Gamma, 2
+	r.Rate, r.Devices, r.Process, r.Variation = 0, 2, traffic.Gamma, 2
 	if _, err := Run(t.Context(), memo, r); err == nil {
 		t.Error("bursts without a rate are taken")
 	}
@@ -47,7 +47,7 @@ func TestArrivals(t *testing.T) {
 // TestArrivalsShown: of equal deployments the timeline, the minute and the energy are those of the arrivals asked for.
 func TestArrivalsShown(t *testing.T) {
 	memo := &session.Session{Memo: &session.Memo{}}
-	ask := func(p sim.Process, variation float64) *Response {
+	ask := func(p traffic.Process, variation float64) *Response {
 		r := loadPlan()
 		r.Rate, r.Process, r.Variation, r.Spare = 2, p, variation, 1
 		out, err := Run(t.Context(), memo, r)
@@ -56,8 +56,8 @@ func TestArrivalsShown(t *testing.T) {
 		}
 		return out
 	}
-	random := ask(sim.Poisson, 0)
-	for _, other := range []*Response{ask(sim.Gamma, 1.5), ask(sim.Constant, 0)} {
+	random := ask(traffic.Poisson, 0)
+	for _, other := range []*Response{ask(traffic.Gamma, 1.5), ask(traffic.Constant, 0)} {
 		a, b := &random.Contenders[0], &other.Contenders[0]
 		if !reflect.DeepEqual(a.Run, b.Run) {
 			t.Fatalf("%v arrivals have another deployment", other.Request.Process)
@@ -75,7 +75,7 @@ func TestArrivalsShown(t *testing.T) {
 // plan, and is left out where that is more than a simulation takes.
 func TestArrivalCommand(t *testing.T) {
 	r := loadPlan()
-	r.Process, r.Variation = sim.Gamma, 3
+	r.Process, r.Variation = traffic.Gamma, 3
 	p := &Response{Request: r, Command: "plimsoll plan", Contenders: []Contender{{Load: new(0.5)}}}
 	c := &p.Contenders[0]
 	for copies, want := range map[int]string{2: " --arrival-variation 3 ", 4: " --arrival-variation 5.196 ", 3000: ""} {
@@ -94,7 +94,7 @@ func TestArrivalCommand(t *testing.T) {
 
 // TestArrivalNote: the note names sessions where a plan is for sessions.
 func TestArrivalNote(t *testing.T) {
-	gamma, constant := Request{Process: sim.Gamma, Variation: 2}, Request{Process: sim.Constant}
+	gamma, constant := Request{Process: traffic.Gamma, Variation: 2}, Request{Process: traffic.Constant}
 	for _, x := range []struct {
 		r        *Request
 		sessions bool

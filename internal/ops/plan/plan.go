@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Request asks how to serve a model within limits: which system, engine, mode and
@@ -28,8 +28,8 @@ type Request struct {
 	Daily   []float64 `json:"daily,omitempty" minimum:"0" maximum:"1000000" minItems:"1" maxItems:"1440"`
 	// Process is the arrival process of a load at a replica: poisson (the default), gamma or constant; Variation is the coefficient of
 	// variation of gamma arrivals at a replica: 1 is Poisson, higher is burstier.
-	Process   sim.Process `json:"arrival,omitempty"`
-	Variation float64     `json:"arrival_variation,omitempty" minimum:"0" maximum:"100"`
+	Process   traffic.Process `json:"arrival,omitempty"`
+	Variation float64         `json:"arrival_variation,omitempty" minimum:"0" maximum:"100"`
 	// Spare replicas are added to those that the load needs, so that this many may fail.
 	Spare int `json:"spare,omitempty" minimum:"0" maximum:"32768"`
 	// ColdStart is the time to start a replica in seconds, for the schedule of Daily; null = derived from the size of the weights.

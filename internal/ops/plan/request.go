@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // AllSystems is the word for every system that an engine is known for.
@@ -185,7 +186,7 @@ func (r *Request) checkMargin() error {
 
 // checkArrivals reports errors in how requests come.
 func (r *Request) checkArrivals() error {
-	if r.Process != sim.Poisson && r.Rate == 0 && r.Daily == nil {
+	if r.Process != traffic.Poisson && r.Rate == 0 && r.Daily == nil {
 		return field.Errorf("%s %v needs %s or %s", field.Name("arrival"), r.Process, field.Name("rate"), field.Name("daily"))
 	}
 	return simulate.CheckArrivals(r.Process, r.Variation)

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // InWords is the deployment that was found: "4 replicas of TP=8", "2 × (3 prefill of
@@ -312,12 +312,12 @@ func (r *Request) variation(replicas int) float64 { return r.Variation * math.Sq
 // arrivalFlags are those of a simulation of so many replicas with the same arrivals, ok where it takes them.
 func (r *Request) arrivalFlags(replicas int) (flags string, ok bool) {
 	switch r.Process {
-	case sim.Gamma:
+	case traffic.Gamma:
 		all := r.variation(replicas)
 		return fmt.Sprintf(" --arrival %v --arrival-variation %.4g", r.Process, all), all <= simulate.MaxVariation
-	case sim.Constant:
+	case traffic.Constant:
 		return fmt.Sprintf(" --arrival %v", r.Process), true
-	case sim.Poisson:
+	case traffic.Poisson:
 	}
 	return "", true
 }
@@ -325,13 +325,13 @@ func (r *Request) arrivalFlags(replicas int) (flags string, ok bool) {
 // arrivalNote says how requests come, where they do not come at random.
 func (r *Request) arrivalNote(sessions bool) []string {
 	switch {
-	case r.Process == sim.Gamma && sessions:
+	case r.Process == traffic.Gamma && sessions:
 		return []string{fmt.Sprintf("sessions arrive at gamma-distributed intervals with a coefficient of variation of %g", r.Variation)}
-	case r.Process == sim.Gamma:
+	case r.Process == traffic.Gamma:
 		return []string{fmt.Sprintf("requests arrive at each replica at gamma-distributed intervals with a coefficient of variation of %g", r.Variation)}
-	case r.Process == sim.Constant && sessions:
+	case r.Process == traffic.Constant && sessions:
 		return []string{"sessions arrive evenly spaced"}
-	case r.Process == sim.Constant:
+	case r.Process == traffic.Constant:
 		return []string{"requests arrive at each replica evenly spaced"}
 	}
 	return nil

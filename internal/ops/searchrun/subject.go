@@ -22,6 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Seed is that of all simulations of a search.
@@ -173,9 +174,11 @@ func (s *Subject) Bench() *search.Bench {
 			}
 			return search.Built{Config: f.Config(nil), Memory: f.Generates().Memory, Meter: f.Meter}, nil
 		},
-		Closed: func(n int) sim.Client { return s.client(simulate.Traffic{Concurrency: n}) },
-		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate / s.Stage.Kinds.Turns()}) },
-		Input:  s.input(), Output: s.output(), Prefix: s.prefix(), Sessions: s.Sessions(), Varied: s.varied(), Scale: s.Scale,
+		Closed: func(n int) traffic.Client { return s.client(simulate.Traffic{Concurrency: n}) },
+		Open: func(rate float64) traffic.Client {
+			return s.client(simulate.Traffic{Rate: rate / s.Stage.Kinds.Turns()})
+		},
+		Input: s.input(), Output: s.output(), Prefix: s.prefix(), Sessions: s.Sessions(), Varied: s.varied(), Scale: s.Scale,
 		Percentile: s.Statistic.At(), Together: s.Together, Seed: Seed,
 	}
 }
@@ -245,7 +248,7 @@ func (s *Subject) promptsAtATime(l parallel.Layout) int {
 }
 
 // client sends requests of the subject's lengths.
-func (s *Subject) client(how simulate.Traffic) sim.Client {
+func (s *Subject) client(how simulate.Traffic) traffic.Client {
 	c, err := simulate.Client(s.World, s.Stage, new(s.traffic(how)))
 	if err != nil {
 		panic("searchrun: lengths without a file cannot fail: " + err.Error())
@@ -258,7 +261,7 @@ func (s *Subject) traffic(how simulate.Traffic) simulate.Traffic {
 	out := s.Lengths
 	out.Concurrency, out.Rate = how.Concurrency, how.Rate
 	if out.Rate == 0 {
-		out.Process, out.Variation = sim.Poisson, 0
+		out.Process, out.Variation = traffic.Poisson, 0
 	}
 	return out
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Kinds are workloads ready to be simulated, and their statistics.
 type Kinds struct {
-	Mix sim.Mix
+	Mix traffic.Mix
 	// about is a description of each.
 	About []PlanWorkload
 	// Input and Output are the mean lengths over all requests, Prefix the mean found in the
@@ -159,14 +159,14 @@ func (x *Workload) checkSession() error {
 }
 
 // kind is the workload as simulated.
-func (w *Session) kind(x *Workload) (sim.Kind, error) {
-	out := sim.Kind{
+func (w *Session) kind(x *Workload) (traffic.Kind, error) {
+	out := traffic.Kind{
 		Share:  x.Share,
-		Input:  sim.Lengths{Tokens: x.Input, Low: x.LengthLow, Distribution: x.InputLengths},
-		Output: sim.Lengths{Tokens: x.Output, Low: x.LengthLow, Distribution: x.OutputLengths},
+		Input:  traffic.Lengths{Tokens: x.Input, Low: x.LengthLow, Distribution: x.InputLengths},
+		Output: traffic.Lengths{Tokens: x.Output, Low: x.LengthLow, Distribution: x.OutputLengths},
 	}
 	if x.Session != nil {
-		return sim.Kind{Share: x.Share, Session: x.Session}, nil
+		return traffic.Kind{Share: x.Share, Session: x.Session}, nil
 	}
 	if x.Trace == "" {
 		return out, nil
@@ -186,7 +186,7 @@ func (w *Session) kind(x *Workload) (sim.Kind, error) {
 }
 
 // recalls keeps what is known of prompts where it can be simulated: of one kind of requests, without sessions beside it.
-func recalls(kinds sim.Mix) {
+func recalls(kinds traffic.Mix) {
 	known := 0
 	for i := range kinds {
 		if k := &kinds[i]; k.BlockTokens > 0 || k.Session != nil {
@@ -202,7 +202,7 @@ func recalls(kinds sim.Mix) {
 
 // shared is what prompts of a kind have in common with those before them: the tokens that a cache which never evicts has, and
 // the rest, each times those before, both on average.
-func shared(k *sim.Kind) (cached, pairs float64) {
+func shared(k *traffic.Kind) (cached, pairs float64) {
 	seen := uint32(0) // contents are numbered in the order in which they come
 	for i := range k.Like {
 		q := &k.Like[i]
@@ -222,7 +222,7 @@ func shared(k *sim.Kind) (cached, pairs float64) {
 }
 
 // means are the average lengths of a kind, the longest request and the longest prompt.
-func means(k *sim.Kind) (input, output float64, longest, prompt int) {
+func means(k *traffic.Kind) (input, output float64, longest, prompt int) {
 	if k.Session != nil {
 		input, output, _ = k.Session.Means()
 		return input, output, k.Session.Longest(), k.Session.Longest() - k.Session.Output
@@ -236,7 +236,7 @@ func means(k *sim.Kind) (input, output float64, longest, prompt int) {
 		n := float64(len(k.Like))
 		return input / n, output / n, longest, prompt
 	}
-	of := func(l *sim.Lengths) (mean float64, most int) {
+	of := func(l *traffic.Lengths) (mean float64, most int) {
 		if l.Distribution != nil {
 			return float64(l.Distribution.MeanEffective(0)), Longest(l.Distribution)
 		}
@@ -259,7 +259,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		if sources[i], err = x.complete(len(all) == 1); err == nil {
 			err = x.check()
 		}
-		var k sim.Kind
+		var k traffic.Kind
 		if err == nil {
 			k, err = w.kind(x)
 		}
@@ -306,7 +306,7 @@ type talked struct {
 }
 
 // add adds a workload with a mean length of its prompts, and returns its requests.
-func (t *talked) add(k *sim.Kind, input float64) float64 {
+func (t *talked) add(k *traffic.Kind, input float64) float64 {
 	requests, cached, pairs := k.Share, 0.0, input*(input+1)/2
 	if s := k.Session; s != nil {
 		requests *= s.MeanTurns()

@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Request is a simulation of a deployment under load.
@@ -158,7 +159,7 @@ func Of(w *session.Session, s *session.Stage, r *Request, done *search.Ran) (*Re
 type simulated struct {
 	resolved *deployment.Resolved
 	fleet    *replica.Fleet
-	client   sim.Client
+	client   traffic.Client
 	result   *statistics.Result
 	meters   *replica.Meters
 }

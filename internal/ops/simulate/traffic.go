@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // checkPositions checks fixed lengths.
@@ -20,13 +20,13 @@ func (r *Traffic) checkPositions(m *model.Model) error {
 }
 
 // onLength are the notes on requests longer than the model was trained on.
-func (r *Traffic) onLength(s *session.Stage, c sim.Client) []string {
+func (r *Traffic) onLength(s *session.Stage, c traffic.Client) []string {
 	m := s.Model
 	if s.Kinds != nil {
 		return session.OnLength(m, s.Kinds.Longest)
 	}
 	tokens := 0
-	if t, ok := c.(*sim.Trace); ok {
+	if t, ok := c.(*traffic.Trace); ok {
 		for i := range t.Requests {
 			tokens = max(tokens, t.Requests[i].Input+t.Requests[i].Output)
 		}
@@ -49,8 +49,8 @@ type Traffic struct {
 	Rate        float64 `json:"rate,omitempty" minimum:"0" maximum:"1000000"`
 	Trace       string  `json:"trace,omitempty"`
 	// Process and Variation describe the arrivals of a rate.
-	Process   sim.Process `json:"arrival,omitempty"`
-	Variation float64     `json:"arrival_variation,omitempty" minimum:"0" maximum:"100"`
+	Process   traffic.Process `json:"arrival,omitempty"`
+	Variation float64         `json:"arrival_variation,omitempty" minimum:"0" maximum:"100"`
 
 	// Requests is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000.
 	// Of a trace it takes the first; 0 = all.
@@ -83,46 +83,46 @@ func (r *Traffic) checkArrivals() error {
 	if ways != 1 {
 		return field.Errorf("give one of %s, %s and %s", field.Name("concurrency"), field.Name("rate"), field.Name("trace"))
 	}
-	if r.Rate == 0 && r.Process != sim.Poisson {
+	if r.Rate == 0 && r.Process != traffic.Poisson {
 		return field.Errorf("%s %v needs %s", field.Name("arrival"), r.Process, field.Name("rate"))
 	}
 	return CheckArrivals(r.Process, r.Variation)
 }
 
 // CheckArrivals reports errors in how requests of a rate come.
-func CheckArrivals(p sim.Process, variation float64) error {
+func CheckArrivals(p traffic.Process, variation float64) error {
 	const arrival, named field.Name = "arrival", "arrival_variation"
 	switch {
-	case variation != 0 && p != sim.Gamma:
+	case variation != 0 && p != traffic.Gamma:
 		return field.Errorf("%s needs %s gamma", named, arrival)
-	case p == sim.Gamma && !(variation > 0 && variation <= MaxVariation):
+	case p == traffic.Gamma && !(variation > 0 && variation <= MaxVariation):
 		return field.Errorf("%s gamma needs %s above 0 and at most %d, got %g", arrival, named, MaxVariation, variation)
 	}
 	return nil
 }
 
 // Client generates the requests.
-func Client(w *session.Session, s *session.Stage, r *Traffic) (sim.Client, error) {
-	var mix sim.Mix
+func Client(w *session.Session, s *session.Stage, r *Traffic) (traffic.Client, error) {
+	var mix traffic.Mix
 	if s.Kinds != nil {
 		mix = s.Kinds.Mix
 	}
-	input := sim.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: r.InputLengths}
-	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
+	input := traffic.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: r.InputLengths}
+	output := traffic.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
 	switch {
 	case r.Trace != "":
 		trace, err := w.Trace(r.Trace, r.Requests)
 		if err != nil {
 			return nil, err
 		}
-		return &sim.Trace{Requests: trace.Requests, BlockTokens: trace.BlockTokens}, nil
+		return &traffic.Trace{Requests: trace.Requests, BlockTokens: trace.BlockTokens}, nil
 	case r.Rate > 0:
-		return sim.OpenLoop{
+		return traffic.OpenLoop{
 			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: cmp.Or(r.Requests, 1000), Input: input, Output: output,
 			Prefix: r.Prefix, Mix: mix,
 		}, nil
 	}
-	loop := sim.Benchmark(r.Concurrency, input, output)
+	loop := traffic.Benchmark(r.Concurrency, input, output)
 	loop.Requests, loop.Prefix, loop.Mix = cmp.Or(r.Requests, loop.Requests), r.Prefix, mix
 	return loop, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Fleet is a whole deployment as a simulation sees it. It is immutable and safe
@@ -102,7 +103,7 @@ func (f *Fleet) Generates() *Replica { return f.replicas[len(f.replicas)-1] }
 func (f *Fleet) First() *Replica { return f.replicas[0] }
 
 // Config is a simulation of the fleet under a client.
-func (f *Fleet) Config(client sim.Client) sim.Config {
+func (f *Fleet) Config(client traffic.Client) sim.Config {
 	c := sim.Config{Client: client, Workers: f.pool(0)}
 	if f.deployment.Disaggregated() {
 		decode := f.pool(1)

@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
@@ -32,24 +33,24 @@ func (r *Replica) meter() *meter {
 	return m
 }
 
-// Restart implements sim.Meter.
+// Restart implements [server.Meter].
 func (m *meter) Restart() {
 	m.decode, m.prefill = counted{steps: m.replica.curve.Tally()}, counted{steps: m.replica.curve.Tally()}
 }
 
-// Step implements sim.Meter.
-func (m *meter) Step(b sim.Batch, took units.Seconds) { m.add(b, 1, took, &m.prefill) }
+// Step implements [server.Meter].
+func (m *meter) Step(b server.Batch, took units.Seconds) { m.add(b, 1, took, &m.prefill) }
 
-// Decode implements sim.Meter; as with time, all steps count as those of the mean
+// Decode implements [server.Meter]; as with time, all steps count as those of the mean
 // context.
 func (m *meter) Decode(n int, context, growth float64, steps int, took units.Seconds) {
 	mean := meanContext(context, growth, steps)
-	m.add(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n}, float64(steps), took, &m.decode)
+	m.add(server.Batch{Decode: n, DecodeContext: mean, Sampled: n}, float64(steps), took, &m.decode)
 }
 
 // add counts steps of one shape. Ranks that step together all count as the fullest,
 // which the others wait for.
-func (m *meter) add(b sim.Batch, steps float64, took units.Seconds, to *counted) {
+func (m *meter) add(b server.Batch, steps float64, took units.Seconds, to *counted) {
 	if m.ranks != nil {
 		b = m.ranks.fullestBatch(&b)
 	}

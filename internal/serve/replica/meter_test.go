@@ -19,6 +19,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // fleetOf is a fleet of pools under vLLM.
@@ -57,7 +58,7 @@ func fleetOf(t *testing.T, id, system string, pools ...deployment.Pool) (*deploy
 // run simulates a closed loop with a meter.
 func run(t *testing.T, f *replica.Fleet, concurrency, input, output int) (*replica.Meters, *statistics.Result) {
 	t.Helper()
-	c := f.Config(sim.Benchmark(concurrency, sim.Lengths{Tokens: input}, sim.Lengths{Tokens: output}))
+	c := f.Config(traffic.Benchmark(concurrency, traffic.Lengths{Tokens: input}, traffic.Lengths{Tokens: output}))
 	plain, err := sim.Run(t.Context(), &c)
 	if err != nil {
 		t.Fatal(err)

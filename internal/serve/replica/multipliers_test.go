@@ -16,7 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // hosted is a mixture of experts on eight devices whose host takes known times.
@@ -39,8 +39,8 @@ func hosted(t *testing.T, terms engine.Terms, change func(*engine.Profile)) *rep
 const layers = 94 // of Qwen3-235B-A22B
 
 var (
-	decoding = sim.Batch{Decode: 32, DecodeContext: 32 * 2000, Sampled: 32}
-	mixed    = sim.Batch{Decode: 32, DecodeContext: 32 * 2000, Sampled: 33, PrefillRequests: 1, PrefillTokens: 3000, PrefillPairs: 3000 * 3001 / 2}
+	decoding = server.Batch{Decode: 32, DecodeContext: 32 * 2000, Sampled: 32}
+	mixed    = server.Batch{Decode: 32, DecodeContext: 32 * 2000, Sampled: 33, PrefillRequests: 1, PrefillTokens: 3000, PrefillPairs: 3000 * 3001 / 2}
 )
 
 // alike allows for rounding.
@@ -50,7 +50,7 @@ func alike(a, b units.Seconds) bool { return math.Abs(float64(a-b)) <= 1e-9*math
 // with prompts by those of prefills, in others by those of decodes.
 func TestPartsOfAStep(t *testing.T) {
 	r := hosted(t, engine.Terms{}, nil)
-	for name, b := range map[string]sim.Batch{"decode": decoding, "mixed": mixed} {
+	for name, b := range map[string]server.Batch{"decode": decoding, "mixed": mixed} {
 		whole := r.Step(b)
 		var sum units.Seconds
 		for p := range step.Parts {
@@ -119,7 +119,7 @@ func TestHostOfAStep(t *testing.T) {
 func TestLaunches(t *testing.T) {
 	const floor, most = 700e-6, 32 + 3000 // tokens of the mixed step
 	bare := hosted(t, engine.Terms{}, nil)
-	inLayers := func(b sim.Batch) (sum units.Seconds) {
+	inLayers := func(b server.Batch) (sum units.Seconds) {
 		for _, p := range []step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {
 			multipliers := replica.Ones()
 			multipliers.Decode[p], multipliers.Prefill[p] = 2, 2
@@ -131,7 +131,7 @@ func TestLaunches(t *testing.T) {
 		name     string
 		maxBatch int
 		eager    bool
-		b        sim.Batch
+		b        server.Batch
 		launched float64 // the least time of a layer, in floors
 	}{
 		{"captured", 32, false, decoding, 0},
@@ -313,7 +313,7 @@ func TestSlowToCompute(t *testing.T) {
 	}
 	slow, fast := build(2), build(1)
 	longer := func(tokens int) float64 {
-		b := sim.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: float64(tokens*tokens) / 2}
+		b := server.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: float64(tokens*tokens) / 2}
 		return float64(slow.Step(b)/fast.Step(b)) - 1
 	}
 	if few, many := longer(100), longer(8000); few > 0.01 || many < 0.2 {
@@ -338,8 +338,8 @@ func TestPool(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := r.Pool(3)
-		want := sim.Engine{
-			Policy: sim.PrefillFirst, Stages: 1, TokenBudget: c.tokens, MaxSequences: 4 * c.sequences, Blocks: r.KVTokens / 7 * 4, BlockTokens: 7,
+		want := server.Engine{
+			Policy: server.PrefillFirst, Stages: 1, TokenBudget: c.tokens, MaxSequences: 4 * c.sequences, Blocks: r.KVTokens / 7 * 4, BlockTokens: 7,
 			PrefixCache: true, Chunked: true, Reserve: 0.3, ReceiveInterval: 9, Overlapped: true, Held: 11, CachedReadRatio: 1, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1, RankWaitSteps: 17, Ranks: 4,
 			APIFixed: p.Engine.APIFixed, APIPerToken: p.Engine.APIPerToken, First: p.Engine.First,
 		}
@@ -347,7 +347,7 @@ func TestPool(t *testing.T) {
 			t.Errorf("want %+v, got %d of %+v", want, p.Replicas, p.Engine)
 		}
 	}
-	for name, policy := range map[string]sim.Policy{"vllm": sim.DecodeFirst, "sglang": sim.PrefillFirst, "trtllm": sim.InFlight} {
+	for name, policy := range map[string]server.Policy{"vllm": server.DecodeFirst, "sglang": server.PrefillFirst, "trtllm": server.InFlight} {
 		r, err := build(t, "Qwen/Qwen3-8B", "h200_sxm", name, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -397,7 +397,7 @@ func TestLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		outer := &d.Links[0]
-		want := sim.Link{
+		want := server.Link{
 			BytesPerToken: units.Bytes(c.want), Latency: outer.Latency, Parallel: c.parallel,
 			Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency),
 		}
@@ -437,8 +437,8 @@ func TestUnevenRanks(t *testing.T) {
 			context := float64(requests) * rapid.Float64Range(1, 4000).Draw(t, "context")
 			most := (requests + n - 1) / n
 			share := float64(most) / float64(requests)
-			got := all.Step(sim.Batch{Decode: requests, DecodeContext: context, Sampled: requests})
-			if want := one.Step(sim.Batch{Decode: most, DecodeContext: share * context, Sampled: most}); !alike(got, want) {
+			got := all.Step(server.Batch{Decode: requests, DecodeContext: context, Sampled: requests})
+			if want := one.Step(server.Batch{Decode: most, DecodeContext: share * context, Sampled: most}); !alike(got, want) {
 				t.Fatalf("%d requests on %d ranks: want %v, got %v", requests, n, want, got)
 			}
 			prompts := rapid.IntRange(1, 20).Draw(t, "prompts")
@@ -446,8 +446,8 @@ func TestUnevenRanks(t *testing.T) {
 			full := (prompts + n - 1) / n
 			part := float64(full) / float64(prompts)
 			up := func(x int) int { return int(math.Ceil(part * float64(x))) }
-			b := sim.Batch{PrefillRequests: prompts, PrefillTokens: tokens, PrefillContext: cached, PrefillPairs: 1e6, Sampled: prompts}
-			want := one.Step(sim.Batch{PrefillRequests: full, PrefillTokens: up(tokens), PrefillContext: up(cached), PrefillPairs: part * 1e6, Sampled: full})
+			b := server.Batch{PrefillRequests: prompts, PrefillTokens: tokens, PrefillContext: cached, PrefillPairs: 1e6, Sampled: prompts}
+			want := one.Step(server.Batch{PrefillRequests: full, PrefillTokens: up(tokens), PrefillContext: up(cached), PrefillPairs: part * 1e6, Sampled: full})
 			if got := all.Step(b); !alike(got, want) {
 				t.Fatalf("%d prompts on %d ranks: want %v, got %v", prompts, n, want, got)
 			}
@@ -466,7 +466,7 @@ func TestRunOfSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, steps := rapid.IntRange(1, 200).Draw(t, "requests"), rapid.IntRange(1, 60).Draw(t, "steps")
 		context, growth := rapid.Float64Range(1, 1e6).Draw(t, "context"), rapid.Float64Range(0, 1e4).Draw(t, "growth")
-		got, want := r.Decode(n, context, growth, steps), sim.StepFunc(r.Step).Decode(n, context, growth, steps)
+		got, want := r.Decode(n, context, growth, steps), server.StepFunc(r.Step).Decode(n, context, growth, steps)
 		if math.Abs(float64(got/want)-1) > 1e-3 { // attention bends where traffic overtakes arithmetic
 			t.Errorf("%d steps of %d: want %v, got %v", steps, n, want, got)
 		}

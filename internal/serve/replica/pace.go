@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // Multipliers multiplies the prices of a step's parts and the host's times; a
@@ -247,10 +247,10 @@ func (p *Pace) launches(decode, tokens int) units.Seconds {
 
 // Launch is the time of such a step alone, and the step behind another one: the device waits for no launch before the last,
 // after which the step lasts as much longer as any step with prompts does.
-func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) (alone units.Seconds, behind sim.Launch) {
+func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) (alone units.Seconds, behind server.Launch) {
 	w, launches := p.work(t, decode, tokens), p.launches(decode, tokens)
 	alone = p.host.Step(p.launched(w.layers, launches)+w.head+w.attention, decode+prompts, tokens > 0)
-	behind = sim.Launch{
+	behind = server.Launch{
 		Device: p.host.Step(w.layers+w.head+w.attention, decode+prompts, false),
 		Host:   p.host.Work(decode+prompts) + launches,
 		Rest:   p.host.PerPrefillStep,

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // TestPaceIsTheReplicas: a step evaluated operator by operator, at the pace of its
@@ -53,13 +54,13 @@ func TestPaceIsTheReplicas(t *testing.T) {
 			}
 			pace := replica.NewPace(&spec, d, e).Scaled(multipliers)
 			for _, c := range []struct {
-				batch   sim.Batch
+				batch   server.Batch
 				segment graph.Segment
 			}{
-				{sim.Batch{Decode: 64, DecodeContext: 64 * 2000, Sampled: 64}, graph.Segment{Requests: 64, Query: 1, Seq: 2000, Decode: true}},
-				{sim.Batch{Decode: 1024, DecodeContext: 1024 * 300, Sampled: 1024}, graph.Segment{Requests: 1024, Query: 1, Seq: 300, Decode: true}},
+				{server.Batch{Decode: 64, DecodeContext: 64 * 2000, Sampled: 64}, graph.Segment{Requests: 64, Query: 1, Seq: 2000, Decode: true}},
+				{server.Batch{Decode: 1024, DecodeContext: 1024 * 300, Sampled: 1024}, graph.Segment{Requests: 1024, Query: 1, Seq: 300, Decode: true}},
 				{
-					sim.Batch{PrefillRequests: 2, PrefillTokens: 4096, PrefillPairs: 2 * 2048 * 2049 / 2, Sampled: 2},
+					server.Batch{PrefillRequests: 2, PrefillTokens: 4096, PrefillPairs: 2 * 2048 * 2049 / 2, Sampled: 2},
 					graph.Segment{Requests: 2, Query: 2048, Seq: 2048},
 				},
 			} {
@@ -114,7 +115,7 @@ func TestFirstAlone(t *testing.T) {
 	if _, two := pool(2, 0); two.Engine.First != terms.First || two.Engine.APIPerOutput != 0 {
 		t.Errorf("two devices: first %v and %v an output, of %+v", two.Engine.First, two.Engine.APIPerOutput, terms)
 	}
-	prompt := sim.Batch{PrefillRequests: 1, PrefillTokens: 2048, PrefillPairs: 2048 * 2049 / 2, Sampled: 1}
+	prompt := server.Batch{PrefillRequests: 1, PrefillTokens: 2048, PrefillPairs: 2048 * 2049 / 2, Sampled: 1}
 	kernels := one.Stepper.Step(prompt)
 	if _, fast := pool(1, 1e-6); fast.Stepper.Step(prompt) != kernels {
 		t.Error("launches that are shorter than the kernels cost time")

@@ -9,7 +9,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // staged is a model on so many pipeline stages.
@@ -24,7 +26,7 @@ func staged(t *testing.T, id, engineName string, stages int) *replica.Replica {
 
 func served(t *testing.T, r *replica.Replica, concurrency int) *statistics.Result {
 	t.Helper()
-	client := sim.Benchmark(concurrency, sim.Lengths{Tokens: 1000}, sim.Lengths{Tokens: 300})
+	client := traffic.Benchmark(concurrency, traffic.Lengths{Tokens: 1000}, traffic.Lengths{Tokens: 300})
 	client.Requests = 4 * concurrency
 	out, err := sim.Run(context.Background(), &sim.Config{Client: client, Workers: r.Pool(1)})
 	if err != nil {
@@ -57,11 +59,11 @@ func TestStagesOverlap(t *testing.T) {
 func TestSlowestStage(t *testing.T) {
 	for _, stages := range []int{2, 3, 4, 7} {
 		r := staged(t, "Qwen/Qwen3-8B", "trtllm", stages) // 36 layers
-		p, ok := r.Pool(1).Stepper.(sim.Pipeline)
+		p, ok := r.Pool(1).Stepper.(server.Pipeline)
 		if !ok {
 			t.Fatal("no pipeline")
 		}
-		for _, b := range []sim.Batch{
+		for _, b := range []server.Batch{
 			{Decode: 1, DecodeContext: 1000, Sampled: 1},
 			{Decode: 200, DecodeContext: 4e5, Sampled: 200},
 			{PrefillRequests: 1, PrefillTokens: 8000, PrefillPairs: 3.2e7, Sampled: 1},

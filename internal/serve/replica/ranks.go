@@ -6,7 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // ranks are data-parallel ranks that step together, as those do that exchange
@@ -21,7 +21,7 @@ type ranks struct {
 }
 
 // stepper prices the steps of all ranks together.
-func (r *Replica) stepper(n int) sim.Stepper {
+func (r *Replica) stepper(n int) server.Stepper {
 	if n == 1 {
 		return r
 	}
@@ -46,21 +46,21 @@ func (r *ranks) fullest(requests int) (int, float64) {
 	return most, float64(most) / float64(requests)
 }
 
-// Step implements sim.Stepper.
-func (r *ranks) Step(b sim.Batch) units.Seconds { return r.one.Step(r.fullestBatch(&b)) }
+// Step implements [server.Stepper].
+func (r *ranks) Step(b server.Batch) units.Seconds { return r.one.Step(r.fullestBatch(&b)) }
 
-// Launch implements sim.Launcher.
-func (r *ranks) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
+// Launch implements [server.Launcher].
+func (r *ranks) Launch(b server.Batch) (units.Seconds, server.Launch) {
 	return r.one.Launch(r.fullestBatch(&b))
 }
 
-// Through implements sim.Pipeline.
-func (r *ranks) Through(b sim.Batch) (took, stage units.Seconds) {
+// Through implements [server.Pipeline].
+func (r *ranks) Through(b server.Batch) (took, stage units.Seconds) {
 	return r.one.Through(r.fullestBatch(&b))
 }
 
 // fullestBatch is what of a batch is on the fullest rank.
-func (r *ranks) fullestBatch(b *sim.Batch) sim.Batch {
+func (r *ranks) fullestBatch(b *server.Batch) server.Batch {
 	decode, d := r.fullest(b.Decode)
 	prompts, p := r.fullest(b.PrefillRequests)
 	if tokens := float64(b.PrefillTokens); r.budget > 0 && p*tokens > float64(r.budget) {
@@ -70,13 +70,13 @@ func (r *ranks) fullestBatch(b *sim.Batch) sim.Batch {
 	}
 	sampled, _ := r.fullest(b.Sampled)
 	part := func(x int) int { return int(math.Ceil(p * float64(x))) }
-	return sim.Batch{
+	return server.Batch{
 		PrefillRequests: prompts, PrefillTokens: part(b.PrefillTokens), PrefillContext: part(b.PrefillContext),
 		PrefillPairs: p * b.PrefillPairs, Decode: decode, DecodeContext: d * b.DecodeContext, Sampled: sampled,
 	}
 }
 
-// Decode implements sim.Stepper.
+// Decode implements [server.Stepper].
 func (r *ranks) Decode(n int, context, growth float64, steps int) units.Seconds {
 	decode, d := r.fullest(n)
 	return r.one.Decode(decode, d*context, d*growth, steps)

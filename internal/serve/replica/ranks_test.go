@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // TestRanks: ranks that share experts step together. Equal work on each takes as
@@ -27,28 +27,28 @@ func TestRanks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 64).Draw(t, "requests of a rank")
 		context := rapid.Float64Range(0, 1e6).Draw(t, "context")
-		want := one.Step(sim.Batch{Decode: n, DecodeContext: context, Sampled: n})
-		b := sim.Batch{Decode: 8 * n, DecodeContext: 8 * context, Sampled: 8 * n}
+		want := one.Step(server.Batch{Decode: n, DecodeContext: context, Sampled: n})
+		b := server.Batch{Decode: 8 * n, DecodeContext: 8 * context, Sampled: 8 * n}
 		if got := all.Stepper.Step(b); !near(got, want) {
 			t.Fatalf("eight ranks take %v, one %v", got, want)
 		}
 		tokens := rapid.IntRange(1, 8192).Draw(t, "prompt")
 		b.PrefillRequests, b.PrefillTokens, b.PrefillPairs = 1, tokens, float64(tokens*(tokens+1)/2)
-		prompt := one.Step(sim.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: b.PrefillPairs, Sampled: 1})
+		prompt := one.Step(server.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: b.PrefillPairs, Sampled: 1})
 		if got := all.Stepper.Step(b); got < prompt {
 			t.Fatalf("a step with a prompt on one rank takes %v, the prompt alone %v", got, prompt)
 		}
 		// Ranks cut their prompts at their own budgets: one more prompt than ranks, the
 		// budgets full, is a full budget on each.
 		full := alone.TokenBudget
-		cut := sim.Batch{PrefillRequests: 9, PrefillTokens: 8 * full, PrefillPairs: 8 * float64(full) * float64(full) / 2}
-		each := sim.Batch{PrefillRequests: 2, PrefillTokens: full, PrefillPairs: float64(full) * float64(full) / 2}
+		cut := server.Batch{PrefillRequests: 9, PrefillTokens: 8 * full, PrefillPairs: 8 * float64(full) * float64(full) / 2}
+		each := server.Batch{PrefillRequests: 2, PrefillTokens: full, PrefillPairs: float64(full) * float64(full) / 2}
 		if got, want := all.Stepper.Step(cut), one.Step(each); !near(got, want) {
 			t.Fatalf("full budgets on eight ranks take %v, on one %v", got, want)
 		}
 		steps := rapid.IntRange(1, 50).Draw(t, "steps")
 		run := all.Stepper.Decode(n, context, float64(n), steps)
-		sum := sim.StepFunc(all.Stepper.Step).Decode(n, context, float64(n), steps)
+		sum := server.StepFunc(all.Stepper.Step).Decode(n, context, float64(n), steps)
 		if !near(run, sum) {
 			t.Fatalf("%d steps take %v, their sum is %v", steps, run, sum)
 		}

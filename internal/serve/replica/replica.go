@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // Replica is one copy of a deployment. It is immutable and safe for concurrent
@@ -113,7 +114,7 @@ func (r *Replica) Pool(n int) sim.Pool {
 		n *= max(1, r.spec.Layout.DP)
 	}
 	all, batch := r.sequences()
-	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
+	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: server.Engine{
 		Policy: policy(e.Policy), Stages: r.pace.stages,
 		TokenBudget: tokens * ranks, MaxSequences: all * ranks, BatchSequences: batch * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
@@ -137,7 +138,7 @@ func (r *Replica) again() float64 {
 
 // tier is the host cache of a replica as simulated. Each device loads its own part of a cache; ranks that step together
 // load at the same time.
-func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
+func (r *Replica) tier(h *deployment.HostCache) server.Tier {
 	l := &r.spec.Layout
 	ranks, bytes := inStep(&r.spec), h.GiB*float64(units.GiB)
 	if ranks == 1 { // each rank is a replica of its own
@@ -145,9 +146,9 @@ func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
 	}
 	token := float64(r.Memory.PerToken) * float64(max(1, l.Devices/max(1, l.DP)))
 	if bytes == 0 || token == 0 { // none, or nothing to keep: no layer has attention
-		return sim.Tier{}
+		return server.Tier{}
 	}
-	return sim.Tier{
+	return server.Tier{
 		Blocks:        int(math.Min(bytes/token/float64(r.engine.BlockTokens), math.MaxInt32)),
 		BytesPerToken: units.Bytes(r.Memory.PerToken), Bandwidth: units.BytesPerSecond(h.Speed()*1e9) * units.BytesPerSecond(ranks),
 	}
@@ -191,7 +192,7 @@ func inStep(s *graph.Spec) int {
 // NixlConnector; SGLang, disaggregation; TensorRT-LLM's cache transceiver). It goes over the
 // outermost links, since the two may stand in different nodes, and takes as long as on the side
 // where a device has more to carry for its bandwidth.
-func (r *Replica) Link(from *Replica) sim.Link {
+func (r *Replica) Link(from *Replica) server.Link {
 	ranks := func(r *Replica) float64 { return float64(r.spec.Layout.TP * r.pace.stages) }
 	in, out := r.outermost(), from.outermost()
 	in.BytesPerToken = r.BytesPerToken
@@ -205,40 +206,40 @@ func (r *Replica) Link(from *Replica) sim.Link {
 }
 
 // outermost is the outermost link of one of the replica's devices.
-func (r *Replica) outermost() sim.Link {
+func (r *Replica) outermost() server.Link {
 	outer := &r.device.Links[0]
-	return sim.Link{Latency: outer.Latency, Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency)}
+	return server.Link{Latency: outer.Latency, Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency)}
 }
 
 // policy is the scheduler of an engine as the simulation names it.
-func policy(p engine.Policy) sim.Policy {
+func policy(p engine.Policy) server.Policy {
 	switch p {
 	case engine.PrefillFirst:
-		return sim.PrefillFirst
+		return server.PrefillFirst
 	case engine.InFlight:
-		return sim.InFlight
+		return server.InFlight
 	case engine.DecodeFirst:
 	}
-	return sim.DecodeFirst
+	return server.DecodeFirst
 }
 
-// Step implements sim.Stepper.
-func (r *Replica) Step(b sim.Batch) units.Seconds {
+// Step implements [server.Stepper].
+func (r *Replica) Step(b server.Batch) units.Seconds {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
 	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 	return took
 }
 
-// Launch implements sim.Launcher.
-func (r *Replica) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
+// Launch implements [server.Launcher].
+func (r *Replica) Launch(b server.Batch) (units.Seconds, server.Launch) {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
 	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
-// Through implements sim.Pipeline.
-func (r *Replica) Through(b sim.Batch) (took, stage units.Seconds) {
+// Through implements [server.Pipeline].
+func (r *Replica) Through(b server.Batch) (took, stage units.Seconds) {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
 	send := r.send + r.perToken*units.Seconds(s.Prefill.Tokens+s.Decode.Tokens)
@@ -247,7 +248,7 @@ func (r *Replica) Through(b sim.Batch) (took, stage units.Seconds) {
 
 // sums is a batch as attention sees it. The context of a step is what is cached
 // after it.
-func (r *Replica) sums(b *sim.Batch) graph.Sums {
+func (r *Replica) sums(b *server.Batch) graph.Sums {
 	s := graph.Sums{Prefill: op.Span{
 		Requests: float64(b.PrefillRequests), Tokens: float64(b.PrefillTokens),
 		Pairs: b.PrefillPairs, Context: float64(b.PrefillContext + b.PrefillTokens),
@@ -259,13 +260,13 @@ func (r *Replica) sums(b *sim.Batch) graph.Sums {
 	return s
 }
 
-// Decode implements sim.Stepper. Time is linear in the context but for the
+// Decode implements [server.Stepper]. Time is linear in the context but for the
 // hidden host work, so the steps of a run take as long as that many at the mean
 // context: up to 2 % longer than they do where contexts outgrow a window on the
 // way.
 func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
 	mean := meanContext(context, growth, steps)
-	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
+	return units.Seconds(steps) * r.Step(server.Batch{Decode: n, DecodeContext: mean, Sampled: n})
 }
 
 // meanContext is that of consecutive steps.

@@ -21,6 +21,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 func build(t testing.TB, id, system, engineName string, tp int) (*replica.Replica, error) {
@@ -102,7 +104,7 @@ func TestOnePrice(t *testing.T) {
 			{prompts: 3, tokens: 1500, cached: 4000},
 			{decode: 64, context: 3000, prompts: 1, tokens: 8000, cached: 100},
 		} {
-			b := sim.Batch{
+			b := server.Batch{
 				Decode: c.decode, DecodeContext: float64(c.decode * c.context),
 				PrefillRequests: c.prompts, PrefillTokens: c.prompts * c.tokens, PrefillContext: c.prompts * c.cached,
 				PrefillPairs: float64(c.prompts*c.tokens) * (float64(c.cached) + float64(c.tokens+1)/2),
@@ -149,7 +151,7 @@ func TestSteps(t *testing.T) {
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			draw := func(name string, most int) int { return rapid.IntRange(0, most).Draw(t, name) }
-			b := sim.Batch{Decode: 1 + draw("decode", 255)}
+			b := server.Batch{Decode: 1 + draw("decode", 255)}
 			b.DecodeContext = float64(b.Decode * draw("context", 8192))
 			if n := draw("prefill", 4); n > 0 {
 				c := 1 + draw("chunk", 4096)
@@ -177,7 +179,7 @@ func TestDecodeRuns(t *testing.T) {
 		}
 		var sum units.Seconds
 		for i := range steps {
-			sum += r.Step(sim.Batch{Decode: n, DecodeContext: context + float64(i*n), Sampled: n})
+			sum += r.Step(server.Batch{Decode: n, DecodeContext: context + float64(i*n), Sampled: n})
 		}
 		if got := r.Decode(n, context, n, steps); math.Abs(float64(got/sum)-1) > most {
 			t.Errorf("%s: want %v, got %v", id, sum, got)
@@ -192,13 +194,13 @@ func TestOneRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := sim.Run(context.Background(), &sim.Config{
-		Client:  sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Tokens: 1000}, Output: sim.Lengths{Tokens: 100}},
+		Client:  traffic.ClosedLoop{Requests: 1, Concurrency: 1, Input: traffic.Lengths{Tokens: 1000}, Output: traffic.Lengths{Tokens: 100}},
 		Workers: r.Pool(1),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	prefill := r.Step(sim.Batch{PrefillRequests: 1, PrefillTokens: 1000, PrefillPairs: 1000 * 1001 / 2, Sampled: 1})
+	prefill := r.Step(server.Batch{PrefillRequests: 1, PrefillTokens: 1000, PrefillPairs: 1000 * 1001 / 2, Sampled: 1})
 	if res.TTFT.Mean < prefill || res.TTFT.Mean > prefill+50*units.Millisecond {
 		t.Errorf("TTFT %v, the prefill step takes %v", res.TTFT.Mean, prefill)
 	}
@@ -226,7 +228,7 @@ func TestDrafts(t *testing.T) {
 		}
 		return r.Pool(1)
 	}
-	few := sim.Batch{Decode: 4, DecodeContext: 4 * 1000, Sampled: 4}
+	few := server.Batch{Decode: 4, DecodeContext: 4 * 1000, Sampled: 4}
 	plain, drafts, waits := pool(0, false), pool(2, true), pool(2, false)
 	if plain.Engine.VerifiedPerStep != 1 || drafts.Engine.VerifiedPerStep != 3 {
 		t.Errorf("steps verify %d and %d tokens", plain.Engine.VerifiedPerStep, drafts.Engine.VerifiedPerStep)
@@ -271,8 +273,8 @@ func BenchmarkClosedLoop(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		config := &sim.Config{Workers: r.Pool(1), Client: sim.ClosedLoop{
-			Requests: 160, Concurrency: 16, Input: sim.Lengths{Tokens: 1000, Low: 0.8}, Output: sim.Lengths{Tokens: 1000, Low: 0.8},
+		config := &sim.Config{Workers: r.Pool(1), Client: traffic.ClosedLoop{
+			Requests: 160, Concurrency: 16, Input: traffic.Lengths{Tokens: 1000, Low: 0.8}, Output: traffic.Lengths{Tokens: 1000, Low: 0.8},
 		}}
 		b.Run("model="+id, func(b *testing.B) {
 			b.ReportAllocs()

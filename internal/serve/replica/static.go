@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // Static is one batch that a fleet serves without a scheduler: its prompts in one step, then
@@ -31,9 +31,9 @@ func (f *Fleet) Static(requests int, s Static) *Static {
 func (s *Static) Held(requests int) int { return s.Prefix + requests*(s.Input-s.Prefix+s.Output) }
 
 // prompts is the step that computes all prompts.
-func (s *Static) prompts() sim.Batch {
+func (s *Static) prompts() server.Batch {
 	n, tokens := s.requests, s.Input-s.Prefix
-	return sim.Batch{
+	return server.Batch{
 		PrefillRequests: n, PrefillTokens: n * tokens, PrefillContext: n * s.Prefix,
 		PrefillPairs: float64(n) * float64(tokens) * (float64(s.Prefix) + float64(tokens+1)/2), Sampled: n,
 	}

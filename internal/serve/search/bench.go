@@ -13,7 +13,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Bench simulates candidates and remembers their figures, whatever the limits: searches
@@ -24,8 +26,8 @@ type Bench struct {
 	Build func(c Candidate, batch int) (Built, error)
 	// Closed keeps a number of requests in flight, or of sessions under way; Open sends so many requests per second, those of
 	// sessions among them.
-	Closed func(concurrency int) sim.Client
-	Open   func(rate float64) sim.Client
+	Closed func(concurrency int) traffic.Client
+	Open   func(rate float64) traffic.Client
 	// Input and Output are the mean lengths of requests, Prefix the tokens of a prompt
 	// that are in the prefix cache. Varied says that requests differ.
 	Input, Output, Prefix int
@@ -247,7 +249,7 @@ func (b *Bench) sameSteps(ctx context.Context, c Candidate, l Load, batch int, a
 }
 
 // roomFor reports whether a cache has room for all requests of a load to their end, and keeps nothing for later ones.
-func (b *Bench) roomFor(l Load, e *sim.Engine) bool {
+func (b *Bench) roomFor(l Load, e *server.Engine) bool {
 	if l.Requests == 0 || b.Sessions.Turns > 0 || b.Prefix > 0 || b.Varied {
 		return false
 	}
@@ -255,7 +257,7 @@ func (b *Bench) roomFor(l Load, e *sim.Engine) bool {
 }
 
 // onlyBudget reports whether two engines differ in their token budget and their blocks alone, and no rule asks for a share of the budget.
-func onlyBudget(e sim.Engine, other *sim.Engine) bool {
+func onlyBudget(e server.Engine, other *server.Engine) bool {
 	e.TokenBudget, e.Blocks = other.TokenBudget, other.Blocks
 	return e == *other && e.Stages <= 1 && e.RankFill == 0 && e.BatchWaitRatio == 0
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // worker bounds what a worker can do, from the times of its steps. No simulation exceeds
@@ -18,8 +19,8 @@ import (
 type worker struct {
 	bench  *Bench
 	pool   sim.Pool
-	link   sim.Link // of caches from workers for prefill
-	ranks  int      // data-parallel, each with a batch of its own
+	link   server.Link // of caches from workers for prefill
+	ranks  int         // data-parallel, each with a batch of its own
 	stages int
 	room   float64 // tokens that caches have room for at most: those of a batch of one leave the most; 0 is no bound
 
@@ -82,11 +83,11 @@ func (b *Bench) workersOf(c *Candidate) (prefill, generates *worker, err error) 
 	}
 	config := built.Config
 	if c.X == 0 {
-		b.workers[second] = b.worker(&c.Layout, config.Workers, &small.Config.Workers, sim.Link{})
+		b.workers[second] = b.worker(&c.Layout, config.Workers, &small.Config.Workers, server.Link{})
 		return nil, b.workers[second], nil
 	}
 	if prefill == nil {
-		b.workers[first] = b.worker(&c.Prefill, config.Workers, &small.Config.Workers, sim.Link{})
+		b.workers[first] = b.worker(&c.Prefill, config.Workers, &small.Config.Workers, server.Link{})
 	}
 	if generates == nil {
 		b.workers[second] = b.worker(&c.Layout, *config.Decode, small.Config.Decode, config.Link)
@@ -106,7 +107,7 @@ func (b *Bench) largest(c Candidate) (Built, error) {
 }
 
 // worker is one of a layout, with the same for small batches.
-func (b *Bench) worker(l *parallel.Layout, p sim.Pool, small *sim.Pool, link sim.Link) *worker {
+func (b *Bench) worker(l *parallel.Layout, p sim.Pool, small *sim.Pool, link server.Link) *worker {
 	blocks := max(p.Engine.Blocks, small.Engine.Blocks) * max(1, p.Replicas)
 	return &worker{
 		bench: b, pool: p, link: link, ranks: max(1, l.DP), stages: max(1, l.PP), room: float64(blocks) * float64(p.Engine.BlockTokens),
@@ -127,7 +128,7 @@ func (w *worker) token(batch int) float64 {
 		context := w.context(n)
 		t = math.Inf(1)
 		for _, more := range fuller(n) {
-			step := w.pool.Stepper.Step(sim.Batch{Decode: more, DecodeContext: float64(n) * context, Sampled: n})
+			step := w.pool.Stepper.Step(server.Batch{Decode: more, DecodeContext: float64(n) * context, Sampled: n})
 			t = min(t, float64(step)/math.Max(1, w.pool.Engine.AcceptedPerStep)/slack)
 		}
 		w.times[batch] = t
@@ -192,7 +193,7 @@ func (w *worker) mix(batch int) float64 {
 		part := float64(tokens) / float64(prompt)
 		least := math.Inf(1)
 		for _, more := range fuller(decode + tokens) {
-			b := sim.Batch{
+			b := server.Batch{
 				Decode: decode, DecodeContext: float64(decode) * context, PrefillRequests: requests, PrefillTokens: tokens,
 				PrefillContext: int(part * float64(w.bench.Input-prompt)), PrefillPairs: part * pairs, Sampled: decode + requests,
 			}
@@ -290,9 +291,9 @@ func (w *worker) bound() prompts {
 }
 
 // computing is a step with prompts of so many requests, and so many tokens.
-func (w *worker) computing(prompts float64, requests, tokens int) sim.Batch {
+func (w *worker) computing(prompts float64, requests, tokens int) server.Batch {
 	each, pairs := w.prompt()
-	return sim.Batch{
+	return server.Batch{
 		PrefillRequests: requests, PrefillTokens: tokens,
 		PrefillContext: requests * (w.bench.Input - each), PrefillPairs: prompts * pairs, Sampled: requests,
 	}
@@ -462,7 +463,7 @@ func (s *bounds) full(largest int) int {
 		return largest
 	}
 	context := s.Input + s.Output/2
-	if e.Policy == sim.InFlight { // keeps blocks from the start
+	if e.Policy == server.InFlight { // keeps blocks from the start
 		context = s.Input + s.Output
 	}
 	return min(max(1, s.holds(context)), largest)

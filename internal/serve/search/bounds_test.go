@@ -8,7 +8,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestBoundsHold: no simulation of a worker that does both carries more, or answers
@@ -22,29 +24,29 @@ func TestBoundsHold(t *testing.T) {
 		input := rapid.IntRange(1, 3000).Draw(t, "input")
 		s := &Bench{Input: input, Output: rapid.IntRange(2, 200).Draw(t, "output"), Prefix: rapid.IntRange(0, input-1).Draw(t, "prefix")}
 		p := sim.Pool{
-			Replicas: 1, Engine: sim.Engine{
-				Policy: sim.Policy(rapid.IntRange(0, 2).Draw(t, "policy")), MaxSequences: batch, TokenBudget: rapid.IntRange(64, 8192).Draw(t, "budget"),
+			Replicas: 1, Engine: server.Engine{
+				Policy: server.Policy(rapid.IntRange(0, 2).Draw(t, "policy")), MaxSequences: batch, TokenBudget: rapid.IntRange(64, 8192).Draw(t, "budget"),
 				BlockTokens: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "block"), Blocks: 1 << 20, PrefixCache: true,
 			},
-			Stepper: sim.StepFunc(func(b sim.Batch) units.Seconds {
+			Stepper: server.StepFunc(func(b server.Batch) units.Seconds {
 				return units.Seconds(fixed + token*float64(b.PrefillTokens) + pair*b.PrefillPairs + context*float64(b.PrefillContext) +
 					each*float64(b.Decode) + read*b.DecodeContext)
 			}),
 		}
-		if e := &p.Engine; e.Policy == sim.InFlight {
+		if e := &p.Engine; e.Policy == server.InFlight {
 			e.TokenBudget = max(e.TokenBudget, input+batch) // prompts are not split
 		}
 		if e := &p.Engine; rapid.Bool().Draw(t, "small cache") {
 			e.Blocks = ((input+s.Output)/e.BlockTokens + 2) * rapid.IntRange(1, batch).Draw(t, "requests in the cache")
 		}
 		n := rapid.IntRange(1, batch).Draw(t, "requests")
-		client := sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output})
+		client := traffic.Benchmark(n, traffic.Lengths{Tokens: s.Input}, traffic.Lengths{Tokens: s.Output})
 		client.Prefix = s.Prefix
 		got, err := sim.Run(t.Context(), &sim.Config{Client: client, Workers: p, Seed: 1, Steady: &statistics.Steady{}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := bounds{Bench: s, generates: s.worker(&parallel.Layout{Devices: 1, TP: 1, DP: 1}, p, &p, sim.Link{}), y: 1}
+		one := bounds{Bench: s, generates: s.worker(&parallel.Layout{Devices: 1, TP: 1, DP: 1}, p, &p, server.Link{}), y: 1}
 		if most := one.throughput(n); got.OutputRate > most*(1+1e-9) {
 			t.Fatalf("%g tokens/s, bound %g", got.OutputRate, most)
 		}
@@ -69,7 +71,7 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		}
 		fixed, token, each, read := 1e-3+x("fixed", 0.02), x("token", 1e-4), x("each", 1e-4), x("read", 1e-7)
 		captured, eager := 1<<rapid.IntRange(0, 6).Draw(t, "captured"), x("eager", 0.05)
-		step := sim.StepFunc(func(b sim.Batch) units.Seconds {
+		step := server.StepFunc(func(b server.Batch) units.Seconds {
 			out := fixed + token*units.Seconds(b.PrefillTokens) + each*units.Seconds(b.Decode) + read*units.Seconds(b.DecodeContext)
 			if b.Decode > captured {
 				out += eager
@@ -79,7 +81,7 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		s := &Bench{Input: rapid.IntRange(1, 3000).Draw(t, "input"), Output: rapid.IntRange(2, 200).Draw(t, "output")}
 		pool := func(name string) sim.Pool {
 			blocks := (s.Input+s.Output)/16 + 2 // of a request
-			return sim.Pool{Replicas: rapid.IntRange(1, 3).Draw(t, name), Stepper: step, Engine: sim.Engine{
+			return sim.Pool{Replicas: rapid.IntRange(1, 3).Draw(t, name), Stepper: step, Engine: server.Engine{
 				MaxSequences: 64, TokenBudget: rapid.IntRange(64, 8192).Draw(t, name+" budget"), BlockTokens: 16,
 				Blocks: blocks * rapid.IntRange(1, 64).Draw(t, name+" blocks"),
 			}}
@@ -87,7 +89,7 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		p, d := pool("prefill"), pool("decode")
 		n := rapid.IntRange(1, 64).Draw(t, "requests")
 		got, err := sim.Run(t.Context(), &sim.Config{
-			Client: sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output}), Workers: p, Decode: &d, Seed: 1, Steady: &statistics.Steady{},
+			Client: traffic.Benchmark(n, traffic.Lengths{Tokens: s.Input}, traffic.Lengths{Tokens: s.Output}), Workers: p, Decode: &d, Seed: 1, Steady: &statistics.Steady{},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +97,7 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		b := bounds{Bench: s, x: p.Replicas, y: d.Replicas}
 		p.Replicas, d.Replicas = 1, 1
 		one := &parallel.Layout{Devices: 1, TP: 1, DP: 1}
-		b.prefill, b.generates = s.worker(one, p, &p, sim.Link{}), s.worker(one, d, &d, sim.Link{})
+		b.prefill, b.generates = s.worker(one, p, &p, server.Link{}), s.worker(one, d, &d, server.Link{})
 		if most := min(b.throughput(n), b.decodes(n)*float64(s.Output)); got.OutputRate > most*(1+1e-9) {
 			t.Fatalf("%g tokens/s, bound %g", got.OutputRate, most)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestSameSteps: the trial of another token budget that is taken from that of the engine's own is the trial of that budget, to the digit,
@@ -21,21 +23,21 @@ func TestSameSteps(t *testing.T) {
 		batch := rapid.IntRange(1, 32).Draw(t, "batch")
 		input := rapid.IntRange(1, 3000).Draw(t, "input")
 		output := rapid.IntRange(2, 200).Draw(t, "output")
-		engine := sim.Engine{
-			Policy: sim.Policy(rapid.IntRange(0, 2).Draw(t, "policy")), MaxSequences: batch, BlockTokens: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "block"),
+		engine := server.Engine{
+			Policy: server.Policy(rapid.IntRange(0, 2).Draw(t, "policy")), MaxSequences: batch, BlockTokens: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "block"),
 			TokenBudget: rapid.SampledFrom([]int{512, 2048, 8192}).Draw(t, "own budget"), PrefixCache: rapid.Bool().Draw(t, "prefix cache"), Chunked: rapid.Bool().Draw(t, "chunked"),
 			Overlapped: rapid.Bool().Draw(t, "overlapped"), PrefillAhead: rapid.Bool().Draw(t, "prefill ahead"), Reserve: x("reserve", 1),
 			Ranks: rapid.IntRange(0, 2).Draw(t, "ranks"), RankWaitSteps: rapid.IntRange(0, 3).Draw(t, "rank wait"), ReceiveInterval: rapid.IntRange(0, 3).Draw(t, "receive"),
 		}
-		if engine.Policy == sim.InFlight && !engine.Chunked {
+		if engine.Policy == server.InFlight && !engine.Chunked {
 			engine.TokenBudget = max(engine.TokenBudget, input+batch)
 		}
 		engine.Blocks = ((input+output)/engine.BlockTokens + 2) * rapid.IntRange(batch/2+1, 3*batch).Draw(t, "requests in the cache")
 		bench := func() *Bench {
 			return &Bench{
 				Input: input, Output: output, Seed: 1,
-				Closed: func(n int) sim.Client {
-					return sim.Benchmark(n, sim.Lengths{Tokens: input}, sim.Lengths{Tokens: output})
+				Closed: func(n int) traffic.Client {
+					return traffic.Benchmark(n, traffic.Lengths{Tokens: input}, traffic.Lengths{Tokens: output})
 				},
 				Build: func(c Candidate, batch int) (Built, error) {
 					e := engine
@@ -43,7 +45,7 @@ func TestSameSteps(t *testing.T) {
 						e.TokenBudget, e.Blocks = c.Budget, e.Blocks*19/20+1
 					}
 					e.MaxSequences = batch
-					step := sim.StepFunc(func(b sim.Batch) units.Seconds {
+					step := server.StepFunc(func(b server.Batch) units.Seconds {
 						return units.Seconds(fixed + token*float64(b.PrefillTokens) + each*float64(b.Decode) + read*b.DecodeContext)
 					})
 					return Built{Config: sim.Config{Workers: sim.Pool{Replicas: 1, Engine: e, Stepper: step}}}, nil

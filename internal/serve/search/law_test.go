@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // sizing is a question for the fewest devices that carry a rate.
@@ -36,13 +36,13 @@ func drawSizing(t *rapid.T) sizing {
 // sized is the evaluator of the question, and its space.
 func (q *sizing) sized() (*search.Sized, *search.Workers) {
 	s, w := q.search()
-	lengths := func(n int) sim.Lengths { return sim.Lengths{Tokens: n, Low: q.low} }
+	lengths := func(n int) traffic.Lengths { return traffic.Lengths{Tokens: n, Low: q.low} }
 	q.output -= q.output % 5 // means are whole
 	q.output = max(10, q.output)
-	s.Bench.Open = func(rate float64) sim.Client {
-		c := sim.OpenLoop{Rate: rate, Requests: 200, Input: lengths(q.input), Output: lengths(q.output)}
+	s.Bench.Open = func(rate float64) traffic.Client {
+		c := traffic.OpenLoop{Rate: rate, Requests: 200, Input: lengths(q.input), Output: lengths(q.output)}
 		if q.variation != 1 {
-			c.Process, c.Variation = sim.Gamma, q.variation
+			c.Process, c.Variation = traffic.Gamma, q.variation
 		}
 		return c
 	}

@@ -11,23 +11,27 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // talking is a bench of a small engine with sessions, and a candidate for it.
 func talking(x *workload.Session, routing sim.Routing, blocks int) (*Bench, Candidate) {
 	pool := sim.Pool{
 		Routing: routing,
-		Engine:  sim.Engine{MaxSequences: 64, TokenBudget: 2048, BlockTokens: 16, Blocks: blocks, PrefixCache: true},
-		Stepper: sim.StepFunc(func(b sim.Batch) units.Seconds {
+		Engine:  server.Engine{MaxSequences: 64, TokenBudget: 2048, BlockTokens: 16, Blocks: blocks, PrefixCache: true},
+		Stepper: server.StepFunc(func(b server.Batch) units.Seconds {
 			return units.Seconds(0.004 + 2e-5*float64(b.PrefillTokens) + 1e-9*b.PrefillPairs + 1e-4*float64(b.Decode) + 2e-8*b.DecodeContext)
 		}),
 	}
 	input, output, cached := x.Means()
-	mix := sim.Mix{{Share: 1, Session: x}}
+	mix := traffic.Mix{{Share: 1, Session: x}}
 	b := &Bench{
 		Input: int(math.Round(input)), Output: int(math.Round(output)), Prefix: int(math.Ceil(cached)), Varied: true, Seed: 1,
-		Closed: func(n int) sim.Client { return sim.ClosedLoop{Requests: 1, Concurrency: n, Mix: mix} },
-		Open:   func(rate float64) sim.Client { return sim.OpenLoop{Requests: 1, Rate: rate / x.MeanTurns(), Mix: mix} },
+		Closed: func(n int) traffic.Client { return traffic.ClosedLoop{Requests: 1, Concurrency: n, Mix: mix} },
+		Open: func(rate float64) traffic.Client {
+			return traffic.OpenLoop{Requests: 1, Rate: rate / x.MeanTurns(), Mix: mix}
+		},
 		Build: func(c Candidate, batch int) (Built, error) {
 			p := pool
 			p.Replicas, p.Engine.MaxSequences = c.times(), batch

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
@@ -86,7 +86,7 @@ func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench
 // are evaluated at once.
 func (s *Simulated) Explore(ctx context.Context, c Candidate, target float64) (most, least float64) {
 	b, err := s.Bench.bounds(&c)
-	if err != nil || c.X == 0 && (c.Layout.DP > 1 || !s.Bench.Varied && b.generates.pool.Engine.Policy == sim.PrefillFirst) {
+	if err != nil || c.X == 0 && (c.Layout.DP > 1 || !s.Bench.Varied && b.generates.pool.Engine.Policy == server.PrefillFirst) {
 		return math.Inf(1), math.Inf(1) // Evaluate says why
 	}
 	loads := s.loads(&c, s.limit(&c, b))

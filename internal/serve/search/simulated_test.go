@@ -18,10 +18,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // gpu is a bench of a model under vLLM on H200s.
-func gpu(t *testing.T, id string, input, output sim.Lengths) *search.Bench {
+func gpu(t *testing.T, id string, input, output traffic.Lengths) *search.Bench {
 	t.Helper()
 	m, err := model.Lookup(id)
 	if err != nil {
@@ -41,7 +42,7 @@ func gpu(t *testing.T, id string, input, output sim.Lengths) *search.Bench {
 	}
 	return &search.Bench{
 		Input: input.Tokens, Output: output.Tokens, Varied: true, Seed: 1,
-		Closed: func(n int) sim.Client { return sim.Benchmark(n, input, output) },
+		Closed: func(n int) traffic.Client { return traffic.Benchmark(n, input, output) },
 		Build: func(c search.Candidate, batch int) (search.Built, error) {
 			asked := deployment.Deployment{Pools: []deployment.Pool{{
 				Role: deployment.Both, Layout: c.Layout, Replicas: c.Copies, Settings: []string{fmt.Sprintf("max_sequences=%d", batch)},
@@ -68,7 +69,7 @@ func simulated(b *search.Bench, l workload.Limits, r search.Range) *search.Simul
 // bisection may miss between two neighbours.
 func TestSimulated(t *testing.T) {
 	t.Parallel()
-	bench := gpu(t, "meta-llama/Llama-3.1-8B-Instruct", sim.Lengths{Tokens: 512, Low: 0.8}, sim.Lengths{Tokens: 64, Low: 0.8})
+	bench := gpu(t, "meta-llama/Llama-3.1-8B-Instruct", traffic.Lengths{Tokens: 512, Low: 0.8}, traffic.Lengths{Tokens: 64, Low: 0.8})
 	candidate := search.Candidate{Layout: parallel.Layout{Devices: 1, TP: 1, DP: 1, PP: 1, EP: 1, MoETP: 1, MoEDP: 1, DCP: 1}}
 	for _, limits := range []workload.Limits{
 		{TPOT: 8 * units.Millisecond},
@@ -131,7 +132,7 @@ func TestSimulatedRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := simulated(gpu(t, c.model, sim.Lengths{Tokens: 256, Low: 1}, sim.Lengths{Tokens: 16, Low: 1}), c.limits, search.DefaultRange())
+			s := simulated(gpu(t, c.model, traffic.Lengths{Tokens: 256, Low: 1}, traffic.Lengths{Tokens: 16, Low: 1}), c.limits, search.DefaultRange())
 			got := s.Evaluate(t.Context(), search.Candidate{Layout: c.layout}, math.Inf(-1))
 			if got.OK || got.Binds != c.want || got.Reason == "" {
 				t.Errorf("want it rejected by %s, got %v by %q: %q", c.want, got.OK, got.Binds, got.Reason)

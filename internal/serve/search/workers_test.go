@@ -14,6 +14,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // machine is a small cluster whose step times grow with the batch and shrink with the
@@ -29,8 +31,8 @@ func drawMachine(t *rapid.T) machine {
 func (m machine) pool(l *parallel.Layout, n, batch int) sim.Pool {
 	share := 1 / float64(l.TP)
 	return sim.Pool{
-		Replicas: n, Engine: sim.Engine{MaxSequences: batch, TokenBudget: 2048, Blocks: 1 << 12, BlockTokens: 16},
-		Stepper: sim.StepFunc(func(b sim.Batch) units.Seconds {
+		Replicas: n, Engine: server.Engine{MaxSequences: batch, TokenBudget: 2048, Blocks: 1 << 12, BlockTokens: 16},
+		Stepper: server.StepFunc(func(b server.Batch) units.Seconds {
 			lost := m.lost * float64(l.TP-1)
 			return units.Seconds(m.fixed*share + lost + share*(m.each*float64(b.Decode)+m.token*float64(b.PrefillTokens)))
 		}),
@@ -38,12 +40,12 @@ func (m machine) pool(l *parallel.Layout, n, batch int) sim.Pool {
 }
 
 func (m machine) bench(input, output int) *search.Bench {
-	lengths := func(n int) sim.Lengths { return sim.Lengths{Tokens: n, Low: 1} }
+	lengths := func(n int) traffic.Lengths { return traffic.Lengths{Tokens: n, Low: 1} }
 	return &search.Bench{
 		Input: input, Output: output, Seed: 1,
-		Closed: func(n int) sim.Client { return sim.Benchmark(n, lengths(input), lengths(output)) },
-		Open: func(rate float64) sim.Client {
-			return sim.OpenLoop{Rate: rate, Requests: 200, Input: lengths(input), Output: lengths(output)}
+		Closed: func(n int) traffic.Client { return traffic.Benchmark(n, lengths(input), lengths(output)) },
+		Open: func(rate float64) traffic.Client {
+			return traffic.OpenLoop{Rate: rate, Requests: 200, Input: lengths(input), Output: lengths(output)}
 		},
 		Build: func(c search.Candidate, batch int) (search.Built, error) {
 			n := max(1, c.Copies)

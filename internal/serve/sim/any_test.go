@@ -7,13 +7,15 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // anyEngine draws settings, tight ones more often than not.
-func anyEngine(t *rapid.T, name string) Engine {
+func anyEngine(t *rapid.T, name string) server.Engine {
 	g := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, name+what) }
-	e := Engine{
-		Policy:          Policy(g(0, 2, "policy")),
+	e := server.Engine{
+		Policy:          server.Policy(g(0, 2, "policy")),
 		TokenBudget:     g(1, 120, "budget"),
 		MaxSequences:    g(1, 12, "sequences"),
 		Stages:          rapid.SampledFrom([]int{0, 1, 1, 2, 4}).Draw(t, name+"stages"),
@@ -46,7 +48,7 @@ func anyEngine(t *rapid.T, name string) Engine {
 // adding up.
 const tick units.Seconds = 1.0 / (1 << 24)
 
-func anyStepper(t *rapid.T, name string) Stepper {
+func anyStepper(t *rapid.T, name string) server.Stepper {
 	x := func(what string, high int) units.Seconds {
 		return units.Seconds(rapid.IntRange(0, high).Draw(t, name+what)) * tick
 	}
@@ -57,27 +59,27 @@ func anyStepper(t *rapid.T, name string) Stepper {
 	}
 }
 
-func anyLengths(t *rapid.T, name string, longest int) Lengths {
-	return Lengths{
+func anyLengths(t *rapid.T, name string, longest int) traffic.Lengths {
+	return traffic.Lengths{
 		Tokens: rapid.IntRange(1, longest).Draw(t, name),
 		Low:    rapid.SampledFrom([]float64{0, 0.2, 0.8}).Draw(t, name+" low"),
 	}
 }
 
-func anyClient(t *rapid.T) Client {
+func anyClient(t *rapid.T) traffic.Client {
 	input, output := anyLengths(t, "input", 150), anyLengths(t, "output", 60)
 	n := rapid.IntRange(1, 40).Draw(t, "requests")
 	switch rapid.IntRange(0, 2).Draw(t, "client") {
 	case 0:
-		return ClosedLoop{
+		return traffic.ClosedLoop{
 			Requests: n, Concurrency: rapid.IntRange(1, 15).Draw(t, "concurrency"), Input: input, Output: output,
 			Spread: tick * units.Seconds(rapid.SampledFrom([]float64{0, 13_035_899}).Draw(t, "spread")),
 			Think:  tick * units.Seconds(rapid.SampledFrom([]float64{0, 531_838}).Draw(t, "think")),
 		}
 	case 1:
-		return OpenLoop{
+		return traffic.OpenLoop{
 			Requests: n, Rate: rapid.Float64Range(0.3, 60).Draw(t, "rate"), Input: input, Output: output,
-			Process: Process(rapid.IntRange(0, 2).Draw(t, "process")), Variation: rapid.Float64Range(0.2, 4).Draw(t, "variation"),
+			Process: traffic.Process(rapid.IntRange(0, 2).Draw(t, "process")), Variation: rapid.Float64Range(0.2, 4).Draw(t, "variation"),
 		}
 	default:
 		return anyTrace(t, n)
@@ -85,8 +87,8 @@ func anyClient(t *rapid.T) Client {
 }
 
 // anyTrace draws prompts that share beginnings: a tree of contents.
-func anyTrace(t *rapid.T, n int) *Trace {
-	trace := &Trace{BlockTokens: rapid.SampledFrom([]int{8, 16, 32}).Draw(t, "content tokens")}
+func anyTrace(t *rapid.T, n int) *traffic.Trace {
+	trace := &traffic.Trace{BlockTokens: rapid.SampledFrom([]int{8, 16, 32}).Draw(t, "content tokens")}
 	children := map[[2]uint32]uint32{}
 	at := units.Seconds(0)
 	for range n {
@@ -125,34 +127,34 @@ func anyConfig(t *rapid.T) *Config {
 	}
 	begins := rapid.SampledFrom([]int{0, 1, 20, 100}).Draw(t, "common prefix")
 	switch client := c.Client.(type) {
-	case ClosedLoop:
+	case traffic.ClosedLoop:
 		if client.Mix != nil {
 			break
 		}
-		client.Prefix = min(begins, client.Input.shortest()-1)
+		client.Prefix = min(begins, client.Input.Shortest()-1)
 		c.Client = client
-	case OpenLoop:
+	case traffic.OpenLoop:
 		if client.Mix != nil {
 			break
 		}
-		client.Prefix = min(begins, client.Input.shortest()-1)
+		client.Prefix = min(begins, client.Input.Shortest()-1)
 		c.Client = client
 	}
-	if _, trace := c.Client.(*Trace); !converses(c.Client) && (trace || begins > 0) {
+	if _, trace := c.Client.(*traffic.Trace); !converses(c.Client) && (trace || begins > 0) {
 		c.Workers.Engine.PrefixCache = rapid.Bool().Draw(t, "prefix")
 	}
 	c.Workers.Engine.Host = anyTier(t)
 	if rapid.Bool().Draw(t, "disaggregated") {
 		decode := pool("decode ")
 		c.Decode = &decode
-		c.Link = Link{BytesPerToken: 1000, Bandwidth: units.BytesPerSecond(rapid.Float64Range(1e5, 1e8).Draw(t, "bandwidth")), Latency: 0.00191, Parallel: rapid.IntRange(0, 3).Draw(t, "parallel")}
+		c.Link = server.Link{BytesPerToken: 1000, Bandwidth: units.BytesPerSecond(rapid.Float64Range(1e5, 1e8).Draw(t, "bandwidth")), Latency: 0.00191, Parallel: rapid.IntRange(0, 3).Draw(t, "parallel")}
 	}
 	return c
 }
 
 // anyTier draws a host tier whose times are whole ticks.
-func anyTier(t *rapid.T) Tier {
-	return Tier{
+func anyTier(t *rapid.T) server.Tier {
+	return server.Tier{
 		Blocks: rapid.IntRange(0, 60).Draw(t, "host blocks"), BytesPerToken: units.Bytes(rapid.SampledFrom([]int{0, 1000, 100_000}).Draw(t, "host bytes")),
 		Bandwidth: units.BytesPerSecond(rapid.SampledFrom([]float64{0, 1 << 24}).Draw(t, "host bandwidth")),
 	}
@@ -169,31 +171,31 @@ func anySession(t *rapid.T) *workload.Session {
 }
 
 // anyTalks draws a client of sessions, alone or beside requests.
-func anyTalks(t *rapid.T) Client {
-	mix := Mix{{Share: 1, Session: anySession(t)}}
+func anyTalks(t *rapid.T) traffic.Client {
+	mix := traffic.Mix{{Share: 1, Session: anySession(t)}}
 	switch rapid.IntRange(0, 2).Draw(t, "beside") {
 	case 1:
-		mix = append(mix, Kind{Share: 0.5, Input: Lengths{Tokens: 40}, Output: Lengths{Tokens: 9}})
+		mix = append(mix, traffic.Kind{Share: 0.5, Input: traffic.Lengths{Tokens: 40}, Output: traffic.Lengths{Tokens: 9}})
 	case 2:
-		mix = append(mix, Kind{Share: 2, Session: anySession(t)})
+		mix = append(mix, traffic.Kind{Share: 2, Session: anySession(t)})
 	}
 	n := rapid.IntRange(1, 15).Draw(t, "sessions begun")
 	if rapid.Bool().Draw(t, "closed") {
-		return ClosedLoop{Requests: n, Concurrency: rapid.IntRange(1, 8).Draw(t, "concurrency"), Mix: mix}
+		return traffic.ClosedLoop{Requests: n, Concurrency: rapid.IntRange(1, 8).Draw(t, "concurrency"), Mix: mix}
 	}
-	return OpenLoop{Requests: n, Rate: rapid.Float64Range(0.3, 20).Draw(t, "rate"), Mix: mix}
+	return traffic.OpenLoop{Requests: n, Rate: rapid.Float64Range(0.3, 20).Draw(t, "rate"), Mix: mix}
 }
 
-func converses(c Client) bool {
-	closed, _ := c.(ClosedLoop)
-	open, _ := c.(OpenLoop)
+func converses(c traffic.Client) bool {
+	closed, _ := c.(traffic.ClosedLoop)
+	open, _ := c.(traffic.OpenLoop)
 	return closed.Mix != nil || open.Mix != nil
 }
 
 // apart lets no two sessions go on at the same time: whose turn would be first depends on when the ends of steps were planned.
-func apart(c Client) {
-	closed, _ := c.(ClosedLoop)
-	open, _ := c.(OpenLoop)
+func apart(c traffic.Client) {
+	closed, _ := c.(traffic.ClosedLoop)
+	open, _ := c.(traffic.OpenLoop)
 	for _, k := range append(closed.Mix, open.Mix...) {
 		if k.Session != nil {
 			k.Session.Think = 0.5

@@ -8,13 +8,15 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // BenchmarkClosedLoop is one configuration of a search: 10·C requests of about
 // 1,000 tokens in and out.
 func BenchmarkClosedLoop(b *testing.B) {
-	for name, engine := range map[string]Engine{"decode-first": vllm(), "prefill-first": sglang(), "in-flight": trtllm()} {
+	for name, engine := range map[string]server.Engine{"decode-first": vllm(), "prefill-first": sglang(), "in-flight": trtllm()} {
 		for _, c := range []int{4, 16, 64, 256} {
 			b.Run(fmt.Sprintf("policy=%s/concurrency=%d", name, c), func(b *testing.B) {
 				config := &Config{Client: closed(c), Workers: Pool{Engine: engine, Stepper: h100()}}
@@ -49,7 +51,7 @@ func BenchmarkDisaggregated(b *testing.B) {
 		Client:  trace,
 		Workers: Pool{Replicas: 6, Routing: LeastLoaded, Engine: sglang(), Stepper: h100()},
 		Decode:  &Pool{Replicas: 2, Routing: LeastLoaded, Engine: sglang(), Stepper: h100()},
-		Link:    Link{BytesPerToken: 160_000, Bandwidth: 50e9, Latency: 1e-3},
+		Link:    server.Link{BytesPerToken: 160_000, Bandwidth: 50e9, Latency: 1e-3},
 	}
 	measure(b, config, len(trace.Requests))
 }
@@ -74,7 +76,7 @@ func measure(b *testing.B, config *Config, requests int) {
 // mooncake is a made-up trace like Mooncake's published one: as many requests in
 // as much time, the same mean lengths, as large a share of the prompts' blocks
 // seen before.
-func mooncake() *Trace {
+func mooncake() *traffic.Trace {
 	const (
 		requests, seconds = 3993, 1022
 		input, output     = 15325, 149
@@ -82,7 +84,7 @@ func mooncake() *Trace {
 		families, deepest = 60, 1000 // prompts that begin alike; blocks of the longest
 	)
 	random := rand.New(rand.NewPCG(1, 2))
-	trace := &Trace{BlockTokens: block, Requests: make([]workload.Request, requests)}
+	trace := &traffic.Trace{BlockTokens: block, Requests: make([]workload.Request, requests)}
 	var beginnings [families][]uint32
 	fresh := uint32(0)
 	for i := range trace.Requests {
@@ -108,8 +110,8 @@ func mooncake() *Trace {
 }
 
 // repeat plays a trace several times, each time with contents of its own.
-func repeat(t *Trace, times int) *Trace {
-	out := &Trace{BlockTokens: t.BlockTokens}
+func repeat(t *traffic.Trace, times int) *traffic.Trace {
+	out := &traffic.Trace{BlockTokens: t.BlockTokens}
 	contents := uint32(0)
 	for _, q := range t.Requests {
 		for _, b := range q.Blocks {
@@ -132,9 +134,9 @@ func repeat(t *Trace, times int) *Trace {
 
 // BenchmarkSteady is a load that lasts, at a rate and in a closed loop: eighty thousand requests or more, however small the error.
 func BenchmarkSteady(b *testing.B) {
-	for name, client := range map[string]Client{
+	for name, client := range map[string]traffic.Client{
 		"rate=12":    chat(12),
-		"clients=64": ClosedLoop{Requests: 1, Concurrency: 64, Input: chat(1).Input, Output: chat(1).Output},
+		"clients=64": traffic.ClosedLoop{Requests: 1, Concurrency: 64, Input: chat(1).Input, Output: chat(1).Output},
 	} {
 		b.Run(name, func(b *testing.B) {
 			const requests, least = 100_000, 80_000

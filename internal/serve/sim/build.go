@@ -3,7 +3,9 @@ package sim
 import (
 	"fmt"
 
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // newSimulation checks a configuration and prepares its parts.
@@ -13,32 +15,32 @@ func newSimulation(c *Config) (*simulation, error) {
 	}
 	s := &simulation{config: c, recorder: statistics.NewRecorder()}
 	if c.Steady == nil {
-		s.source = newSource(c.Client, c.Seed)
+		s.source = traffic.NewSource(c.Client, c.Seed)
 	} else {
-		s.source = newEndlessSource(c.Client, c.Seed, mostInFlight(c))
+		s.source = traffic.NewEndlessSource(c.Client, c.Seed, mostInFlight(c))
 	}
 	if e := &c.Workers.Engine; e.PrefixCache {
-		if err := s.source.fitBlocks(e.BlockTokens); err != nil {
+		if err := s.source.FitBlocks(e.BlockTokens); err != nil {
 			return nil, fmt.Errorf("workers: %w", err)
 		}
 	}
-	s.left = len(s.source.requests)
-	s.cluster = newCluster(c, &s.source, &site{clock: &s.clock, cluster: s, requests: s.source.requests, gaps: &s.recorder.Gaps, single: c.single})
+	s.left = len(s.source.Requests)
+	s.cluster = newCluster(c, &s.source, &server.Shared{Clock: &s.clock, Cluster: s, Requests: s.source.Requests, Gaps: &s.recorder.Gaps, StepByStep: c.single})
 	s.events.lines = make([]line, 2*len(s.cluster.replicas))
 	s.view = clientView{
-		engine: s.cluster.workers.replicas[0].engine(), limits: &c.Limits, ratios: c.Together, warmup: s.source.warmup(), pools: c.Decode != nil,
+		engine: s.cluster.workers.replicas[0].Engine(), limits: &c.Limits, ratios: c.Together, warmup: s.source.Warmup(), pools: c.Decode != nil,
 	}
 	if c.Timeline {
 		s.recorder.Timeline = s.cluster.watched()
 	}
-	if s.source.endless {
+	if s.source.Endless {
 		var controls *statistics.ControlVariates
 		// Prompts wait for workers that only compute prompts as they do in a queue; those for workers that generate wait for caches and
 		// batches, which fill slowly and all at once.
 		if c.Decode != nil {
-			controls = s.source.controlVariates()
+			controls = s.source.ControlVariates()
 		}
-		s.steady = statistics.NewSteadyRun(c.Steady, s.source.facts(), controls, s, &s.recorder)
+		s.steady = statistics.NewSteadyRun(c.Steady, s.source.SteadyLoad(), controls, s, &s.recorder)
 	} else {
 		s.cluster.meter()
 	}
@@ -47,7 +49,7 @@ func newSimulation(c *Config) (*simulation, error) {
 
 // watched watches the replicas of a cluster.
 func (c *cluster) watched() statistics.TimelineRecorder {
-	watch := func(replicas []replica, role string) []statistics.Watched {
+	watch := func(replicas []server.Replica, role string) []statistics.Watched {
 		out := make([]statistics.Watched, len(replicas))
 		for i := range replicas {
 			out[i] = statistics.Watched{Role: role, Replica: &replicas[i]}

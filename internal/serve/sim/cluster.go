@@ -4,34 +4,36 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // cluster is the replicas of a simulation: workers and, where prefill and decode are apart, those that generate.
 type cluster struct {
 	config   *Config
-	replicas []replica
+	replicas []server.Replica
 	workers  pool // of the replicas
 	decode   pool // likewise; none unless disaggregated
 }
 
 // newCluster makes the replicas, which work on the requests of a source.
-func newCluster(c *Config, requests *source, around *site) cluster {
+func newCluster(c *Config, requests *traffic.Source, around *server.Shared) cluster {
 	workers, decode := max(1, c.Workers.Replicas), 0
 	if c.Decode != nil {
 		decode = max(1, c.Decode.Replicas)
 	}
-	made := cluster{config: c, replicas: make([]replica, workers+decode)}
-	does := wholeRequest
+	made := cluster{config: c, replicas: make([]server.Replica, workers+decode)}
+	does := server.WholeRequest
 	if c.Decode != nil {
-		does, around.link = prefillOnly, &c.Link
+		does, around.Link = server.PrefillOnly, &c.Link
 	}
 	made.workers = newPool(&c.Workers, made.replicas[:workers], 0, does, around, requests)
 	made.workers.countsTokens = c.Workers.Routing.affinity().tokens
 	if e := &c.Workers.Engine; e.PrefixCache {
-		if known := requests.prompts(e); known != nil {
+		if known := requests.Prompts(e); known != nil {
 			for i := range made.workers.replicas {
-				made.workers.replicas[i].remember(known)
+				made.workers.replicas[i].Remember(known)
 			}
 		}
 	}
@@ -40,14 +42,14 @@ func newCluster(c *Config, requests *source, around *site) cluster {
 	}
 	caches := *c.Decode
 	caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
-	made.decode = newPool(&caches, made.replicas[workers:], workers, decodeOnly, around, requests)
+	made.decode = newPool(&caches, made.replicas[workers:], workers, server.DecodeOnly, around, requests)
 	return made
 }
 
 // possible reports whether a request would fit if it were alone.
-func (c *cluster) possible(q *request) bool {
-	fits := func(p *pool) bool { return p.replicas[0].fits(q) }
-	return fits(&c.workers) && (len(c.decode.replicas) == 0 || q.output == 1 || fits(&c.decode))
+func (c *cluster) possible(q *server.Request) bool {
+	fits := func(p *pool) bool { return p.replicas[0].Fits(q) }
+	return fits(&c.workers) && (len(c.decode.replicas) == 0 || q.Output == 1 || fits(&c.decode))
 }
 
 // meter has the pools' meters see the steps from now on.
@@ -58,17 +60,17 @@ func (c *cluster) meter() {
 		}
 	}
 	for i := range c.workers.replicas {
-		c.workers.replicas[i].setMeter(c.config.Workers.Meter)
+		c.workers.replicas[i].SetMeter(c.config.Workers.Meter)
 	}
 	for i := range c.decode.replicas {
-		c.decode.replicas[i].setMeter(c.config.Decode.Meter)
+		c.decode.replicas[i].SetMeter(c.config.Decode.Meter)
 	}
 }
 
 // restart has all counters of the replicas begin again.
 func (c *cluster) restart() {
 	for i := range c.replicas {
-		c.replicas[i].restart()
+		c.replicas[i].Restart()
 	}
 	c.meter()
 }
@@ -76,7 +78,7 @@ func (c *cluster) restart() {
 // auditEmpty reports replicas that keep something when all requests have ended.
 func (c *cluster) auditEmpty() error {
 	for i := range c.replicas {
-		if err := c.replicas[i].auditEmpty(); err != nil {
+		if err := c.replicas[i].AuditEmpty(); err != nil {
 			return err
 		}
 	}
@@ -87,7 +89,7 @@ func (c *cluster) auditEmpty() error {
 func (c *cluster) running() int {
 	n := 0
 	for i := range c.replicas {
-		n += c.replicas[i].running()
+		n += c.replicas[i].Running()
 	}
 	return n
 }
@@ -98,10 +100,10 @@ func (c *cluster) state() statistics.Point {
 	held, total := 0, 0
 	for i := range c.replicas {
 		r := &c.replicas[i]
-		p.Waiting += r.queued()
-		p.Running += r.running()
-		held += r.kv().Held()
-		total += r.kv().Total()
+		p.Waiting += r.Queued()
+		p.Running += r.Running()
+		held += r.KV().Held()
+		total += r.KV().Total()
 	}
 	p.KV = float64(held) / float64(total)
 	return p
@@ -115,17 +117,17 @@ func (c *cluster) takes(input, output, computed float64, clients int) units.Seco
 		pool, model = &c.decode, c.config.Decode.Stepper
 	}
 	r := &pool.replicas[0]
-	engine := r.engine()
+	engine := r.Engine()
 	each := (float64(clients) + float64(len(pool.replicas)) - 1) / float64(len(pool.replicas))
-	fits := float64(r.kv().Total()) * float64(engine.BlockTokens) / (input + output)
+	fits := float64(r.KV().Total()) * float64(engine.BlockTokens) / (input + output)
 	batch := math.Max(1, math.Floor(math.Min(each, math.Min(fits, float64(engine.MaxSequences)))))
 	steps := math.Max(1, output/engine.AcceptedPerStep)
-	prompt := c.config.Workers.Stepper.Step(Batch{
+	prompt := c.config.Workers.Stepper.Step(server.Batch{
 		PrefillRequests: 1, PrefillTokens: int(computed), PrefillContext: int(input - computed),
 		PrefillPairs: computed * (input - (computed-1)/2), Sampled: 1,
 	})
 	took := model.Decode(int(batch), batch*input, batch*engine.AcceptedPerStep, int(steps))
-	if took += prompt * units.Seconds(clients) / units.Seconds(len(c.workers.replicas)); !sound(took) {
+	if took += prompt * units.Seconds(clients) / units.Seconds(len(c.workers.replicas)); !server.Sound(took) {
 		return 0 // the run reports what is wrong with the step model
 	}
 	return took * units.Seconds(math.Max(1, each/batch))

@@ -12,7 +12,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 func run(tb testing.TB, c *Config) *statistics.Result {
@@ -28,13 +30,13 @@ func run(tb testing.TB, c *Config) *statistics.Result {
 // replica: the link carries the second cache after the first, and the second
 // request joins the first in the step after it arrives.
 func TestTransfer(t *testing.T) {
-	engine := Engine{Policy: DecodeFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
-	prefill := StepFunc(func(b Batch) units.Seconds { return units.Seconds(b.PrefillTokens) * 0.001 })
-	decode := StepFunc(func(b Batch) units.Seconds { return 0.1 * units.Seconds(b.Decode) })
+	engine := server.Engine{Policy: server.DecodeFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	prefill := server.StepFunc(func(b server.Batch) units.Seconds { return units.Seconds(b.PrefillTokens) * 0.001 })
+	decode := server.StepFunc(func(b server.Batch) units.Seconds { return 0.1 * units.Seconds(b.Decode) })
 	r := run(t, &Config{
-		Client:  ClosedLoop{Requests: 2, Concurrency: 2, Input: Lengths{Tokens: 100}, Output: Lengths{Tokens: 4}},
+		Client:  traffic.ClosedLoop{Requests: 2, Concurrency: 2, Input: traffic.Lengths{Tokens: 100}, Output: traffic.Lengths{Tokens: 4}},
 		Workers: Pool{Engine: engine, Stepper: prefill}, Decode: &Pool{Engine: engine, Stepper: decode},
-		Link: Link{BytesPerToken: 10, Bandwidth: 5000, Latency: 0.05}, Records: true,
+		Link: server.Link{BytesPerToken: 10, Bandwidth: 5000, Latency: 0.05}, Records: true,
 	})
 	// Prompts end at 0.1 and 0.2; 1000 bytes take 0.2 s: caches arrive at 0.35
 	// and 0.55. The first decodes alone until 0.45 and 0.55, then both together
@@ -51,16 +53,16 @@ func TestTransfer(t *testing.T) {
 // TestParallelLinks: caches that travel side by side arrive when each is through, a short one
 // before a long one that left earlier.
 func TestParallelLinks(t *testing.T) {
-	engine := Engine{Policy: DecodeFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
-	trace := &Trace{BlockTokens: 16}
+	engine := server.Engine{Policy: server.DecodeFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	trace := &traffic.Trace{BlockTokens: 16}
 	for _, tokens := range []int{100, 10, 10} {
 		trace.Requests = append(trace.Requests, workload.Request{Input: tokens, Output: 2})
 	}
 	r := run(t, &Config{
 		Client:  trace,
-		Workers: Pool{Engine: engine, Stepper: StepFunc(func(Batch) units.Seconds { return 0.1 })},
-		Decode:  &Pool{Engine: engine, Stepper: StepFunc(func(Batch) units.Seconds { return 0.001 })},
-		Link:    Link{BytesPerToken: 10, Bandwidth: 1000, Parallel: 2}, Records: true,
+		Workers: Pool{Engine: engine, Stepper: server.StepFunc(func(server.Batch) units.Seconds { return 0.1 })},
+		Decode:  &Pool{Engine: engine, Stepper: server.StepFunc(func(server.Batch) units.Seconds { return 0.001 })},
+		Link:    server.Link{BytesPerToken: 10, Bandwidth: 1000, Parallel: 2}, Records: true,
 	})
 	// Prompts end at 0.1, 0.2 and 0.2 and take the links for 1, 0.1 and 0.1 s.
 	for i, want := range []units.Seconds{1.1, 0.3, 0.4} {
@@ -71,13 +73,13 @@ func TestParallelLinks(t *testing.T) {
 // TestFirstTokenWaits: the client sees nothing until the decode replica takes the
 // request, which has room for one.
 func TestFirstTokenWaits(t *testing.T) {
-	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	engine := server.Engine{Policy: server.InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
 	single := engine
 	single.MaxSequences = 1
 	r := run(t, &Config{
-		Client:  ClosedLoop{Requests: 2, Concurrency: 2, Input: Lengths{Tokens: 50}, Output: Lengths{Tokens: 5}},
-		Workers: Pool{Engine: engine, Stepper: StepFunc(func(Batch) units.Seconds { return 0.1 })},
-		Decode:  &Pool{Engine: single, Stepper: StepFunc(func(Batch) units.Seconds { return 0.2 })}, Records: true,
+		Client:  traffic.ClosedLoop{Requests: 2, Concurrency: 2, Input: traffic.Lengths{Tokens: 50}, Output: traffic.Lengths{Tokens: 5}},
+		Workers: Pool{Engine: engine, Stepper: server.StepFunc(func(server.Batch) units.Seconds { return 0.1 })},
+		Decode:  &Pool{Engine: single, Stepper: server.StepFunc(func(server.Batch) units.Seconds { return 0.2 })}, Records: true,
 	})
 	// Both prompts end at 0.1; four further tokens take 0.8.
 	for i, want := range []units.Seconds{0.1, 0.9} {
@@ -90,14 +92,14 @@ func TestFirstTokenWaits(t *testing.T) {
 // them is there; nothing ends later, and where prompts are computed too nothing is
 // held back.
 func TestHeldTokens(t *testing.T) {
-	engine := Engine{Policy: PrefillFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	engine := server.Engine{Policy: server.PrefillFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
 	holding := engine
 	holding.Held = 10
-	step := StepFunc(func(Batch) units.Seconds { return 0.1 })
-	client := ClosedLoop{Requests: 1, Concurrency: 1, Input: Lengths{Tokens: 50}, Output: Lengths{Tokens: 41}}
+	step := server.StepFunc(func(server.Batch) units.Seconds { return 0.1 })
+	client := traffic.ClosedLoop{Requests: 1, Concurrency: 1, Input: traffic.Lengths{Tokens: 50}, Output: traffic.Lengths{Tokens: 41}}
 	for _, c := range []struct {
 		decode    *Pool
-		workers   Engine
+		workers   server.Engine
 		ttft, end units.Seconds
 	}{
 		{&Pool{Engine: engine, Stepper: step}, engine, 0.1, 4.1},
@@ -118,11 +120,11 @@ func TestHeldTokens(t *testing.T) {
 // TestDecodePoolRecomputes: a decode replica that runs out of blocks preempts,
 // and prefills itself what it had.
 func TestDecodePoolRecomputes(t *testing.T) {
-	engine := Engine{Policy: DecodeFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	engine := server.Engine{Policy: server.DecodeFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
 	small := engine
 	small.Blocks = 16
 	r := run(t, &Config{
-		Client:  ClosedLoop{Requests: 2, Concurrency: 2, Input: Lengths{Tokens: 100}, Output: Lengths{Tokens: 80}},
+		Client:  traffic.ClosedLoop{Requests: 2, Concurrency: 2, Input: traffic.Lengths{Tokens: 100}, Output: traffic.Lengths{Tokens: 80}},
 		Workers: Pool{Engine: engine, Stepper: h100()}, Decode: &Pool{Engine: small, Stepper: h100()},
 	})
 	if r.Finished != 2 || r.Decode.Preemptions == 0 || r.Decode.PrefillSteps == 0 || r.Workers.Preemptions != 0 {
@@ -132,12 +134,12 @@ func TestDecodePoolRecomputes(t *testing.T) {
 
 // TestPrefix follows contents through a small cache.
 func TestPrefix(t *testing.T) {
-	engine := Engine{Policy: DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 12, BlockTokens: 16, PrefixCache: true}
+	engine := server.Engine{Policy: server.DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 12, BlockTokens: 16, PrefixCache: true}
 	ask := func(at units.Seconds, input int, blocks ...uint32) workload.Request {
 		return workload.Request{Arrival: at, Input: input, Output: 2, Blocks: blocks}
 	}
 	r := run(t, &Config{
-		Client: &Trace{BlockTokens: 32, Requests: []workload.Request{
+		Client: &traffic.Trace{BlockTokens: 32, Requests: []workload.Request{
 			ask(0, 80, 0, 1, 2),    // learns 0 and 1; 2 is half a block
 			ask(10, 64, 0, 1),      // finds 0; 1 would leave nothing to compute
 			ask(20, 100, 0, 1, 3),  // finds 0 and 1, learns 3
@@ -163,16 +165,16 @@ func TestPrefix(t *testing.T) {
 // TestReadAgain: of a beginning that three requests share, two read it at a part of the time.
 func TestReadAgain(t *testing.T) {
 	most := func(again float64) float64 {
-		engine := Engine{Policy: DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 100, BlockTokens: 16, PrefixCache: true, CachedReadRatio: again}
+		engine := server.Engine{Policy: server.DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 100, BlockTokens: 16, PrefixCache: true, CachedReadRatio: again}
 		var most float64
-		price := StepFunc(func(b Batch) units.Seconds {
+		price := server.StepFunc(func(b server.Batch) units.Seconds {
 			if b.Decode == 3 {
 				most = max(most, b.DecodeContext)
 			}
 			return 0.1
 		})
 		ask := workload.Request{Input: 70, Output: 9, Blocks: []uint32{0, 1}}
-		run(t, &Config{Client: &Trace{BlockTokens: 32, Requests: []workload.Request{ask, ask, ask}}, Workers: Pool{Engine: engine, Stepper: price}})
+		run(t, &Config{Client: &traffic.Trace{BlockTokens: 32, Requests: []workload.Request{ask, ask, ask}}, Workers: Pool{Engine: engine, Stepper: price}})
 		return most
 	}
 	whole := most(0)
@@ -187,12 +189,12 @@ func TestReadAgain(t *testing.T) {
 // TestRouting: the least loaded replica gets the next request, the first among
 // equals.
 func TestRouting(t *testing.T) {
-	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
-	trace := &Trace{}
+	engine := server.Engine{Policy: server.InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	trace := &traffic.Trace{}
 	for i, output := range []int{50, 5, 5, 5, 5} {
 		trace.Requests = append(trace.Requests, workload.Request{Arrival: units.Seconds(i), Input: 10, Output: output})
 	}
-	step := StepFunc(func(Batch) units.Seconds { return 0.1 })
+	step := server.StepFunc(func(server.Batch) units.Seconds { return 0.1 })
 	for routing, want := range map[Routing][]int{RoundRobin: {0, 1, 0, 1, 0}, LeastLoaded: {0, 1, 1, 1, 1}} {
 		r := run(t, &Config{
 			Client: trace, Records: true,
@@ -210,8 +212,8 @@ func TestRouting(t *testing.T) {
 // time.
 func TestSpeculation(t *testing.T) {
 	config := &Config{
-		Client:  ClosedLoop{Requests: 1, Concurrency: 1, Input: Lengths{Tokens: 10}, Output: Lengths{Tokens: 101}},
-		Workers: Pool{Engine: vllm(), Stepper: StepFunc(func(Batch) units.Seconds { return 0.01 })},
+		Client:  traffic.ClosedLoop{Requests: 1, Concurrency: 1, Input: traffic.Lengths{Tokens: 10}, Output: traffic.Lengths{Tokens: 101}},
+		Workers: Pool{Engine: vllm(), Stepper: server.StepFunc(func(server.Batch) units.Seconds { return 0.01 })},
 	}
 	for accepted, want := range map[float64]units.Seconds{1: 0.01, 2: 0.005, 2.5: 0.004} {
 		config.Workers.Engine.AcceptedPerStep = accepted
@@ -237,7 +239,7 @@ func TestGoodput(t *testing.T) {
 
 // TestNames: settings print as words, and what is no setting as a number.
 func TestNames(t *testing.T) {
-	got := fmt.Sprint(DecodeFirst, PrefillFirst, InFlight, Policy(7), Poisson, Gamma, Constant, Process(7), RoundRobin, LeastLoaded, Routing(7))
+	got := fmt.Sprint(server.DecodeFirst, server.PrefillFirst, server.InFlight, server.Policy(7), traffic.Poisson, traffic.Gamma, traffic.Constant, traffic.Process(7), RoundRobin, LeastLoaded, Routing(7))
 	want := "decode-first prefill-first in-flight policy 7 poisson gamma constant process 7 round-robin least-loaded routing 7"
 	if got != want {
 		t.Errorf("want %s, got %s", want, got)
@@ -257,13 +259,13 @@ func TestCancelled(t *testing.T) {
 
 // TestGolden shows small runs of every kind.
 func TestGolden(t *testing.T) {
-	small := ClosedLoop{
+	small := traffic.ClosedLoop{
 		Requests: 12, Concurrency: 4, Warmup: 2, Think: 1e-3,
-		Input: Lengths{Tokens: 2048, Low: 0.5}, Output: Lengths{Tokens: 128, Low: 0.5},
+		Input: traffic.Lengths{Tokens: 2048, Low: 0.5}, Output: traffic.Lengths{Tokens: 128, Low: 0.5},
 	}
-	open := OpenLoop{
-		Rate: 8, Process: Gamma, Variation: 2, Requests: 12,
-		Input: Lengths{Tokens: 2048, Low: 0.5}, Output: Lengths{Tokens: 128, Low: 0.5},
+	open := traffic.OpenLoop{
+		Rate: 8, Process: traffic.Gamma, Variation: 2, Requests: 12,
+		Input: traffic.Lengths{Tokens: 2048, Low: 0.5}, Output: traffic.Lengths{Tokens: 128, Low: 0.5},
 	}
 	for name, c := range map[string]*Config{
 		"decode-first":  {Client: small, Workers: Pool{Engine: vllm(), Stepper: h100()}},
@@ -272,7 +274,7 @@ func TestGolden(t *testing.T) {
 		"replicas":      {Client: open, Workers: Pool{Replicas: 2, Routing: LeastLoaded, Engine: vllm(), Stepper: h100()}},
 		"disaggregated": {
 			Client: open, Workers: Pool{Replicas: 2, Engine: sglang(), Stepper: h100()}, Decode: &Pool{Engine: sglang(), Stepper: h100()},
-			Link: Link{BytesPerToken: 160_000, Bandwidth: 25e9, Latency: 2e-3},
+			Link: server.Link{BytesPerToken: 160_000, Bandwidth: 25e9, Latency: 2e-3},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,18 +6,20 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Config is one simulation.
 type Config struct {
-	Client Client
+	Client traffic.Client
 	// Workers take every request. With a Decode pool they compute prompts only.
 	Workers Pool
 	// Decode, if given, generates what the workers prefilled, and Link carries
 	// the caches between them.
 	Decode *Pool
-	Link   Link
+	Link   server.Link
 
 	// Steady, if not nil, asks for the steady state; without it the client's requests are all there is, from the first burst
 	// to the last end, as in a benchmark.
@@ -46,20 +48,22 @@ type Config struct {
 type Pool struct {
 	Replicas int // 0 means 1
 	Routing  Routing
-	Engine   Engine
-	Stepper  Stepper
+	Engine   server.Engine
+	Stepper  server.Stepper
 	// Meter, if not nil, sees every step once.
-	Meter Meter
+	Meter server.Meter
 }
 
-// Through is the time of a step of a batch, and how soon the step of another may follow: see [Engine.Through].
-func (p *Pool) Through(b Batch) (took, next units.Seconds) { return p.Engine.Through(p.Stepper, b) }
+// Through is the time of a step of a batch, and how soon the step of another may follow: see [server.Engine.Through].
+func (p *Pool) Through(b server.Batch) (took, next units.Seconds) {
+	return p.Engine.Through(p.Stepper, b)
+}
 
 // MaxReplicas bounds a pool: as many replicas of one device as a plan may have devices.
 const MaxReplicas = 1 << 15
 
 func (p *Pool) check(name string) error {
-	errs := []error{p.Engine.check(name)}
+	errs := []error{p.Engine.Check(name)}
 	if p.Replicas < 0 || p.Replicas > MaxReplicas {
 		errs = append(errs, fmt.Errorf("%s: replicas must be between 1 and %d, got %d", name, MaxReplicas, p.Replicas))
 	}
@@ -80,12 +84,12 @@ func (c *Config) check() error {
 	}
 	if c.Client == nil {
 		errs = append(errs, errors.New("no client given"))
-	} else if err := c.Client.check(); err != nil {
+	} else if err := c.Client.Check(); err != nil {
 		errs = append(errs, fmt.Errorf("client: %w", err))
 	}
 	if c.Decode != nil {
 		errs = append(errs, c.Decode.check("decode"))
-		errs = append(errs, c.Link.check())
+		errs = append(errs, c.Link.Check())
 	}
 	return errors.Join(errs...)
 }

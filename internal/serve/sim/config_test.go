@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestRefusals: all mistakes are reported, each with its place.
@@ -24,28 +25,28 @@ func TestRefusals(t *testing.T) {
 		"workers: API times must not be negative":   func(c *Config) { c.Workers.Engine.First = -1 },
 		"decode: max sequences must be at least 1":  func(c *Config) { c.Decode = &Pool{Stepper: h100()} },
 		"link: bandwidth must be positive":          func(c *Config) { d := c.Workers; c.Decode, c.Link.BytesPerToken = &d, 1 },
-		"client: input: tokens must be between 1":   func(c *Config) { c.Client = ClosedLoop{Requests: 1, Concurrency: 1} },
-		"concurrency must be at least 1":            func(c *Config) { c.Client = ClosedLoop{Requests: 1} },
+		"client: input: tokens must be between 1":   func(c *Config) { c.Client = traffic.ClosedLoop{Requests: 1, Concurrency: 1} },
+		"concurrency must be at least 1":            func(c *Config) { c.Client = traffic.ClosedLoop{Requests: 1} },
 		"client: input: invalid bin": func(c *Config) {
 			l := closed(1)
 			l.Input.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 3, Max: 3, Weight: 1}}}
 			c.Client = l
 		},
-		"rate must be positive":           func(c *Config) { c.Client = OpenLoop{} },
-		"give a number of requests":       func(c *Config) { c.Client = OpenLoop{Rate: 1} },
-		"gamma arrivals need a variation": func(c *Config) { c.Client = OpenLoop{Rate: 1, Process: Gamma} },
-		"client: a trace must have":       func(c *Config) { c.Client = &Trace{} },
+		"rate must be positive":           func(c *Config) { c.Client = traffic.OpenLoop{} },
+		"give a number of requests":       func(c *Config) { c.Client = traffic.OpenLoop{Rate: 1} },
+		"gamma arrivals need a variation": func(c *Config) { c.Client = traffic.OpenLoop{Rate: 1, Process: traffic.Gamma} },
+		"client: a trace must have":       func(c *Config) { c.Client = &traffic.Trace{} },
 		"request 2 arrives before the previous one": func(c *Config) {
-			c.Client = &Trace{Requests: []workload.Request{{Arrival: 2, Input: 1, Output: 1}, {Arrival: 1, Input: 1, Output: 1}}}
+			c.Client = &traffic.Trace{Requests: []workload.Request{{Arrival: 2, Input: 1, Output: 1}, {Arrival: 1, Input: 1, Output: 1}}}
 		},
 		"contents must be numbered in order of appearance": func(c *Config) {
-			c.Client = &Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{1}}}}
+			c.Client = &traffic.Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{1}}}}
 		},
 		"must give the tokens of a block": func(c *Config) {
-			c.Client = &Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
+			c.Client = &traffic.Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
 		},
 		"one must be a multiple of the other": func(c *Config) {
-			c.Client = &Trace{BlockTokens: 24, Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
+			c.Client = &traffic.Trace{BlockTokens: 24, Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
 			c.Workers.Engine.PrefixCache = true
 		},
 		"step model: 0 for 1 steps with 0 dec": func(c *Config) { c.Workers.Stepper = affine{} },

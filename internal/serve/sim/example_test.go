@@ -7,23 +7,25 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // A benchmark with 32 requests in flight on one replica, whose steps take 10 ms
 // and 20 µs per prompt token.
 func ExampleRun() {
-	step := sim.StepFunc(func(b sim.Batch) units.Seconds {
+	step := server.StepFunc(func(b server.Batch) units.Seconds {
 		return 10*units.Millisecond + 20*units.Microsecond*units.Seconds(b.PrefillTokens)
 	})
 	result, err := sim.Run(context.Background(), &sim.Config{
-		Client: sim.ClosedLoop{
+		Client: traffic.ClosedLoop{
 			Requests: 320, Concurrency: 32,
-			Input: sim.Lengths{Tokens: 1024, Low: 0.8}, Output: sim.Lengths{Tokens: 256, Low: 0.8},
+			Input: traffic.Lengths{Tokens: 1024, Low: 0.8}, Output: traffic.Lengths{Tokens: 256, Low: 0.8},
 		},
 		Workers: sim.Pool{
 			Stepper: step,
-			Engine: sim.Engine{
-				Policy: sim.DecodeFirst, TokenBudget: 8192, MaxSequences: 256, Blocks: 20_000, BlockTokens: 16,
+			Engine: server.Engine{
+				Policy: server.DecodeFirst, TokenBudget: 8192, MaxSequences: 256, Blocks: 20_000, BlockTokens: 16,
 			},
 		},
 		Limits: workload.Limits{TTFT: 200 * units.Millisecond},

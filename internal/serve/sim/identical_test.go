@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestReplicasAlike: where one replica stands for all, simulating all gives the same.
@@ -16,9 +17,9 @@ func TestReplicasAlike(t *testing.T) {
 		n := rapid.IntRange(2, 5).Draw(t, "replicas")
 		each := rapid.IntRange(1, 9).Draw(t, "concurrency of each")
 		c := &Config{
-			Client: ClosedLoop{
+			Client: traffic.ClosedLoop{
 				Concurrency: n * each, Requests: n * each * rapid.IntRange(1, 6).Draw(t, "rounds"),
-				Input: Lengths{Tokens: rapid.IntRange(1, 150).Draw(t, "input")}, Output: Lengths{Tokens: rapid.IntRange(1, 40).Draw(t, "output"), Low: 1},
+				Input: traffic.Lengths{Tokens: rapid.IntRange(1, 150).Draw(t, "input")}, Output: traffic.Lengths{Tokens: rapid.IntRange(1, 40).Draw(t, "output"), Low: 1},
 				Think: units.Seconds(rapid.SampledFrom([]float64{0, 0.25}).Draw(t, "think")),
 			},
 			Workers: Pool{Replicas: n, Engine: anyEngine(t, ""), Stepper: anyStepper(t, "")},
@@ -53,32 +54,32 @@ func TestReplicasAlike(t *testing.T) {
 
 // TestReplicasNotAlike: unequal requests, shares or replicas are simulated one by one.
 func TestReplicasNotAlike(t *testing.T) {
-	loop := ClosedLoop{Concurrency: 4, Requests: 8, Input: Lengths{Tokens: 10}, Output: Lengths{Tokens: 10}}
+	loop := traffic.ClosedLoop{Concurrency: 4, Requests: 8, Input: traffic.Lengths{Tokens: 10}, Output: traffic.Lengths{Tokens: 10}}
 	base := Config{Client: loop, Workers: Pool{Replicas: 2}}
 	if n := base.identicalReplicas(); n != 2 {
 		t.Fatalf("%d alike, want 2", n)
 	}
-	loop.Mix = Mix{{Share: 1, Input: loop.Input, Output: loop.Output}}
+	loop.Mix = traffic.Mix{{Share: 1, Input: loop.Input, Output: loop.Output}}
 	if c := (Config{Client: loop, Workers: base.Workers}); c.identicalReplicas() != 2 {
 		t.Errorf("%d of one kind alike, want 2", c.identicalReplicas())
 	}
-	for name, change := range map[string]func(*Config, *ClosedLoop){
-		"kinds": func(_ *Config, l *ClosedLoop) { l.Mix = append(l.Mix, l.Mix[0]) },
-		"any of some": func(_ *Config, l *ClosedLoop) {
-			l.Mix = Mix{{Share: 1, Like: []workload.Request{{Input: 1, Output: 1}}}}
+	for name, change := range map[string]func(*Config, *traffic.ClosedLoop){
+		"kinds": func(_ *Config, l *traffic.ClosedLoop) { l.Mix = append(l.Mix, l.Mix[0]) },
+		"any of some": func(_ *Config, l *traffic.ClosedLoop) {
+			l.Mix = traffic.Mix{{Share: 1, Like: []workload.Request{{Input: 1, Output: 1}}}}
 		},
-		"lengths of the kind": func(_ *Config, l *ClosedLoop) {
-			l.Mix = Mix{{Share: 1, Input: Lengths{Tokens: 10, Low: 0.5}, Output: l.Output}}
+		"lengths of the kind": func(_ *Config, l *traffic.ClosedLoop) {
+			l.Mix = traffic.Mix{{Share: 1, Input: traffic.Lengths{Tokens: 10, Low: 0.5}, Output: l.Output}}
 		},
-		"lengths":     func(_ *Config, l *ClosedLoop) { l.Mix, l.Output.Low = nil, 0.5 },
-		"concurrency": func(_ *Config, l *ClosedLoop) { l.Concurrency = 3 },
-		"requests":    func(_ *Config, l *ClosedLoop) { l.Requests = 9 },
-		"warm-up":     func(_ *Config, l *ClosedLoop) { l.Warmup = 1 },
-		"spread":      func(_ *Config, l *ClosedLoop) { l.Spread = 1 },
-		"routing":     func(c *Config, _ *ClosedLoop) { c.Workers.Routing = LeastLoaded },
-		"records":     func(c *Config, _ *ClosedLoop) { c.Records = true },
-		"decode":      func(c *Config, _ *ClosedLoop) { c.Decode = &Pool{} },
-		"one":         func(c *Config, _ *ClosedLoop) { c.Workers.Replicas = 0 },
+		"lengths":     func(_ *Config, l *traffic.ClosedLoop) { l.Mix, l.Output.Low = nil, 0.5 },
+		"concurrency": func(_ *Config, l *traffic.ClosedLoop) { l.Concurrency = 3 },
+		"requests":    func(_ *Config, l *traffic.ClosedLoop) { l.Requests = 9 },
+		"warm-up":     func(_ *Config, l *traffic.ClosedLoop) { l.Warmup = 1 },
+		"spread":      func(_ *Config, l *traffic.ClosedLoop) { l.Spread = 1 },
+		"routing":     func(c *Config, _ *traffic.ClosedLoop) { c.Workers.Routing = LeastLoaded },
+		"records":     func(c *Config, _ *traffic.ClosedLoop) { c.Records = true },
+		"decode":      func(c *Config, _ *traffic.ClosedLoop) { c.Decode = &Pool{} },
+		"one":         func(c *Config, _ *traffic.ClosedLoop) { c.Workers.Replicas = 0 },
 	} {
 		c, l := base, loop
 		change(&c, &l)

@@ -5,13 +5,14 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 )
 
 // launched generates for 5 ms a step; a step with prompts takes 50 ms alone and 10 ms of the device, and the host launches it
 // in the time given, 2 ms before it can end.
 type launched units.Seconds
 
-func (launched) Step(b sim.Batch) units.Seconds {
+func (launched) Step(b server.Batch) units.Seconds {
 	if b.PrefillRequests > 0 {
 		return 0.05
 	}
@@ -22,8 +23,8 @@ func (launched) Decode(_ int, _, _ float64, steps int) units.Seconds {
 	return 0.005 * units.Seconds(steps)
 }
 
-func (l launched) Launch(b sim.Batch) (units.Seconds, sim.Launch) {
-	return l.Step(b), sim.Launch{Device: 0.01, Host: units.Seconds(l), Rest: 0.002}
+func (l launched) Launch(b server.Batch) (units.Seconds, server.Launch) {
+	return l.Step(b), server.Launch{Device: 0.01, Host: units.Seconds(l), Rest: 0.002}
 }
 
 // TestLaunchAhead: a step with prompts waits for its launches only as far as these outlast the step before and its own kernels,
@@ -40,7 +41,7 @@ func TestLaunchAhead(t *testing.T) {
 		{"as long as alone", 0.1, false, 0.26 - 0.2025, 0.59},
 		{"not ahead", 0.008, true, 0.26 - 0.2025, 0.59},
 	} {
-		e := roomy(sim.DecodeFirst)
+		e := roomy(server.DecodeFirst)
 		e.Overlapped, e.LaunchAhead = true, !c.off
 		r := simulate(t, &sim.Config{
 			Client:  arrivals(ask(0, 10, 100), ask(0.2025, 10, 1)),
@@ -56,7 +57,7 @@ func TestLaunchAhead(t *testing.T) {
 // TestOutputsAfterLaunches: a host sees what came in while it launched, and hands out the tokens of a step when it has launched
 // the next. The third request comes while the second's step is launched, 205 to 235 ms; its own is launched from 235 to 265 ms.
 func TestOutputsAfterLaunches(t *testing.T) {
-	e := roomy(sim.DecodeFirst)
+	e := roomy(server.DecodeFirst)
 	e.Overlapped, e.LaunchAhead = true, true
 	r := simulate(t, &sim.Config{
 		Client:  arrivals(ask(0, 10, 100), ask(0.2025, 10, 50), ask(0.22, 10, 50)),

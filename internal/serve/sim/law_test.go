@@ -11,7 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestAgreesWithNaive: every request starts and ends when the simulator that
@@ -25,7 +27,7 @@ func TestAgreesWithNaive(t *testing.T) {
 		if e := &c.Workers.Engine; e.Stages > 1 {
 			e.PrefillAhead = false // naive does not know which batch has whose turn
 		}
-		if _, trace := c.Client.(*Trace); !trace { // whose prompts may begin alike
+		if _, trace := c.Client.(*traffic.Trace); !trace { // whose prompts may begin alike
 			c.Workers.Engine.PrefixCache = rapid.Bool().Draw(t, "prefix cache")
 		}
 		got, err := Run(context.Background(), c)
@@ -99,7 +101,7 @@ func TestTurns(t *testing.T) {
 		if c.Decode != nil {
 			e = &c.Decode.Engine
 		}
-		e.Policy, e.PrefillAhead, e.MaxSequences = PrefillFirst, true, rapid.IntRange(1, 2).Draw(t, "turns")
+		e.Policy, e.PrefillAhead, e.MaxSequences = server.PrefillFirst, true, rapid.IntRange(1, 2).Draw(t, "turns")
 		e.BlockTokens = 16
 		e.Blocks = rapid.IntRange(4, 8).Draw(t, "blocks")
 		if _, err := Run(context.Background(), c); err != nil {
@@ -162,7 +164,7 @@ func TestSingleRequest(t *testing.T) {
 		step := anyStepper(t, "")
 		input, output := rapid.IntRange(1, 150).Draw(t, "input"), rapid.IntRange(1, 60).Draw(t, "output")
 		r, err := Run(context.Background(), &Config{
-			Client:  ClosedLoop{Requests: 1, Concurrency: 1, Input: Lengths{Tokens: input}, Output: Lengths{Tokens: output}},
+			Client:  traffic.ClosedLoop{Requests: 1, Concurrency: 1, Input: traffic.Lengths{Tokens: input}, Output: traffic.Lengths{Tokens: output}},
 			Workers: Pool{Engine: e, Stepper: step},
 		})
 		if err != nil {
@@ -171,10 +173,10 @@ func TestSingleRequest(t *testing.T) {
 		first := e.First + e.APIFixed + e.APIPerToken*units.Seconds(input)
 		for done := 0; done < input; {
 			c := min(input-done, e.TokenBudget)
-			if e.Policy == InFlight && !e.Chunked {
+			if e.Policy == server.InFlight && !e.Chunked {
 				c = input
 			}
-			b := Batch{
+			b := server.Batch{
 				PrefillRequests: 1, PrefillTokens: c, PrefillContext: done,
 				PrefillPairs: float64(c) * (float64(done) + float64(c+1)/2),
 			}
@@ -186,7 +188,7 @@ func TestSingleRequest(t *testing.T) {
 		near(t, "first token", first, r.TTFT.Mean)
 		last := first
 		for i := range output - 1 {
-			last += step.Step(Batch{Decode: 1, DecodeContext: float64(input + i), Sampled: 1})
+			last += step.Step(server.Batch{Decode: 1, DecodeContext: float64(input + i), Sampled: 1})
 		}
 		near(t, "latency", last, r.Latency.Mean)
 	})

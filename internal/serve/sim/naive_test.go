@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // naive is a second simulator, of one replica without prefix cache: every step
@@ -13,8 +15,8 @@ import (
 // is slow and shares no code with the first beyond the settings, so that one
 // can be held against the other.
 type naive struct {
-	e       Engine
-	step    Pipeline
+	e       server.Engine
+	step    server.Pipeline
 	all     []*naiveRequest
 	unseen  []*naiveRequest // sent, in order of sending; not yet at the API server
 	api     []*naiveRequest // at the API server or in its outbox
@@ -66,12 +68,12 @@ type naiveRequest struct {
 }
 
 func newNaive(c *Config) *naive {
-	source := newSource(c.Client, c.Seed)
-	window, think := source.clients()
-	n := &naive{e: c.Workers.Engine.normal(), step: c.Workers.Stepper.(Pipeline), window: window, think: think}
+	source := traffic.NewSource(c.Client, c.Seed)
+	window, think := source.Clients()
+	n := &naive{e: c.Workers.Engine.WithDefaults(), step: c.Workers.Stepper.(server.Pipeline), window: window, think: think}
 	n.lanes, n.stages = make([]naiveLane, n.e.Stages), make([]units.Seconds, n.e.Stages)
-	for i, q := range source.requests {
-		n.all = append(n.all, &naiveRequest{id: i, input: q.input, output: q.output, need: q.input, arrived: q.arrived})
+	for i, q := range source.Requests {
+		n.all = append(n.all, &naiveRequest{id: i, input: q.Input, output: q.Output, need: q.Input, arrived: q.Arrived})
 	}
 	for i := range n.e.Blocks {
 		n.queue = append(n.queue, i)
@@ -112,7 +114,7 @@ func (n *naive) blocks(tokens int) int {
 }
 
 func (n *naive) held(q *naiveRequest) int {
-	if n.e.Policy == InFlight {
+	if n.e.Policy == server.InFlight {
 		return n.blocks(q.input + q.output + int(math.Ceil(n.e.AcceptedPerStep)) - 1)
 	}
 	return n.blocks(q.context + q.chunk)
@@ -131,7 +133,7 @@ func (n *naive) decoding() []*naiveRequest { return n.decodingIn(n.lane) }
 
 func (n *naive) decodingIn(lane int) (set []*naiveRequest) {
 	for _, q := range n.running {
-		if n.e.PrefillAhead && n.e.Policy == PrefillFirst && len(set) == n.e.BatchSequences {
+		if n.e.PrefillAhead && n.e.Policy == server.PrefillFirst && len(set) == n.e.BatchSequences {
 			break
 		}
 		if q.prefilled && q.lane == lane {
@@ -162,7 +164,7 @@ func (n *naive) gain(lane int) int {
 // where prompts are admitted as a whole, the rest of those.
 func (n *naive) spare() int {
 	spare := n.free()
-	if n.e.Policy == InFlight {
+	if n.e.Policy == server.InFlight {
 		return spare
 	}
 	for i := range n.lanes {
@@ -174,7 +176,7 @@ func (n *naive) spare() int {
 		}
 	}
 	for _, q := range n.running {
-		if n.e.Policy == PrefillFirst && !q.prefilled {
+		if n.e.Policy == server.PrefillFirst && !q.prefilled {
 			spare -= n.blocks(q.need) - n.held(q)
 		}
 	}
@@ -187,7 +189,7 @@ func (n *naive) preempt() {
 	n.number()
 	if n.e.PrefixCache {
 		q.had = slices.Clone(q.has[:q.context/n.e.BlockTokens])
-		if n.e.Policy == PrefillFirst {
+		if n.e.Policy == server.PrefillFirst {
 			q.had = q.had[:min(len(q.had), q.input/n.e.BlockTokens)]
 		}
 	}
@@ -298,7 +300,7 @@ func (n *naive) choose() bool {
 
 // launch sends the batch that was filled through the stages, if there is anything in it.
 func (n *naive) launch(decodes bool) bool {
-	var b Batch
+	var b server.Batch
 	l := &n.lanes[n.lane]
 	l.parts, l.decodes = nil, false
 	for _, q := range n.running {
@@ -384,7 +386,7 @@ func (n *naive) land(lane int) {
 		n.since = 0
 	case l.hold:
 		n.waited++
-	case n.e.Policy == InFlight && n.e.Ranks > 1 && every > 0:
+	case n.e.Policy == server.InFlight && n.e.Ranks > 1 && every > 0:
 		n.waited = (n.waited + 1) % every
 	}
 	n.tokens(lane)

@@ -1,12 +1,16 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+)
 
 func (n *naive) fill() bool {
 	switch n.e.Policy {
-	case PrefillFirst:
+	case server.PrefillFirst:
 		return n.prefillFirst()
-	case InFlight:
+	case server.InFlight:
 		return n.inFlight()
 	default:
 		return n.decodeFirst()

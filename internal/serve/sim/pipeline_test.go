@@ -8,26 +8,28 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // stages is a step model whose steps all take as long, and the slowest stage a part of that.
 type stages struct{ took, slowest units.Seconds }
 
-func (s stages) Step(Batch) units.Seconds { return s.took }
+func (s stages) Step(server.Batch) units.Seconds { return s.took }
 
 func (s stages) Decode(_ int, _, _ float64, steps int) units.Seconds {
 	return s.took * units.Seconds(steps)
 }
 
-func (s stages) Through(Batch) (took, stage units.Seconds) { return s.took, s.slowest }
+func (s stages) Through(server.Batch) (took, stage units.Seconds) { return s.took, s.slowest }
 
 // TestPipelineByHand follows two prompts of two pieces through two stages of 1 s: the
 // second piece is in the first stage while the first is in the second. The next prompt
 // comes behind it, and then both generate in turn, each in its own batch.
 func TestPipelineByHand(t *testing.T) {
-	engine := Engine{Policy: DecodeFirst, TokenBudget: 8, MaxSequences: 10, Blocks: 100, BlockTokens: 16, Stages: 2}
+	engine := server.Engine{Policy: server.DecodeFirst, TokenBudget: 8, MaxSequences: 10, Blocks: 100, BlockTokens: 16, Stages: 2}
 	r := run(t, &Config{
-		Client:  ClosedLoop{Requests: 2, Concurrency: 2, Input: Lengths{Tokens: 16}, Output: Lengths{Tokens: 3}},
+		Client:  traffic.ClosedLoop{Requests: 2, Concurrency: 2, Input: traffic.Lengths{Tokens: 16}, Output: traffic.Lengths{Tokens: 3}},
 		Workers: Pool{Engine: engine, Stepper: stages{2, 1}}, Records: true,
 	})
 	// Pieces of the first prompt leave at 2 and 3. Its batch then takes seven tokens of the
@@ -45,10 +47,10 @@ func TestFullPipeline(t *testing.T) {
 	for _, c := range []struct {
 		slowest, token units.Seconds // of a step of 0.08; per token of a request
 	}{{0.02, 0.08}, {0.025, 0.1}, {0.08, 0.32}} {
-		for _, policy := range []Policy{DecodeFirst, PrefillFirst, InFlight} {
-			engine := Engine{Policy: policy, TokenBudget: 8, MaxSequences: 32, BatchSequences: 8, Blocks: 10_000, BlockTokens: 16, Stages: 4}
+		for _, policy := range []server.Policy{server.DecodeFirst, server.PrefillFirst, server.InFlight} {
+			engine := server.Engine{Policy: policy, TokenBudget: 8, MaxSequences: 32, BatchSequences: 8, Blocks: 10_000, BlockTokens: 16, Stages: 4}
 			r := run(t, &Config{
-				Client:  ClosedLoop{Requests: 32, Concurrency: 32, Input: Lengths{Tokens: 1}, Output: Lengths{Tokens: 2000}},
+				Client:  traffic.ClosedLoop{Requests: 32, Concurrency: 32, Input: traffic.Lengths{Tokens: 1}, Output: traffic.Lengths{Tokens: 2000}},
 				Workers: Pool{Engine: engine, Stepper: stages{0.08, c.slowest}},
 			})
 			if got, want := r.TPOT.P50, c.token; got < want*0.999 || got > want*1.001 {
@@ -64,7 +66,7 @@ func TestFullPipeline(t *testing.T) {
 // TestPipelineOverlaps: with enough requests, stages that work at the same time finish
 // earlier than stages that work in turn, and more of them earlier than fewer.
 func TestPipelineOverlaps(t *testing.T) {
-	for name, engine := range map[string]Engine{"vllm": vllm(), "sglang": sglang(), "trtllm": trtllm()} {
+	for name, engine := range map[string]server.Engine{"vllm": vllm(), "sglang": sglang(), "trtllm": trtllm()} {
 		for _, concurrency := range []int{64, 256} {
 			took := func(stages int, slowest units.Seconds) units.Seconds {
 				model := h100()
@@ -95,8 +97,8 @@ func TestNoFasterThanItsSteps(t *testing.T) {
 		e := &c.Workers.Engine
 		e.Stages = rapid.IntRange(2, 8).Draw(t, "stages of a pipeline")
 		model, _ := c.Workers.Stepper.(affine)
-		normal := e.normal()
-		burst := normal.tokensPerStep()
+		normal := e.WithDefaults()
+		burst := normal.TokensPerStep()
 		r, err := Run(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
@@ -115,12 +117,12 @@ func TestNoFasterThanItsSteps(t *testing.T) {
 
 // TestAloneInPipeline: one request that generates alone gains nothing from stages.
 func TestAloneInPipeline(t *testing.T) {
-	for _, policy := range []Policy{DecodeFirst, PrefillFirst, InFlight} {
+	for _, policy := range []server.Policy{server.DecodeFirst, server.PrefillFirst, server.InFlight} {
 		var want units.Seconds
 		for _, stages := range []int{1, 2, 5} {
-			engine := Engine{Policy: policy, TokenBudget: 100, MaxSequences: 8, Blocks: 100, BlockTokens: 16, Stages: stages}
+			engine := server.Engine{Policy: policy, TokenBudget: 100, MaxSequences: 8, Blocks: 100, BlockTokens: 16, Stages: stages}
 			r := run(t, &Config{
-				Client:  ClosedLoop{Requests: 3, Concurrency: 1, Input: Lengths{Tokens: 80}, Output: Lengths{Tokens: 50}},
+				Client:  traffic.ClosedLoop{Requests: 3, Concurrency: 1, Input: traffic.Lengths{Tokens: 80}, Output: traffic.Lengths{Tokens: 50}},
 				Workers: Pool{Engine: engine, Stepper: h100()},
 			})
 			if stages == 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // chats are requests of a trace, one a second: each goes on with the prompt of an earlier one or begins a new one.
@@ -46,9 +47,9 @@ func TestReplayIsTrace(t *testing.T) {
 		for i := range like { // as constant arrivals come
 			like[i].Arrival++
 		}
-		trace := ran(t, &Config{Client: &Trace{Requests: like, BlockTokens: blockTokens}, Workers: pool, Records: true})
-		mix := Mix{{Share: 1, Like: like, BlockTokens: blockTokens}}
-		replay := ran(t, &Config{Client: OpenLoop{Rate: 1, Process: Constant, Requests: len(like), Mix: mix}, Workers: pool, Records: true})
+		trace := ran(t, &Config{Client: &traffic.Trace{Requests: like, BlockTokens: blockTokens}, Workers: pool, Records: true})
+		mix := traffic.Mix{{Share: 1, Like: like, BlockTokens: blockTokens}}
+		replay := ran(t, &Config{Client: traffic.OpenLoop{Rate: 1, Process: traffic.Constant, Requests: len(like), Mix: mix}, Workers: pool, Records: true})
 		if d := cmp.Diff(trace.Records, replay.Records); d != "" {
 			t.Fatal(d)
 		}
@@ -73,11 +74,11 @@ func TestReplayWithoutEnd(t *testing.T) {
 	}
 	e := vllm()
 	e.PrefixCache, e.BlockTokens = true, blockTokens
-	mix := Mix{{Share: 1, Like: like, BlockTokens: blockTokens}}
+	mix := traffic.Mix{{Share: 1, Like: like, BlockTokens: blockTokens}}
 	share := 0.0
 	for _, blocks := range []int{64, 512, 4096} {
 		e.Blocks = blocks
-		c := &Config{Client: OpenLoop{Rate: 2, Requests: 1, Mix: mix}, Workers: Pool{Engine: e, Stepper: h100()}, Steady: &statistics.Steady{Requests: 4000}}
+		c := &Config{Client: traffic.OpenLoop{Rate: 2, Requests: 1, Mix: mix}, Workers: Pool{Engine: e, Stepper: h100()}, Steady: &statistics.Steady{Requests: 4000}}
 		s, err := newSimulation(c)
 		if err != nil {
 			t.Fatal(err)
@@ -94,8 +95,8 @@ func TestReplayWithoutEnd(t *testing.T) {
 		if r.Requests <= len(like) {
 			t.Fatalf("want several times around, got %d of %d", r.Requests, len(like))
 		}
-		if most := 2*int(distinct) + blocks; s.source.numberedContents() > most {
-			t.Errorf("want at most %d numbers of contents, got %d", most, s.source.numberedContents())
+		if most := 2*int(distinct) + blocks; s.source.NumberedContents() > most {
+			t.Errorf("want at most %d numbers of contents, got %d", most, s.source.NumberedContents())
 		}
 	}
 	if ideal := float64(shared) / float64(all); math.Abs(share-ideal) > 0.02 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
@@ -13,19 +14,19 @@ func (s *simulation) result() *statistics.Result {
 	if s.steady != nil {
 		return s.windowResult()
 	}
-	n := len(s.source.requests)
-	_, unsent := s.source.counts()
+	n := len(s.source.Requests)
+	_, unsent := s.source.Counts()
 	res := &statistics.Result{Requests: n - unsent, Finished: n - s.refused - unsent, Refused: s.refused, Series: s.recorder.Series.Points, Timeline: s.recorder.Timeline.Result()}
 	t := statistics.NewTally(n)
-	for i := range s.source.requests {
-		if q := &s.source.requests[i]; q.state == finished && i >= s.source.warmup() {
+	for i := range s.source.Requests {
+		if q := &s.source.Requests[i]; q.State == server.Finished && i >= s.source.Warmup() {
 			t.Add(new(s.view.outcome(q)))
 		}
 	}
 	if s.config.Records {
 		res.Records = make([]statistics.Record, 0, n)
-		for i := range s.source.requests {
-			if q := &s.source.requests[i]; q.state != unborn {
+		for i := range s.source.Requests {
+			if q := &s.source.Requests[i]; q.State != server.NotSent {
 				res.Records = append(res.Records, s.view.record(q))
 			}
 		}
@@ -35,22 +36,22 @@ func (s *simulation) result() *statistics.Result {
 		t.Errors(s.config.Steady.Percentile, res.Sampling)
 	}
 	t.Report(res, max(1, s.config.represents), s.config.Percentile, t.Span())
-	res.InFlight = s.recorder.InFlight.Levels(s.clock.now)
+	res.InFlight = s.recorder.InFlight.Levels(s.clock.Now)
 	if last := s.lastArrival(); last > 0 {
 		res.Offered = float64(res.Requests) / float64(last)
 		if s.config.Steady != nil {
 			s.ratesUntil(last, res)
 		}
 	}
-	s.addUse(res, s.clock.now)
+	s.addUse(res, s.clock.Now)
 	return res
 }
 
 // lastArrival is when the last request came. Turns of sessions come in another order than that of their places.
 func (s *simulation) lastArrival() units.Seconds {
-	last := s.source.requests[len(s.source.requests)-1].arrived
-	for i := range s.source.requests {
-		last = max(last, s.source.requests[i].arrived)
+	last := s.source.Requests[len(s.source.Requests)-1].Arrived
+	for i := range s.source.Requests {
+		last = max(last, s.source.Requests[i].Arrived)
 	}
 	return last
 }
@@ -58,8 +59,8 @@ func (s *simulation) lastArrival() units.Seconds {
 // ratesUntil makes the rates of a trace those until its last request came: what is served after it says nothing of the load.
 func (s *simulation) ratesUntil(last units.Seconds, res *statistics.Result) {
 	var t statistics.Tally
-	for i := range s.source.requests {
-		if q := &s.source.requests[i]; q.state != refused && q.done <= last {
+	for i := range s.source.Requests {
+		if q := &s.source.Requests[i]; q.State != server.Refused && q.Done <= last {
 			t.Add(new(s.view.outcome(q)))
 		}
 	}
@@ -69,7 +70,7 @@ func (s *simulation) ratesUntil(last units.Seconds, res *statistics.Result) {
 
 // windowResult sums up the window of a steady run.
 func (s *simulation) windowResult() *statistics.Result {
-	sent, _ := s.source.counts()
+	sent, _ := s.source.Counts()
 	res := &statistics.Result{
 		Requests: sent, Refused: s.refused,
 		Series: s.recorder.Series.Points, Timeline: s.recorder.Timeline.Result(), Records: s.recorder.Records,
@@ -82,7 +83,7 @@ func (s *simulation) windowResult() *statistics.Result {
 
 // addUse adds how the pools were used over a time.
 func (s *simulation) addUse(res *statistics.Result, over units.Seconds) {
-	res.Sessions = s.source.sessions(over, s.config.Percentile)
+	res.Sessions = s.source.Sessions(over, s.config.Percentile)
 	res.ITL = s.recorder.Gaps.Summary()
 	res.Workers = s.cluster.workers.use(over)
 	if len(s.cluster.decode.replicas) > 0 {
@@ -95,7 +96,7 @@ func (s *simulation) addUse(res *statistics.Result, over units.Seconds) {
 func (p *pool) use(over units.Seconds) statistics.PoolUse {
 	var u statistics.PoolUse
 	for i := range p.replicas {
-		p.replicas[i].addUse(&u, len(p.replicas), over)
+		p.replicas[i].AddUse(&u, len(p.replicas), over)
 	}
 	return u
 }

@@ -3,6 +3,9 @@ package sim
 import (
 	"fmt"
 	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // Routing chooses the replica for a request.
@@ -55,11 +58,11 @@ func (r Routing) String() string {
 type Router interface {
 	// Route is the index of the replica that takes the request. Beside queues it may look at what the caches have of the prompt, as
 	// of the last run of steps that has ended.
-	Route(q *request, replicas []replica) int
+	Route(q *server.Request, replicas []server.Replica) int
 }
 
 // router is a new router of a kind for a pool.
-func (r Routing) router(requests *source) Router {
+func (r Routing) router(requests *traffic.Source) Router {
 	switch r {
 	case RoundRobin:
 		return new(roundRobin)
@@ -77,7 +80,7 @@ func (r Routing) router(requests *source) Router {
 type roundRobin struct{ turn int }
 
 // Route implements [Router].
-func (r *roundRobin) Route(_ *request, replicas []replica) int {
+func (r *roundRobin) Route(_ *server.Request, replicas []server.Replica) int {
 	at := r.turn
 	if r.turn++; r.turn == len(replicas) {
 		r.turn = 0
@@ -89,10 +92,10 @@ func (r *roundRobin) Route(_ *request, replicas []replica) int {
 type leastLoaded struct{}
 
 // Route implements [Router].
-func (leastLoaded) Route(_ *request, replicas []replica) int {
+func (leastLoaded) Route(_ *server.Request, replicas []server.Replica) int {
 	at := 0
 	for i := range replicas {
-		if replicas[i].assigned() < replicas[at].assigned() {
+		if replicas[i].Assigned() < replicas[at].Assigned() {
 			at = i
 		}
 	}
@@ -100,14 +103,14 @@ func (leastLoaded) Route(_ *request, replicas []replica) int {
 }
 
 // bySession sends the turns of a session to one replica.
-type bySession struct{ requests *source }
+type bySession struct{ requests *traffic.Source }
 
 // Route implements [Router].
-func (b bySession) Route(q *request, replicas []replica) int {
-	if q.conversation == 0 {
+func (b bySession) Route(q *server.Request, replicas []server.Replica) int {
+	if q.Conversation == 0 {
 		return leastLoaded{}.Route(q, replicas)
 	}
-	return int(b.requests.sessionHash(q) % uint64(len(replicas)))
+	return int(b.requests.SessionHash(q) % uint64(len(replicas)))
 }
 
 // affinity is a routing that knows which prompts the replicas have in their prefix caches. It takes the replica with the
@@ -147,17 +150,17 @@ func (r Routing) affinity() affinity {
 }
 
 // Route implements [Router].
-func (a *affinity) Route(q *request, replicas []replica) int {
+func (a *affinity) Route(q *server.Request, replicas []server.Replica) int {
 	least := leastLoaded{}.Route(q, replicas)
-	if !replicas[0].kv().Remembers() {
+	if !replicas[0].KV().Remembers() {
 		return least
 	}
-	low, high := replicas[least].assigned(), 0
-	shortest, longest := replicas[0].queued(), 0
+	low, high := replicas[least].Assigned(), 0
+	shortest, longest := replicas[0].Queued(), 0
 	for i := range replicas {
 		r := &replicas[i]
-		high = max(high, r.assigned())
-		shortest, longest = min(shortest, r.queued()), max(longest, r.queued())
+		high = max(high, r.Assigned())
+		shortest, longest = min(shortest, r.Queued()), max(longest, r.Queued())
 	}
 	if a.maxGap > 0 && high-low > a.maxGap && float64(high) > a.maxRatio*float64(low) {
 		return least
@@ -165,24 +168,24 @@ func (a *affinity) Route(q *request, replicas []replica) int {
 	at, lowest, most := 0, 0.0, 0
 	for i := range replicas {
 		r := &replicas[i]
-		has := r.remembered(q)
+		has := r.Remembered(q)
 		most = max(most, has)
-		cost := a.cost(r, q.input, has, float64(r.queued()-shortest)/float64(max(1, longest-shortest)))
-		if i == 0 || cost < lowest || cost == lowest && r.assigned() < replicas[at].assigned() {
+		cost := a.cost(r, q.Input, has, float64(r.Queued()-shortest)/float64(max(1, longest-shortest)))
+		if i == 0 || cost < lowest || cost == lowest && r.Assigned() < replicas[at].Assigned() {
 			at, lowest = i, cost
 		}
 	}
-	if float64(most) < a.minShare*float64(q.input) {
+	if float64(most) < a.minShare*float64(q.Input) {
 		return least
 	}
 	return at
 }
 
 // cost is that of a prompt on a replica that has so many of its tokens, with a queue so far from the shortest to the longest.
-func (a *affinity) cost(r *replica, prompt, has int, queue float64) float64 {
-	kv := r.kv()
+func (a *affinity) cost(r *server.Replica, prompt, has int, queue float64) float64 {
+	kv := r.KV()
 	if a.tokens {
-		return a.miss*float64(prompt-has) + a.waits*float64(r.pendingPromptTokens()) + a.occupied*float64(kv.Held()*r.engine().BlockTokens)
+		return a.miss*float64(prompt-has) + a.waits*float64(r.PendingPromptTokens()) + a.occupied*float64(kv.Held()*r.Engine().BlockTokens)
 	}
 	return a.miss*float64(prompt-has)/float64(prompt) + a.waits*queue + a.occupied*float64(kv.Held())/float64(kv.Total())
 }
@@ -190,24 +193,24 @@ func (a *affinity) cost(r *replica, prompt, has int, queue float64) float64 {
 // pool is the replicas of one kind, and who chooses among them.
 type pool struct {
 	router   Router
-	replicas []replica
+	replicas []server.Replica
 	// countsTokens says that the router looks at the tokens of prompts that are not computed.
 	countsTokens bool
 }
 
 // newPool makes the replicas of a pool, the first of which has a place among all.
-func newPool(p *Pool, replicas []replica, first int, does role, around *site, requests *source) pool {
-	newReplicas(replicas, first, &p.Engine, p.Stepper, does, around)
+func newPool(p *Pool, replicas []server.Replica, first int, does server.Role, around *server.Shared, requests *traffic.Source) pool {
+	server.NewReplicas(replicas, first, &p.Engine, p.Stepper, does, around)
 	return pool{router: p.Routing.router(requests), replicas: replicas}
 }
 
 // route chooses a replica and counts the request as its load.
-func (p *pool) route(q *request) *replica {
+func (p *pool) route(q *server.Request) *server.Replica {
 	at := 0
 	if len(p.replicas) > 1 {
 		at = p.router.Route(q, p.replicas)
 	}
 	r := &p.replicas[at]
-	r.assign(q, p.countsTokens)
+	r.Assign(q, p.countsTokens)
 	return r
 }

@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // simulation is a run in progress: a source of requests, a cluster that serves them, what is recorded, and the events to come.
 type simulation struct {
-	clock   clock
-	source  source
+	clock   server.Clock
+	source  traffic.Source
 	cluster cluster
 
 	config   *Config
@@ -57,7 +59,7 @@ func runAll(ctx context.Context, c *Config) (*statistics.Result, error) {
 		return nil, err
 	}
 	out := s.result()
-	recycle(s.source.requests)
+	server.Recycle(s.source.Requests)
 	if s.steady != nil {
 		s.steady.Release()
 	}
@@ -74,18 +76,18 @@ func (s *simulation) run(ctx context.Context) error {
 	_, more := s.events.next()
 	for count := 1; s.left > 0 && more; count++ {
 		e := s.events.pop()
-		s.clock.now = e.at
-		if s.clock.now >= s.recorder.Series.Next {
-			s.recorder.Series.Record(s.cluster.state(), s.clock.now)
+		s.clock.Now = e.at
+		if s.clock.Now >= s.recorder.Series.Next {
+			s.recorder.Series.Record(s.cluster.state(), s.clock.Now)
 		}
-		if s.clock.now >= s.recorder.Timeline.Next {
-			s.recorder.Timeline.Look(s.clock.now)
+		if s.clock.Now >= s.recorder.Timeline.Next {
+			s.recorder.Timeline.Look(s.clock.Now)
 		}
 		s.handle(&e)
 		var at units.Seconds
-		if at, more = s.events.next(); len(s.starting) > 0 && (!more || at > s.clock.now) {
+		if at, more = s.events.next(); len(s.starting) > 0 && (!more || at > s.clock.Now) {
 			for _, place := range s.starting {
-				s.cluster.replicas[place].beginStep()
+				s.cluster.replicas[place].BeginStep()
 			}
 			s.starting = s.starting[:0]
 			_, more = s.events.next()
@@ -118,38 +120,38 @@ func (s *simulation) progress() (done, of int) {
 	if s.steady != nil {
 		return s.steady.Progress()
 	}
-	return len(s.source.requests) - s.left, len(s.source.requests)
+	return len(s.source.Requests) - s.left, len(s.source.Requests)
 }
 
 // handle acts on one event.
 func (s *simulation) handle(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.cluster.replicas[e.replica]; r.completePlan(e.of) && s.config.audit {
-			s.fail(r.audit())
+		if r := &s.cluster.replicas[e.replica]; r.CompletePlan(e.of) && s.config.audit {
+			s.Fail(r.Audit())
 		}
 	case cacheArrives:
-		s.arrive(&s.source.requests[e.of], &s.cluster.replicas[e.replica])
+		s.arrive(&s.source.Requests[e.of], &s.cluster.replicas[e.replica])
 	case clientSends:
 		if e.replica == sessionsOwn {
 			s.nextTurn(int(e.of))
 			return
 		}
-		s.receive(&s.source.requests[e.of])
+		s.receive(&s.source.Requests[e.of])
 	case requestReady:
-		s.cluster.replicas[e.replica].deliver(&s.source.requests[e.of])
+		s.cluster.replicas[e.replica].Deliver(&s.source.Requests[e.of])
 	}
 }
 
 // sendFirst plans the first requests.
 func (s *simulation) sendFirst() {
-	clients, _ := s.source.clients()
+	clients, _ := s.source.Clients()
 	if s.steady != nil {
 		s.stagger(clients)
 		return
 	}
 	for range max(1, clients) {
-		if at, ok := s.source.planned(); ok {
+		if at, ok := s.source.Planned(); ok {
 			s.sendAt(at)
 		}
 	}
@@ -159,148 +161,148 @@ func (s *simulation) sendFirst() {
 // that a request takes, as they would be found at any time: started at once, they would stay together for long.
 func (s *simulation) stagger(clients int) {
 	if clients == 0 {
-		s.sendAt(s.source.gap())
+		s.sendAt(s.source.Gap())
 		return
 	}
-	first := make([]*request, clients)
+	first := make([]*server.Request, clients)
 	for i := range first {
-		first[i] = s.source.next()
+		first[i] = s.source.Next()
 	}
-	input, output, computed := s.source.meanLengths(first)
-	spread := s.source.lasts(s.cluster.takes(input, output, computed, clients)) / units.Seconds(clients)
+	input, output, computed := s.source.MeanLengths(first)
+	spread := s.source.RequestInterval(s.cluster.takes(input, output, computed, clients)) / units.Seconds(clients)
 	for i, q := range first {
-		q.arrived = units.Seconds(i) * spread
-		s.steady.Started = q.arrived
-		s.source.beginConversation(q, q.arrived)
-		s.source.resume(q, i, clients)
-		s.events.send(q.arrived, q.id)
+		q.Arrived = units.Seconds(i) * spread
+		s.steady.Started = q.Arrived
+		s.source.BeginConversation(q, q.Arrived)
+		s.source.Resume(q, i, clients)
+		s.events.send(q.Arrived, q.ID)
 	}
 }
 
 // sendAt has the client send its next request.
 func (s *simulation) sendAt(at units.Seconds) {
-	q := s.source.next()
-	q.arrived = at
-	s.source.beginConversation(q, at)
-	s.events.send(at, q.id)
+	q := s.source.Next()
+	q.Arrived = at
+	s.source.BeginConversation(q, at)
+	s.events.send(at, q.ID)
 }
 
 // receive takes a request from the client, through a router and an API server.
-func (s *simulation) receive(q *request) {
-	if clients, _ := s.source.clients(); clients == 0 {
+func (s *simulation) receive(q *server.Request) {
+	if clients, _ := s.source.Clients(); clients == 0 {
 		s.sendNext()
 	}
 	s.enter(q)
 }
 
 // enter takes a request from the client to its replica.
-func (s *simulation) enter(q *request) {
-	s.recorder.InFlight.Change(s.clock.now, 1)
+func (s *simulation) enter(q *server.Request) {
+	s.recorder.InFlight.Change(s.clock.Now, 1)
 	if s.steady != nil {
-		s.steady.RequestCame(q.id, q.input)
+		s.steady.RequestCame(q.ID, q.Input)
 	}
 	if !s.cluster.possible(q) {
-		q.state = refused
+		q.State = server.Refused
 		s.refused++
 		s.leave(q)
 		return
 	}
-	q.come()
+	q.Enter()
 	r := s.cluster.workers.route(q)
-	q.worker = int32(r.index)
-	done, atOnce := r.accept(q)
+	q.Worker = int32(r.Index)
+	done, atOnce := r.Accept(q)
 	if atOnce {
-		r.deliver(q)
+		r.Deliver(q)
 		return
 	}
-	s.events.follow(done, requestReady, r.place, q.id)
+	s.events.follow(done, requestReady, r.Place, q.ID)
 }
 
 // sendNext plans the next arrival of an open loop or a trace.
 func (s *simulation) sendNext() {
 	if s.steady == nil {
-		if at, ok := s.source.planned(); ok {
+		if at, ok := s.source.Planned(); ok {
 			s.sendAt(at)
 		} else {
-			s.last = s.recorder.InFlight.Levels(s.clock.now)
+			s.last = s.recorder.InFlight.Levels(s.clock.Now)
 		}
 		return
 	}
-	if s.source.full() {
+	if s.source.Full() {
 		s.steady.StopArrivals()
 		return
 	}
-	s.sendAt(s.clock.now + s.source.gap())
+	s.sendAt(s.clock.Now + s.source.Gap())
 }
 
-// finish hands a request back to its client.
-func (s *simulation) finish(q *request) {
-	q.state = finished
+// Finish hands a request back to its client.
+func (s *simulation) Finish(q *server.Request) {
+	q.State = server.Finished
 	s.leave(q)
 }
 
-func (s *simulation) leave(q *request) {
+func (s *simulation) leave(q *server.Request) {
 	if s.left == 0 {
 		return // others ended the run at this time
 	}
-	q.done = s.clock.now
-	s.recorder.InFlight.Change(s.clock.now, -1)
+	q.Done = s.clock.Now
+	s.recorder.InFlight.Change(s.clock.Now, -1)
 	away := s.view.deliveryTime(q)
-	session := s.source.answered(q, s.clock.now+away, q.state == refused)
-	if session.goesOn {
-		s.events.reply(session.at, session.session)
+	session := s.source.Answered(q, s.clock.Now+away, q.State == server.Refused)
+	if session.GoesOn {
+		s.events.reply(session.At, session.Session)
 	}
-	clients, think := s.source.clients()
-	sendsNext := clients > 0 && !session.goesOn // when it has the answer
+	clients, think := s.source.Clients()
+	sendsNext := clients > 0 && !session.GoesOn // when it has the answer
 	if s.steady == nil {
-		s.left -= session.unsent
-		if _, more := s.source.planned(); more && sendsNext {
-			s.sendAt(s.clock.now + think)
+		s.left -= session.Unsent
+		if _, more := s.source.Planned(); more && sendsNext {
+			s.sendAt(s.clock.Now + think)
 		}
 		s.left--
 		return
 	}
-	s.source.release(q)
+	s.source.Release(q)
 	if s.tellSteady(q); s.steady.Ended() {
 		s.left = 0
 	}
 	if sendsNext {
-		s.sendAt(s.clock.now + away + think)
+		s.sendAt(s.clock.Now + away + think)
 	}
 }
 
-// startStep implements [Cluster].
-func (s *simulation) startStep(place int32) { s.starting = append(s.starting, place) }
+// StartStep implements [Cluster].
+func (s *simulation) StartStep(place int32) { s.starting = append(s.starting, place) }
 
-// stepEnds implements [Cluster].
-func (s *simulation) stepEnds(at units.Seconds, place int32, version uint32) {
+// StepEnds implements [Cluster].
+func (s *simulation) StepEnds(at units.Seconds, place int32, version uint32) {
 	s.events.step(at, place, version)
 }
 
-// fail implements [Cluster].
-func (s *simulation) fail(err error) {
+// Fail implements [Cluster].
+func (s *simulation) Fail(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-// prefilled implements [Cluster]: it moves the cache of a prefilled request to a decode replica. The client sees the first
+// Prefilled implements [Cluster]: it moves the cache of a prefilled request to a decode replica. The client sees the first
 // token when decoding can begin.
-func (s *simulation) prefilled(q *request, from *replica) {
+func (s *simulation) Prefilled(q *server.Request, from *server.Replica) {
 	to := s.cluster.decode.route(q)
-	q.decoder = int32(to.index)
-	s.events.follow(from.sendCache(q), cacheArrives, from.place, q.id)
+	q.Decoder = int32(to.Index)
+	s.events.follow(from.SendCache(q), cacheArrives, from.Place, q.ID)
 }
 
 // arrive ends a transfer.
-func (s *simulation) arrive(q *request, from *replica) {
-	from.cacheArrived(q)
-	s.cluster.decode.replicas[q.decoder].deliver(q)
+func (s *simulation) arrive(q *server.Request, from *server.Replica) {
+	from.CacheArrived(q)
+	s.cluster.decode.replicas[q.Decoder].Deliver(q)
 }
 
 // nextTurn sends the next request of a session.
 func (s *simulation) nextTurn(session int) {
-	if q := s.source.nextTurn(session, s.clock.now); q != nil {
+	if q := s.source.NextTurn(session, s.clock.Now); q != nil {
 		s.enter(q)
 	} else {
 		s.steady.StopArrivals()
@@ -308,36 +310,36 @@ func (s *simulation) nextTurn(session int) {
 }
 
 // tellSteady tells the steady run of a request that has ended.
-func (s *simulation) tellSteady(q *request) {
+func (s *simulation) tellSteady(q *server.Request) {
 	if s.config.Records {
 		r := s.view.record(q)
 		r.Warmup = s.steady.Warming()
 		s.recorder.Records = append(s.recorder.Records, r)
 	}
 	var o *statistics.Outcome
-	if q.state == finished {
+	if q.State == server.Finished {
 		s.outcome = s.view.outcome(q)
 		o = &s.outcome
 	}
-	s.steady.RequestEnded(q.id, o)
+	s.steady.RequestEnded(q.ID, o)
 }
 
 // Now implements [statistics.System].
-func (s *simulation) Now() units.Seconds { return s.clock.now }
+func (s *simulation) Now() units.Seconds { return s.clock.Now }
 
 // Running implements [statistics.System].
 func (s *simulation) Running() int { return s.cluster.running() }
 
 // OpenSessions implements [statistics.System].
-func (s *simulation) OpenSessions() int { return s.source.openSessions() }
+func (s *simulation) OpenSessions() int { return s.source.OpenSessions() }
 
 // CachesFilling implements [statistics.System]: contents that nobody asks for again stay until others need the blocks.
 func (s *simulation) CachesFilling() bool {
-	if !s.source.knowsContents() {
+	if !s.source.KnowsContents() {
 		return false
 	}
 	for i := range s.cluster.workers.replicas {
-		if s.cluster.workers.replicas[i].kv().Evicted() == 0 {
+		if s.cluster.workers.replicas[i].KV().Evicted() == 0 {
 			return true
 		}
 	}
@@ -346,6 +348,6 @@ func (s *simulation) CachesFilling() bool {
 
 // BeginWindow implements [statistics.System].
 func (s *simulation) BeginWindow() {
-	s.source.restartSessions()
+	s.source.RestartSessions()
 	s.cluster.restart()
 }

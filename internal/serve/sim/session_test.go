@@ -11,7 +11,9 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 func ran(t rapid.TB, c *Config) *statistics.Result {
@@ -28,8 +30,8 @@ func TestOneTurnIsARequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := anySession(t)
 		x.System, x.Turns, x.MinTurns = 0, 1, 0
-		plain := Mix{{Share: 1, Input: Lengths{Tokens: x.First, Low: x.LengthLow}, Output: Lengths{Tokens: x.Output, Low: x.LengthLow}}}
-		talks := Mix{{Share: 1, Session: x}}
+		plain := traffic.Mix{{Share: 1, Input: traffic.Lengths{Tokens: x.First, Low: x.LengthLow}, Output: traffic.Lengths{Tokens: x.Output, Low: x.LengthLow}}}
+		talks := traffic.Mix{{Share: 1, Session: x}}
 		var steady *statistics.Steady
 		if rapid.Bool().Draw(t, "steady") {
 			steady = &statistics.Steady{Requests: 600}
@@ -39,10 +41,10 @@ func TestOneTurnIsARequest(t *testing.T) {
 		n, routing := rapid.IntRange(1, 3).Draw(t, "replicas"), Routing(rapid.IntRange(0, int(SGLang)).Draw(t, "routing"))
 		var results [2]*statistics.Result
 		closed := rapid.Bool().Draw(t, "closed")
-		for i, m := range []Mix{plain, talks} {
-			var client Client = OpenLoop{Requests: 30, Rate: 5, Mix: m}
+		for i, m := range []traffic.Mix{plain, talks} {
+			var client traffic.Client = traffic.OpenLoop{Requests: 30, Rate: 5, Mix: m}
 			if closed {
-				client = ClosedLoop{Requests: 30, Concurrency: 4, Mix: m}
+				client = traffic.ClosedLoop{Requests: 30, Concurrency: 4, Mix: m}
 			}
 			results[i] = ran(t, &Config{
 				Client: client, Workers: Pool{Replicas: n, Routing: routing, Engine: engine, Stepper: step}, Seed: seed, Steady: steady, Records: true,
@@ -72,7 +74,7 @@ func serial(t *rapid.T) *Config {
 	} else {
 		x := anySession(t)
 		longest = x.Longest()
-		c.Client = ClosedLoop{Requests: rapid.IntRange(1, 20).Draw(t, "sessions"), Concurrency: 1, Mix: Mix{{Share: 1, Session: x}}}
+		c.Client = traffic.ClosedLoop{Requests: rapid.IntRange(1, 20).Draw(t, "sessions"), Concurrency: 1, Mix: traffic.Mix{{Share: 1, Session: x}}}
 	}
 	e.Blocks = (longest+4)/e.BlockTokens + 1 + rapid.IntRange(0, 60).Draw(t, "blocks")
 	c.Workers = Pool{Engine: e, Stepper: anyStepper(t, "")}
@@ -104,9 +106,9 @@ func TestMoreCacheMoreHits(t *testing.T) {
 func TestNoBandwidthNoTier(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyConfig(t)
-		c.Workers.Engine.Host = Tier{}
+		c.Workers.Engine.Host = server.Tier{}
 		without := ran(t, c)
-		c.Workers.Engine.Host = Tier{Blocks: rapid.IntRange(0, 100).Draw(t, "blocks"), BytesPerToken: 1000}
+		c.Workers.Engine.Host = server.Tier{Blocks: rapid.IntRange(0, 100).Draw(t, "blocks"), BytesPerToken: 1000}
 		if d := cmp.Diff(without, ran(t, c)); d != "" {
 			t.Fatal(d)
 		}
@@ -138,7 +140,7 @@ func TestTurnsAreKept(t *testing.T) {
 	x := &workload.Session{System: 100, Turns: 4, First: 30, User: 20, Output: 10}
 	e := vllm()
 	e.PrefixCache = true
-	c := &Config{Client: ClosedLoop{Requests: 2, Concurrency: 1, Mix: Mix{{Share: 1, Session: x}}}, Workers: Pool{Engine: e, Stepper: h100()}, Records: true}
+	c := &Config{Client: traffic.ClosedLoop{Requests: 2, Concurrency: 1, Mix: traffic.Mix{{Share: 1, Session: x}}}, Workers: Pool{Engine: e, Stepper: h100()}, Records: true}
 	r := ran(t, c)
 	if len(r.Records) != 8 || r.Sessions.Count != 2 || r.Sessions.Turns != 4 {
 		t.Fatalf("%d requests, %+v", len(r.Records), r.Sessions)
@@ -175,7 +177,7 @@ func TestMeans(t *testing.T) {
 	x := &workload.Session{System: 512, Turns: 9, MinTurns: 2, First: 300, User: 120, Output: 80, LengthLow: 0.5, Think: 1}
 	e := vllm()
 	e.PrefixCache, e.Blocks, e.BlockTokens = true, 1<<22, 1
-	r := ran(t, &Config{Client: OpenLoop{Requests: 4000, Rate: 1, Mix: Mix{{Share: 1, Session: x}}}, Workers: Pool{Engine: e, Stepper: h100()}, Seed: 1})
+	r := ran(t, &Config{Client: traffic.OpenLoop{Requests: 4000, Rate: 1, Mix: traffic.Mix{{Share: 1, Session: x}}}, Workers: Pool{Engine: e, Stepper: h100()}, Seed: 1})
 	input, output, cached := x.Means()
 	for what, v := range map[string][2]float64{
 		"input": {input, r.InputRate / r.RequestRate}, "output": {output, r.OutputRate / r.RequestRate}, "cached": {cached / input, r.CachedShare},
@@ -192,8 +194,8 @@ func TestSteadySessions(t *testing.T) {
 	x := &workload.Session{System: 1024, Turns: 8, MinTurns: 3, First: 400, User: 120, Output: 200, LengthLow: 0.5, Think: 5}
 	e := vllm()
 	e.PrefixCache, e.Blocks = true, 8000
-	for _, client := range []Client{
-		OpenLoop{Requests: 1, Rate: 0.8, Mix: Mix{{Share: 1, Session: x}}}, ClosedLoop{Requests: 1, Concurrency: 60, Mix: Mix{{Share: 1, Session: x}}},
+	for _, client := range []traffic.Client{
+		traffic.OpenLoop{Requests: 1, Rate: 0.8, Mix: traffic.Mix{{Share: 1, Session: x}}}, traffic.ClosedLoop{Requests: 1, Concurrency: 60, Mix: traffic.Mix{{Share: 1, Session: x}}},
 	} {
 		c := &Config{Client: client, Workers: Pool{Replicas: 2, Routing: LLMD, Engine: e, Stepper: h100()}, Seed: 3, Steady: &statistics.Steady{}}
 		s, err := newSimulation(c)
@@ -207,7 +209,7 @@ func TestSteadySessions(t *testing.T) {
 		if !r.Sampling.Steady() {
 			t.Fatalf("ended %s", r.Sampling.Ended)
 		}
-		if _, open := client.(OpenLoop); open && math.Abs(r.RequestRate/(0.8*5.5)-1) > 1e-9 {
+		if _, open := client.(traffic.OpenLoop); open && math.Abs(r.RequestRate/(0.8*5.5)-1) > 1e-9 {
 			t.Errorf("want %v requests/s, got %v", 0.8*5.5, r.RequestRate)
 		}
 		if l := r.RequestRate * float64(r.Latency.Mean); math.Abs(r.InFlight.Mean/l-1) > 0.01 {
@@ -216,7 +218,7 @@ func TestSteadySessions(t *testing.T) {
 		if r.Workers.Evictions == 0 || r.Sessions.Count == 0 {
 			t.Errorf("%d evictions, %d sessions", r.Workers.Evictions, r.Sessions.Count)
 		}
-		if n := s.source.numberedContents(); n > r.Sessions.Count/2 {
+		if n := s.source.NumberedContents(); n > r.Sessions.Count/2 {
 			t.Errorf("%d contents numbered for more than %d sessions: none is used again", n, r.Sessions.Count)
 		}
 	}
@@ -230,7 +232,7 @@ func TestRouters(t *testing.T) {
 	share := map[Routing]float64{}
 	for routing := range Routing(len(RoutingNames())) {
 		r := ran(t, &Config{
-			Client:  OpenLoop{Requests: 300, Rate: 4, Mix: Mix{{Share: 1, Session: x}}},
+			Client:  traffic.OpenLoop{Requests: 300, Rate: 4, Mix: traffic.Mix{{Share: 1, Session: x}}},
 			Workers: Pool{Replicas: 4, Routing: routing, Engine: e, Stepper: h100()}, Seed: 1,
 		})
 		share[routing] = r.CachedShare
@@ -247,11 +249,11 @@ func TestHostTier(t *testing.T) {
 	x := &workload.Session{Turns: 6, First: 2000, User: 200, Output: 50, Think: 30}
 	e := vllm()
 	e.PrefixCache, e.Blocks = true, 1000
-	run := func(tier Tier) *statistics.Result {
+	run := func(tier server.Tier) *statistics.Result {
 		e.Host = tier
-		return ran(t, &Config{Client: ClosedLoop{Requests: 100, Concurrency: 20, Mix: Mix{{Share: 1, Session: x}}}, Workers: Pool{Engine: e, Stepper: h100()}, Seed: 1})
+		return ran(t, &Config{Client: traffic.ClosedLoop{Requests: 100, Concurrency: 20, Mix: traffic.Mix{{Share: 1, Session: x}}}, Workers: Pool{Engine: e, Stepper: h100()}, Seed: 1})
 	}
-	without, fast, slow := run(Tier{}), run(Tier{Blocks: 10_000, BytesPerToken: 1 << 17, Bandwidth: 50e9}), run(Tier{Blocks: 10_000, BytesPerToken: 1 << 17, Bandwidth: 1e8})
+	without, fast, slow := run(server.Tier{}), run(server.Tier{Blocks: 10_000, BytesPerToken: 1 << 17, Bandwidth: 50e9}), run(server.Tier{Blocks: 10_000, BytesPerToken: 1 << 17, Bandwidth: 1e8})
 	if without.HostShare != 0 || fast.HostShare < 0.3 || fast.CachedShare < without.CachedShare+0.3 {
 		t.Errorf("shares %.2f without, %.2f with, %.2f of it on the host", without.CachedShare, fast.CachedShare, fast.HostShare)
 	}

@@ -11,16 +11,18 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // chat is requests of about 920 tokens in and 230 out, at a rate.
-func chat(rate float64) OpenLoop {
-	return OpenLoop{Rate: rate, Requests: 1, Input: Lengths{Tokens: 1024, Low: 0.8}, Output: Lengths{Tokens: 256, Low: 0.8}}
+func chat(rate float64) traffic.OpenLoop {
+	return traffic.OpenLoop{Rate: rate, Requests: 1, Input: traffic.Lengths{Tokens: 1024, Low: 0.8}, Output: traffic.Lengths{Tokens: 256, Low: 0.8}}
 }
 
 // lasting runs a load to its steady state on replicas.
-func lasting(t testing.TB, client Client, replicas int, rule statistics.Steady) *statistics.Result {
+func lasting(t testing.TB, client traffic.Client, replicas int, rule statistics.Steady) *statistics.Result {
 	t.Helper()
 	r, err := Run(t.Context(), &Config{Client: client, Workers: Pool{Engine: vllm(), Stepper: h100(), Replicas: replicas}, Steady: &rule, Seed: 1})
 	if err != nil {
@@ -37,16 +39,16 @@ func anyLasting(t *rapid.T) *Config {
 	}
 	input, output := anyLengths(t, "input", 60), anyLengths(t, "output", 60)
 	if rapid.Bool().Draw(t, "closed") {
-		c.Client = ClosedLoop{Requests: 1, Concurrency: rapid.IntRange(1, 30).Draw(t, "clients"), Input: input, Output: output}
+		c.Client = traffic.ClosedLoop{Requests: 1, Concurrency: rapid.IntRange(1, 30).Draw(t, "clients"), Input: input, Output: output}
 	} else {
-		c.Client = OpenLoop{
+		c.Client = traffic.OpenLoop{
 			Requests: 1, Rate: rapid.SampledFrom([]float64{1e-4, 0.1, 1, 4, 16, 256}).Draw(t, "rate"), Input: input, Output: output,
-			Process: Process(rapid.IntRange(0, 2).Draw(t, "process")), Variation: 3,
+			Process: traffic.Process(rapid.IntRange(0, 2).Draw(t, "process")), Variation: 3,
 		}
 	}
 	if rapid.Bool().Draw(t, "disaggregated") {
 		c.Decode = &Pool{Engine: anyEngine(t, "decode "), Stepper: anyStepper(t, "decode ")}
-		c.Link = Link{BytesPerToken: 1000, Bandwidth: 1e6, Latency: 1e-3}
+		c.Link = server.Link{BytesPerToken: 1000, Bandwidth: 1e6, Latency: 1e-3}
 	}
 	return c
 }
@@ -86,19 +88,19 @@ func TestLastingIsATrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clear(s.source.requests) // places may hold requests of another run
+		clear(s.source.Requests) // places may hold requests of another run
 		if err := s.run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		records := s.result().Records
-		n, _ := s.source.counts()
+		n, _ := s.source.Counts()
 		sent := make([]workload.Request, n)
 		for _, r := range records {
 			sent[r.ID] = workload.Request{Arrival: r.Arrival, Input: r.Input, Output: r.Output}
 		}
-		for i := range s.source.requests { // those in flight at the end
-			if q := &s.source.requests[i]; int(q.serial) < n && sent[q.serial].Input == 0 && q.input > 0 {
-				sent[q.serial] = workload.Request{Arrival: q.arrived, Input: q.input, Output: q.output}
+		for i := range s.source.Requests { // those in flight at the end
+			if q := &s.source.Requests[i]; int(q.Serial) < n && sent[q.Serial].Input == 0 && q.Input > 0 {
+				sent[q.Serial] = workload.Request{Arrival: q.Arrived, Input: q.Input, Output: q.Output}
 			}
 		}
 		// The first requests of clients are planned ahead.
@@ -107,7 +109,7 @@ func TestLastingIsATrace(t *testing.T) {
 			order[i] = i
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sent[a].Arrival, sent[b].Arrival) })
-		client := &Trace{}
+		client := &traffic.Trace{}
 		for i, serial := range order {
 			client.Requests = append(client.Requests, sent[serial])
 			at[serial] = i
@@ -134,15 +136,15 @@ func TestUnloaded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Config{Workers: Pool{Engine: anyEngine(t, ""), Stepper: anyStepper(t, "")}}
 		c.Workers.Engine.Blocks, c.Workers.Engine.AcceptedPerStep = 1000, 1 // drafts are accepted by chance
-		alone := OpenLoop{
-			Rate: 1, Requests: 1, Input: Lengths{Tokens: rapid.IntRange(1, 150).Draw(t, "input")}, Output: Lengths{Tokens: rapid.IntRange(1, 60).Draw(t, "output")},
+		alone := traffic.OpenLoop{
+			Rate: 1, Requests: 1, Input: traffic.Lengths{Tokens: rapid.IntRange(1, 150).Draw(t, "input")}, Output: traffic.Lengths{Tokens: rapid.IntRange(1, 60).Draw(t, "output")},
 		}
 		c.Client = alone
 		one, err := Run(context.Background(), &c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone.Rate, alone.Process = 1e-3, Constant
+		alone.Rate, alone.Process = 1e-3, traffic.Constant
 		c.Client, c.Steady = alone, &statistics.Steady{Requests: 2000}
 		r, err := Run(context.Background(), &c)
 		if err != nil {
@@ -174,21 +176,21 @@ func anyServer(t *rapid.T) Pool {
 func TestLoops(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		server := anyServer(t)
-		input := Lengths{Tokens: rapid.IntRange(50, 2000).Draw(t, "input"), Low: 0.2}
-		output := Lengths{Tokens: rapid.IntRange(100, 300).Draw(t, "output"), Low: 0.2} // answers alike keep clients in step
-		run := func(c Client) *statistics.Result {
-			r, err := Run(context.Background(), &Config{Client: c, Workers: server, Steady: &statistics.Steady{Error: 0.01, Requests: 10_000}, Seed: 1})
+		one := anyServer(t)
+		input := traffic.Lengths{Tokens: rapid.IntRange(50, 2000).Draw(t, "input"), Low: 0.2}
+		output := traffic.Lengths{Tokens: rapid.IntRange(100, 300).Draw(t, "output"), Low: 0.2} // answers alike keep clients in step
+		run := func(c traffic.Client) *statistics.Result {
+			r, err := Run(context.Background(), &Config{Client: c, Workers: one, Steady: &statistics.Steady{Error: 0.01, Requests: 10_000}, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return r
 		}
 		closed := func(n int) *statistics.Result {
-			return run(ClosedLoop{Requests: 1, Concurrency: n, Input: input, Output: output})
+			return run(traffic.ClosedLoop{Requests: 1, Concurrency: n, Input: input, Output: output})
 		}
 		most := closed(128).RequestRate
-		open := run(OpenLoop{Requests: 1, Rate: most * rapid.Float64Range(0.4, 0.75).Draw(t, "load"), Input: input, Output: output})
+		open := run(traffic.OpenLoop{Requests: 1, Rate: most * rapid.Float64Range(0.4, 0.75).Draw(t, "load"), Input: input, Output: output})
 		in := open.InFlight.Mean
 		if in < 20 || !open.Sampling.Steady() {
 			return // a client of a few meets one request less than one that comes at random
@@ -215,7 +217,7 @@ func TestMoreLoadWaitsLonger(t *testing.T) {
 	last := units.Seconds(0)
 	for _, variation := range []float64{0.25, 1, 2, 4} {
 		c := chat(12)
-		c.Process, c.Variation = Gamma, variation
+		c.Process, c.Variation = traffic.Gamma, variation
 		if r := lasting(t, c, 1, statistics.Steady{}); r.TTFT.Mean <= last {
 			t.Errorf("variation %g: TTFT %v after %v", variation, r.TTFT.Mean, last)
 		} else {
@@ -245,7 +247,7 @@ func TestCopies(t *testing.T) {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	c := chat(1)
-	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, statistics.Steady{}).RequestRate
+	most := lasting(t, traffic.ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, statistics.Steady{}).RequestRate
 	for _, times := range []float64{1.2, 3, 100} {
 		r := lasting(t, chat(times*most), 1, statistics.Steady{})
 		if r.Sampling.Ended != statistics.Overloaded || math.Abs(r.RequestRate/most-1) > 0.05 {
@@ -262,7 +264,7 @@ func TestOverload(t *testing.T) {
 func TestGrowingQueue(t *testing.T) {
 	t.Parallel()
 	c := chat(1)
-	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, statistics.Steady{}).RequestRate
+	most := lasting(t, traffic.ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, statistics.Steady{}).RequestRate
 	at := func(times float64, misses func(statistics.Times) bool) *statistics.Result {
 		return lasting(t, chat(times*most), 1, statistics.Steady{Misses: misses, Figures: true})
 	}
@@ -283,7 +285,7 @@ func TestMissed(t *testing.T) {
 	x := &workload.Session{System: 1024, Turns: 32, First: 400, User: 120, Output: 100, Think: 5}
 	for _, percentile := range []float64{0, 95} {
 		run := func(misses func(statistics.Times) bool) *statistics.Result {
-			return lasting(t, OpenLoop{Requests: 1, Rate: 0.4, Mix: Mix{{Share: 1, Session: x}}}, 1, statistics.Steady{Percentile: percentile, Requests: 30_000, Misses: misses, Figures: true})
+			return lasting(t, traffic.OpenLoop{Requests: 1, Rate: 0.4, Mix: traffic.Mix{{Share: 1, Session: x}}}, 1, statistics.Steady{Percentile: percentile, Requests: 30_000, Misses: misses, Figures: true})
 		}
 		const limit = 1
 		over, whole := run(func(x statistics.Times) bool { return x.TTFT > limit }), run(nil)
@@ -297,7 +299,7 @@ func TestMissed(t *testing.T) {
 // TestNothingFits: a load of requests that are all refused ends.
 func TestNothingFits(t *testing.T) {
 	t.Parallel()
-	c := ClosedLoop{Requests: 1, Concurrency: 4, Input: Lengths{Tokens: 1 << 20}, Output: Lengths{Tokens: 1}}
+	c := traffic.ClosedLoop{Requests: 1, Concurrency: 4, Input: traffic.Lengths{Tokens: 1 << 20}, Output: traffic.Lengths{Tokens: 1}}
 	if r := lasting(t, c, 1, statistics.Steady{}); r.Finished != 0 || r.Sampling.Steady() {
 		t.Errorf("%d finished, %s", r.Finished, r.Sampling.Ended)
 	}
@@ -330,12 +332,12 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	run := func(longer float64) *statistics.Result {
 		steps := 0.0
-		stepper := StepFunc(func(b Batch) units.Seconds {
+		stepper := server.StepFunc(func(b server.Batch) units.Seconds {
 			steps++
 			return units.Seconds((0.01 + 1e-4*float64(b.PrefillTokens)) * (1 + longer*math.Exp(-steps/2000)))
 		})
 		r, err := Run(t.Context(), &Config{
-			Client:  ClosedLoop{Requests: 1, Concurrency: 8, Input: Lengths{Tokens: 100}, Output: Lengths{Tokens: 20}},
+			Client:  traffic.ClosedLoop{Requests: 1, Concurrency: 8, Input: traffic.Lengths{Tokens: 100}, Output: traffic.Lengths{Tokens: 20}},
 			Workers: Pool{Engine: vllm(), Stepper: stepper}, Steady: &statistics.Steady{}, Records: true,
 		})
 		if err != nil {
@@ -363,7 +365,7 @@ func TestDrift(t *testing.T) {
 // run without.
 func TestLate(t *testing.T) {
 	t.Parallel()
-	loop := ClosedLoop{Requests: 1, Concurrency: 64, Input: Lengths{Tokens: 1024, Low: 0.8}, Output: Lengths{Tokens: 256, Low: 0.8}}
+	loop := traffic.ClosedLoop{Requests: 1, Concurrency: 64, Input: traffic.Lengths{Tokens: 1024, Low: 0.8}, Output: traffic.Lengths{Tokens: 256, Low: 0.8}}
 	whole := lasting(t, loop, 1, statistics.Steady{})
 	limited := func(ttft, tpot units.Seconds) *statistics.Result {
 		return lasting(t, loop, 1, statistics.Steady{Misses: func(x statistics.Times) bool { return x.TTFT > ttft || x.TPOT > tpot }})

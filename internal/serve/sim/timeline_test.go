@@ -5,15 +5,17 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestTimeline: the frames of a timeline have the requests that are on each replica at that time by their records, in the phase they are in.
 func TestTimeline(t *testing.T) {
-	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 4, Blocks: 1000, BlockTokens: 16}
+	engine := server.Engine{Policy: server.InFlight, TokenBudget: 100, MaxSequences: 4, Blocks: 1000, BlockTokens: 16}
 	r := run(t, &Config{
-		Client:  OpenLoop{Rate: 12, Requests: 900, Input: Lengths{Tokens: 150}, Output: Lengths{Tokens: 8}},
-		Workers: Pool{Replicas: 2, Engine: engine, Stepper: StepFunc(func(b Batch) units.Seconds { return 0.0497 + units.Seconds(b.PrefillTokens)*1.3e-5 })},
+		Client:  traffic.OpenLoop{Rate: 12, Requests: 900, Input: traffic.Lengths{Tokens: 150}, Output: traffic.Lengths{Tokens: 8}},
+		Workers: Pool{Replicas: 2, Engine: engine, Stepper: server.StepFunc(func(b server.Batch) units.Seconds { return 0.0497 + units.Seconds(b.PrefillTokens)*1.3e-5 })},
 		Seed:    1, Timeline: true, Records: true,
 	})
 	m := r.Timeline
@@ -51,12 +53,12 @@ func TestTimeline(t *testing.T) {
 
 // TestTimelineOfPools: prefill and decode replicas have their roles, and nobody pays who does not ask.
 func TestTimelineOfPools(t *testing.T) {
-	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
-	step := StepFunc(func(Batch) units.Seconds { return 0.1 })
+	engine := server.Engine{Policy: server.InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	step := server.StepFunc(func(server.Batch) units.Seconds { return 0.1 })
 	c := Config{
-		Client:  ClosedLoop{Requests: 40, Concurrency: 4, Input: Lengths{Tokens: 50}, Output: Lengths{Tokens: 5}},
+		Client:  traffic.ClosedLoop{Requests: 40, Concurrency: 4, Input: traffic.Lengths{Tokens: 50}, Output: traffic.Lengths{Tokens: 5}},
 		Workers: Pool{Replicas: 9, Engine: engine, Stepper: step}, Decode: &Pool{Engine: engine, Stepper: step},
-		Link: Link{BytesPerToken: 10, Bandwidth: 1000}, Timeline: true,
+		Link: server.Link{BytesPerToken: 10, Bandwidth: 1000}, Timeline: true,
 	}
 	var roles []string
 	for _, x := range run(t, &c).Timeline.Replicas {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
 )
 
 // TestResultIsTrace: what WriteCSV writes can be replayed, with the same result.
@@ -24,7 +25,7 @@ func TestResultIsTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Client = &Trace{Requests: trace.Requests}
+	config.Client = &traffic.Trace{Requests: trace.Requests}
 	second, err := Run(context.Background(), config)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,34 @@
+package server
+
+// BatchFormation is the order in which a scheduler fills a step with running and waiting requests. A new order is a type with these
+// methods and a case in [formationOf]; [decodeFirst] is the simplest to read. It works with what the scheduler offers: whom it
+// may admit ([scheduler.fit], [scheduler.spareBlocks], [scheduler.room]), and what puts a chunk or a request into the batch
+// ([scheduler.continuePrompt], [scheduler.admit]).
+type BatchFormation interface {
+	// Form fills the batch and reports whether the requests that generate take part in the step.
+	Form(s *scheduler) (decodes bool)
+	// Stepped sees that the batch took so many steps without prompts, for orders that hold prompts back for some steps.
+	Stepped(s *scheduler, steps int64)
+	// Mixes reports whether generation counts against the token budget of a step.
+	Mixes() bool
+}
+
+// formationOf is the order of an engine.
+func formationOf(e *Engine) BatchFormation {
+	switch e.Policy {
+	case PrefillFirst:
+		return prefillFirst{}
+	case InFlight:
+		return inFlight{}
+	default:
+		return decodeFirst{}
+	}
+}
+
+// promptWait holds prompts back for steps of generation, in the hope of more of them.
+type promptWait struct {
+	waited     int // steps so far, most of them while prompts were held back
+	limit      int // the most
+	lastTokens int // tokens of prompts that waited on every rank, and
+	lastGrowth int // the steps waited when there were last more of them
+}
