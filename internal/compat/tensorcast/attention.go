@@ -12,10 +12,10 @@ func (w cast) mixer(p graph.Part) bool {
 	switch a := &p.Kind.Layer.Attention; {
 	case w.Spec().TracesCompression(a):
 		w.Norm(w.Stream, w.Hidden)
-		w.tracedLatent(p.Kind, a)
+		compressed{w}.emit(p.Kind, a)
 	case w.Spec().OpaqueDelta(a):
 		w.Norm(w.Tokens, w.Hidden)
-		w.linearAttention(a)
+		delta{w}.linearAttention(a)
 	default:
 		return false
 	}
@@ -28,7 +28,7 @@ func (w cast) recall(p graph.Part) bool {
 	if !w.Spec().TracesCompression(a) {
 		return false
 	}
-	w.attendCompressed(p.Kind, a)
+	compressed{w}.attend(p.Kind, a)
 	return true
 }
 
@@ -44,9 +44,12 @@ func (w cast) index(p graph.Part) bool {
 	return true
 }
 
+// grouped is grouped-query attention.
+type grouped struct{ cast }
+
 // projectQKV leaves MXFP4 queries apart: only products with scales of one shape are
 // joined.
-func (w cast) projectQKV(p graph.Part) bool {
+func (w grouped) projectQKV(p graph.Part) bool {
 	s := w.Spec().Quant.Attention
 	q, keys, values := p.Kind.QKV()
 	if keys == 0 {
@@ -58,11 +61,11 @@ func (w cast) projectQKV(p graph.Part) bool {
 }
 
 // sumSquares leaves a norm over all heads to each rank's own.
-func (w cast) sumSquares(graph.Part) bool { return true }
+func (w grouped) sumSquares(graph.Part) bool { return true }
 
 // outGate emits the gate on attention's output, first copied out of the joined product,
 // where it lies between the queries of each head.
-func (w cast) outGate(p graph.Part) bool {
+func (w grouped) outGate(p graph.Part) bool {
 	k := p.Kind
 	e, n := w.Width(), w.Tokens*k.Queries*float64(k.Layer.Attention.ValueDim)
 	if k.Queries > 1 {
@@ -75,7 +78,7 @@ func (w cast) outGate(p graph.Part) bool {
 
 // rope emits the rotation of queries and keys. A part of each head is rotated by
 // elementwise operators, and joined with the rest by another.
-func (w cast) rope(p graph.Part) bool {
+func (w grouped) rope(p graph.Part) bool {
 	k, a := p.Kind, &p.Kind.Layer.Attention
 	r, d, keys := w.Spec().Rotated(a), float64(a.HeadDim), p.Kind.Keys
 	if r == 0 {
@@ -104,7 +107,7 @@ func (w cast) rope(p graph.Part) bool {
 
 // layOut copies heads whose parts were joined head by head into rows of tokens; one
 // head or one token lies there already.
-func (w cast) layOut(heads, d float64) {
+func (w grouped) layOut(heads, d float64) {
 	if w.does.has(tracedRope) && heads > 1 && w.Tokens > 1 {
 		w.Elementwise(op.Clone, 2*w.Width()*w.Tokens*heads*d)
 	}
@@ -114,7 +117,7 @@ func (w cast) layOut(heads, d float64) {
 func (w cast) attended(p graph.Part) bool {
 	a := &p.Kind.Layer.Attention
 	if a.Kind == model.MLA {
-		w.attendedLatent(a, w.Emitted())
+		latent{w}.attended(a, w.Emitted())
 	} else if w.does.quantizesAttention(w.Spec()) {
 		w.Emitted().In = dtype.INT8
 	}

@@ -10,10 +10,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// tracedLatent emits DeepSeek-V4's attention from the norm's output up to the sum over TP
+// compressed is DeepSeek-V4's attention to compressed entries.
+type compressed struct{ cast }
+
+// emit is the whole of DeepSeek-V4's attention from the norm's output up to the sum over TP
 // ranks: projections one by one, norms and rotations of their own, and an unquantized
 // product for each group of the output.
-func (w cast) tracedLatent(k *graph.Kind, a *model.Attention) {
+func (w compressed) emit(k *graph.Kind, a *model.Attention) {
 	s, t := w.Spec().Quant.Attention, w.Tokens
 	d, rank := float64(a.HeadDim), float64(a.QRank)
 	w.Product(s, t, w.Hidden, rank)
@@ -26,14 +29,14 @@ func (w cast) tracedLatent(k *graph.Kind, a *model.Attention) {
 	w.Linear(s, t, rank, k.Queries*d, 1)
 	w.unitHeads(t*k.Queries, d)
 	w.rotateTail(a, k.Queries, false)
-	w.tracedEntry(a)
-	w.attendCompressed(k, a)
+	w.entry(a)
+	w.attend(k, a)
 	w.rotateTail(a, k.Queries, true)
-	w.tracedOutput(k, a)
+	w.output(k, a)
 }
 
 // unitHeads scales every head to a mean square of one, in five operators.
-func (w cast) unitHeads(rows, d float64) {
+func (w compressed) unitHeads(rows, d float64) {
 	n, e := rows*d, w.Width()
 	w.Elementwise(op.Pow, 2*e*n)
 	w.Elementwise(op.Mean, e*(n+rows))
@@ -44,7 +47,7 @@ func (w cast) unitHeads(rows, d float64) {
 
 // rotateTail emits the rotation of the last part of each head, in float32, with
 // tables as wide as a head of the cache; back again with inverse.
-func (w cast) rotateTail(a *model.Attention, heads float64, inverse bool) {
+func (w compressed) rotateTail(a *model.Attention, heads float64, inverse bool) {
 	table, n := w.Tokens*float64(a.HeadDim), w.Tokens*heads*float64(a.RopeDim)
 	o := w.Elementwise(op.RopeInPlace, w.Width()*(2*table+n)+2*f32*n)
 	o.Vector32 = units.Ops(5 * n)
@@ -55,13 +58,13 @@ func (w cast) rotateTail(a *model.Attention, heads float64, inverse bool) {
 
 // anchor adds zero times another tensor to cols-wide inputs, which keeps products
 // apart that would be joined.
-func (w cast) anchor(cols float64) {
+func (w compressed) anchor(cols float64) {
 	w.Elementwise(op.Add, w.Width()*w.Tokens*(2*cols+1))
 }
 
-// tracedEntry emits the cached entry of the new tokens: projection, norm, rotation,
+// entry emits the cached entry of the new tokens: projection, norm, rotation,
 // and its unrotated part rounded to fp8 and back.
-func (w cast) tracedEntry(a *model.Attention) {
+func (w compressed) entry(a *model.Attention) {
 	const fp8 = 1
 	s, t, e := w.Spec().Quant.Attention, w.Tokens, w.Width()
 	d, plain := float64(a.HeadDim), float64(a.HeadDim-a.RopeDim)
@@ -76,13 +79,13 @@ func (w cast) tracedEntry(a *model.Attention) {
 	w.Elementwise(op.SliceScatter, e*t*(2*d+plain))
 }
 
-// attendCompressed emits what of that attention looks at what earlier steps left: the
+// attend emits what of that attention looks at what earlier steps left: the
 // selector, the cache and its compression, and the kernel.
-func (w cast) attendCompressed(k *graph.Kind, a *model.Attention) {
+func (w compressed) attend(k *graph.Kind, a *model.Attention) {
 	d := float64(a.HeadDim)
 	w.Follows = op.Several
 	if a.Indexer.Own() {
-		w.tracedSelector(a)
+		w.selector(a)
 	}
 	w.scatterWindow(a)
 	w.compress(a, d, false)
@@ -90,7 +93,7 @@ func (w cast) attendCompressed(k *graph.Kind, a *model.Attention) {
 		w.Cat(d * (w.Tokens + math.Floor(w.Tokens/float64(a.Compress))))
 	}
 	w.Follows = op.Context
-	w.sharedKernel(k, a)
+	w.kernel(k, a)
 	w.Follows = op.Tokens
 }
 
@@ -98,7 +101,7 @@ func (w cast) attendCompressed(k *graph.Kind, a *model.Attention) {
 func window(a *model.Attention) float64 { return float64(max(a.Window, a.Local)) }
 
 // short reports whether a step counts as a decode: fewer than five tokens a request.
-func (w cast) short() bool {
+func (w compressed) short() bool {
 	const decode = 5
 	return w.Tokens/w.Requests < decode
 }
@@ -106,7 +109,7 @@ func (w cast) short() bool {
 // scatterWindow emits the write of the new entries into the window's cache, which is a
 // ring: the last ones of a prefill that does not end with it go in two pieces. Layers
 // that compress lose the second piece, whose result they do not read.
-func (w cast) scatterWindow(a *model.Attention) {
+func (w compressed) scatterWindow(a *model.Attention) {
 	rows, size := w.Tokens, window(a)
 	last := 0.0
 	if !w.short() && rows > size {
@@ -120,9 +123,9 @@ func (w cast) scatterWindow(a *model.Attention) {
 	}
 }
 
-// tracedSelector emits the selector over compressed entries: queries, their own
+// selector emits the selector over compressed entries: queries, their own
 // compressed keys, a weight for each head, scores and choice.
-func (w cast) tracedSelector(a *model.Attention) {
+func (w compressed) selector(a *model.Attention) {
 	s, t, e := w.Spec().Quant.Attention, w.Tokens, w.Width()
 	ix, rank := &a.Indexer, float64(a.QRank)
 	heads, d := float64(ix.Heads)/w.TP(), float64(ix.Dim)
@@ -141,7 +144,7 @@ func (w cast) tracedSelector(a *model.Attention) {
 }
 
 // windowEntries is the entries of the window that each query attends to.
-func (w cast) windowEntries(a *model.Attention) float64 {
+func (w compressed) windowEntries(a *model.Attention) float64 {
 	if w.short() {
 		return window(a)
 	}
@@ -150,7 +153,7 @@ func (w cast) windowEntries(a *model.Attention) float64 {
 
 // compressedEntries is the compressed entries that each query attends to: as many as
 // the longest request has, or the selector chooses.
-func (w cast) compressedEntries(a *model.Attention) float64 {
+func (w compressed) compressedEntries(a *model.Attention) float64 {
 	if a.Compress <= 1 {
 		return 0
 	}
@@ -163,7 +166,7 @@ func (w cast) compressedEntries(a *model.Attention) float64 {
 
 // score emits the scores of a selector and its choice. TensorCast takes the size of a
 // page for that of the cache, so no query sees more than one page.
-func (w cast) score(a *model.Attention, heads float64) {
+func (w compressed) score(a *model.Attention, heads float64) {
 	ix, e := &a.Indexer, w.Width()
 	d, n := float64(ix.Dim), w.Tokens*heads*float64(ix.Dim)
 	var pairs, masked, chosen, placed float64
@@ -191,7 +194,7 @@ func (w cast) score(a *model.Attention, heads float64) {
 // compress emits the pooling of tokens into entries d wide, in float32: two
 // projections, weights of a group's tokens, norm and rotation of what is complete.
 // Four tokens are pooled with the four before them. Rotate is for a selector's keys.
-func (w cast) compress(a *model.Attention, d float64, rotate bool) {
+func (w compressed) compress(a *model.Attention, d float64, rotate bool) {
 	if a.Compress <= 1 {
 		return
 	}
@@ -256,9 +259,9 @@ func (p *pooling) add(all op.Span) {
 	p.work += n * (kept*p.cols + done*p.ratio*p.cols + done*6*p.span*p.cols)
 }
 
-// sharedKernel emits the kernel over the window and the compressed entries, in blocks
+// kernel is that over the window and the compressed entries, in blocks
 // of 64 entries and of at least 16 heads.
-func (w cast) sharedKernel(k *graph.Kind, a *model.Attention) {
+func (w compressed) kernel(k *graph.Kind, a *model.Attention) {
 	const block, leastHeads = 64, 16
 	t, e, d := w.Tokens, w.Width(), float64(a.HeadDim)
 	heads := max(k.Queries, leastHeads)
@@ -270,8 +273,8 @@ func (w cast) sharedKernel(k *graph.Kind, a *model.Attention) {
 	o.Vector = units.Ops(t * heads * (blocks*(3*block+4*(block-1)+3+d) + 1 + d))
 }
 
-// tracedOutput emits the output projection in groups, unquantized, and the one behind.
-func (w cast) tracedOutput(k *graph.Kind, a *model.Attention) {
+// output emits the output projection in groups, unquantized, and the one behind.
+func (w compressed) output(k *graph.Kind, a *model.Attention) {
 	t, e := w.Tokens, w.Width()
 	groups, rank := float64(a.OutGroup)/w.TP(), float64(a.OutRank)
 	depth := k.Queries * float64(a.HeadDim) / groups
@@ -284,7 +287,7 @@ func (w cast) tracedOutput(k *graph.Kind, a *model.Attention) {
 }
 
 // layOutGroups copies what groups yield into rows of tokens.
-func (w cast) layOutGroups(groups, rank float64) {
+func (w compressed) layOutGroups(groups, rank float64) {
 	if groups > 1 && w.Tokens > 1 {
 		w.Elementwise(op.Clone, 2*w.Width()*w.Tokens*groups*rank)
 	}

@@ -6,9 +6,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
+// contextParallel is the exchanges of ranks that share the cache of a request.
+type contextParallel struct{ cast }
+
 // begin restricts context parallelism to steps that only decode, whose tokens its
 // exchanges follow.
-func (w cast) begin(graph.Part) bool {
+func (w contextParallel) begin(graph.Part) bool {
 	w.ContextFollows = op.Several
 	for i := range w.Groups() {
 		all, _ := w.Group(i)
@@ -21,7 +24,7 @@ func (w cast) begin(graph.Part) bool {
 
 // partLengths emits the lengths of the parts of a cache, which later kinds of layers take
 // from the first.
-func (w cast) partLengths(p graph.Part) bool {
+func (w contextParallel) partLengths(p graph.Part) bool {
 	if p.Kind.Layer.Attention.Kind != model.MLA || w.Run > 1 {
 		return true
 	}
@@ -32,7 +35,7 @@ func (w cast) partLengths(p graph.Part) bool {
 }
 
 // mergeOutputs emits the exchange of outputs after their up-projection, and their sum.
-func (w cast) mergeOutputs(p graph.Part) bool {
+func (w contextParallel) mergeOutputs(p graph.Part) bool {
 	k, a, ranks := p.Kind, &p.Kind.Layer.Attention, w.ContextRanks
 	// Outputs and the logarithm of each head's sum, of all gathered heads, kept in
 	// the graph by adding zero times an element of what comes before and behind.
@@ -51,7 +54,7 @@ func (w cast) mergeOutputs(p graph.Part) bool {
 }
 
 // addNothing adds zero times an element of another format to n elements e bytes wide.
-func (w cast) addNothing(e, n float64) {
+func (w contextParallel) addNothing(e, n float64) {
 	w.Convert(w.Width() + f32)
 	w.Elementwise(op.Mul, 2*e)
 	w.Elementwise(op.Add, e*(2*n+1))

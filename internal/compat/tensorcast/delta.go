@@ -10,18 +10,21 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// tracesDelta reports whether an attention is a gated delta rule as TensorCast has it.
-func (w cast) tracesDelta(a *model.Attention) bool {
+// delta is Qwen's linear attention.
+type delta struct{ cast }
+
+// traced reports whether an attention is a gated delta rule as TensorCast has it.
+func (w delta) traced(a *model.Attention) bool {
 	return w.does.has(wideDelta) && graph.HeadDecay(a)
 }
 
-// tracedDelta emits convolution, gating and delta rule as TensorCast has them. A
+// emit is the whole of convolution, gating and delta rule as TensorCast has them. A
 // decode is worked off token by token; in any other step all tokens are one sequence.
-func (w cast) tracedDelta(a *model.Attention) {
+func (w delta) emit(a *model.Attention) {
 	r := &a.Recurrent
-	keys, heads := w.StateHeads(a)
+	keys, heads := graph.StateHeads(a, w.TP())
 	channels := 2*keys*float64(r.KeyDim) + heads*float64(r.ValueDim)
-	recurrent, cached := w.deltaPhase()
+	recurrent, cached := w.phase()
 	w.Follows = op.Several
 	name, window := op.DeltaConv, 0.0
 	if recurrent {
@@ -30,11 +33,11 @@ func (w cast) tracedDelta(a *model.Attention) {
 	kernel := float64(r.Conv)
 	o := w.Elementwise(name, w.Width()*channels*(2*w.Tokens+kernel*(1+window)))
 	o.Vector = units.Ops(w.Tokens * channels * (2*kernel + siluOps))
-	w.deltaGating(keys, heads, float64(r.KeyDim))
+	w.gating(keys, heads, float64(r.KeyDim))
 	if recurrent {
-		w.deltaSteps(heads, float64(r.KeyDim), float64(r.ValueDim))
+		w.steps(heads, float64(r.KeyDim), float64(r.ValueDim))
 	} else {
-		w.deltaChunks(heads, float64(r.KeyDim), float64(r.ValueDim), cached)
+		w.chunks(heads, float64(r.KeyDim), float64(r.ValueDim), cached)
 	}
 	w.Follows = op.Tokens
 }
@@ -47,9 +50,9 @@ const (
 	unitOps     = 4 // making a vector one long
 )
 
-// deltaPhase says whether all requests decode one token and the speculated ones
+// phase says whether all requests decode one token and the speculated ones
 // behind a cache, and whether there is any cache.
-func (w cast) deltaPhase() (recurrent, cached bool) {
+func (w delta) phase() (recurrent, cached bool) {
 	recurrent = true
 	for i := range w.Groups() {
 		all, verify := w.Group(i)
@@ -60,9 +63,9 @@ func (w cast) deltaPhase() (recurrent, cached bool) {
 	return recurrent && cached, cached
 }
 
-// deltaGating emits what spreads keys and queries over the heads of the state, and
+// gating emits what spreads keys and queries over the heads of the state, and
 // makes decays and step sizes.
-func (w cast) deltaGating(keys, heads, d float64) {
+func (w delta) gating(keys, heads, d float64) {
 	e, t := w.Width(), w.Tokens
 	n := t * heads
 	o := w.Elementwise(op.DeltaGating, e*(2*t*keys*d+2*n+2*heads)+e*(2*n*d+n)+f32*n)
@@ -70,18 +73,18 @@ func (w cast) deltaGating(keys, heads, d float64) {
 	o.Vector32 = units.Ops(heads + n*(softplusOps+3))
 }
 
-// deltaSteps is the rule for one token of each request: its state is read and
+// steps is the rule for one token of each request: its state is read and
 // written.
-func (w cast) deltaSteps(heads, dk, dv float64) {
+func (w delta) steps(heads, dk, dv float64) {
 	n := w.Tokens * heads
-	o := w.deltaRule(op.DeltaSteps, n, dk, dv)
+	o := w.rule(op.DeltaSteps, n, dk, dv)
 	o.Matrix, o.Vector32 = stepWork(n, dk, dv)
 	o.Bytes += 2 * dtype.F32.Bytes(n*dk*dv)
 }
 
-// deltaRule begins the rule of n tokens and heads: queries, keys, values, decays,
+// rule begins the rule of n tokens and heads: queries, keys, values, decays,
 // step sizes and outputs. Its matrices are float32.
-func (w cast) deltaRule(name op.Name, n, dk, dv float64) *op.Op {
+func (w delta) rule(name op.Name, n, dk, dv float64) *op.Op {
 	o := w.Elementwise(name, w.Width()*n*(2*dk+2*dv+1)+f32*n)
 	o.In = dtype.F32
 	o.Vector = units.Ops(2 * unitOps * n * dk)
@@ -92,12 +95,12 @@ func (w cast) deltaRule(name op.Name, n, dk, dv float64) *op.Op {
 // first launch.
 const deltaChunkLaunches = 8
 
-// deltaChunks is the rule for all tokens as one sequence, in chunks of 64, with the
+// chunks is the rule for all tokens as one sequence, in chunks of 64, with the
 // scratch memory of the parallel form: scaled keys and values, wide copies of the
 // vectors, and four triangles a chunk, each written and read.
-func (w cast) deltaChunks(heads, dk, dv float64, cached bool) {
+func (w delta) chunks(heads, dk, dv float64, cached bool) {
 	padded := heads * deltaChunk * math.Ceil(w.Tokens/deltaChunk)
-	o := w.deltaRule(op.DeltaChunks, w.Tokens*heads, dk, dv)
+	o := w.rule(op.DeltaChunks, w.Tokens*heads, dk, dv)
 	o.Launches = deltaChunkLaunches
 	o.Matrix, o.Vector32 = chunkWork(padded, dk, dv)
 	states := 1.0
@@ -128,7 +131,7 @@ func stepWork(n, dk, dv float64) (matrix, vector units.Ops) {
 // linearAttention is a whole layer of linear attention from the norm's output on:
 // the work of all its heads, and no bytes but inputs, outputs and positions. Only a
 // single token is worked off as a decode.
-func (w cast) linearAttention(a *model.Attention) {
+func (w delta) linearAttention(a *model.Attention) {
 	r, t, e := &a.Recurrent, w.Tokens, w.Width()
 	dk, dv, keys, heads := float64(r.KeyDim), float64(r.ValueDim), float64(r.KeyHeads), float64(r.ValueHeads)
 	value := heads * dv
@@ -139,7 +142,7 @@ func (w cast) linearAttention(a *model.Attention) {
 	o.Vector = units.Ops(t * (channels*(2*float64(r.Conv)+siluOps) + sigmoidOps*heads + 2*unitOps*heads*dk))
 	o.Vector32 = units.Ops(heads + t*(heads*(softplusOps+3)+13*value))
 	matrix, vector := chunkWork(heads*deltaChunk*math.Ceil(t/deltaChunk), dk, dv)
-	if _, cached := w.deltaPhase(); cached && t == 1 {
+	if _, cached := w.phase(); cached && t == 1 {
 		matrix, vector = stepWork(heads, dk, dv)
 	}
 	rule := w.Continued(op.LinearAttention)
@@ -147,15 +150,15 @@ func (w cast) linearAttention(a *model.Attention) {
 	w.Follows = op.Tokens
 }
 
-// deltaInputs emits the input projections of a gated delta rule: one by one if not
+// inputs emits the input projections of a gated delta rule: one by one if not
 // compiled, and if MXFP4 those joined whose scales have one shape.
-func (w cast) deltaInputs(p graph.Part) bool {
+func (w delta) inputs(p graph.Part) bool {
 	a, s, t := &p.Kind.Layer.Attention, w.Spec().Quant.Attention, w.Tokens
-	keys, heads := w.StateHeads(a)
+	keys, heads := graph.StateHeads(a, w.TP())
 	value := heads * float64(a.Recurrent.ValueDim)
 	mixed := 2*(keys*float64(a.Recurrent.KeyDim)) + value
 	switch {
-	case !w.tracesDelta(a):
+	case !w.traced(a):
 		return false
 	case !w.Spec().Compile:
 		for _, cols := range [4]float64{mixed, value, heads, heads} { // with the gate, step sizes and decays
@@ -173,12 +176,12 @@ func (w cast) deltaInputs(p graph.Part) bool {
 }
 
 // recurrence emits convolution and recurrence of a gated delta rule.
-func (w cast) recurrence(p graph.Part) bool {
+func (w delta) recurrence(p graph.Part) bool {
 	switch a := &p.Kind.Layer.Attention; {
 	case w.Spec().OpaqueDelta(a):
 		w.linearAttention(a)
-	case w.tracesDelta(a):
-		w.tracedDelta(a)
+	case w.traced(a):
+		w.emit(a)
 	default:
 		return false
 	}
@@ -186,12 +189,12 @@ func (w cast) recurrence(p graph.Part) bool {
 }
 
 // gatedNorm emits the norm behind the recurrence of a rank's heads, with its gate.
-func (w cast) gatedNorm(p graph.Part) bool {
+func (w delta) gatedNorm(p graph.Part) bool {
 	a := &p.Kind.Layer.Attention
-	if !w.tracesDelta(a) {
+	if !w.traced(a) {
 		return false
 	}
-	_, heads := w.StateHeads(a)
+	_, heads := graph.StateHeads(a, w.TP())
 	d := float64(a.Recurrent.ValueDim)
 	n := w.Tokens * heads * d
 	w.Elementwise(op.GatedNorm, w.Width()*(3*n+d)).Vector32 = units.Ops(13 * n)

@@ -12,9 +12,9 @@ import (
 // dispatch emits the exchange that brings tokens to the ranks of their experts, and
 // returns the one that brings results back: a token goes once for each expert, both times
 // wide.
-func (w cast) dispatch(k *graph.Kind, r *routed) (back graph.Shipment) {
+func (w mixture) dispatch(k *graph.Kind, r *routed) (back graph.Shipment) {
 	if !w.Spec().Policy.ExchangedPairs {
-		return w.Dispatch(k, &r.Routed)
+		return w.physical().Dispatch(k, &r.Routed)
 	}
 	e, h := w.Width(), k.Experts.Hidden
 	back = graph.Shipment{Payload: e * h * max(r.Pairs-r.Mine, r.Received-r.Mine), Traffic: e * h * (r.Pairs + r.Received)}
@@ -25,20 +25,20 @@ func (w cast) dispatch(k *graph.Kind, r *routed) (back graph.Shipment) {
 
 // fusesDispatch reports whether dispatch, experts and combination are one kernel, which is
 // made of grouped products and needs them.
-func (w cast) fusesDispatch(r *routed) bool {
+func (w mixture) fusesDispatch(r *routed) bool {
 	return w.Spec().FusesDispatch() && (!w.does.has(pairwiseCombine) || r.divides(w.rowMultiple()) && !r.idle())
 }
 
 // dispatchCombine emits the fused kernel that exchanges tokens and runs the experts. Even
 // splits of all pairs are exchanged, whatever the load of rank 0.
-func (w cast) dispatchCombine(k *graph.Kind, r *routed) {
-	format := w.DispatchFormat()
+func (w mixture) dispatchCombine(k *graph.Kind, r *routed) {
+	format := w.physical().DispatchFormat()
 	if w.does.has(pairwiseCombine) {
 		w.pairwiseCombine(k, r, format)
 		return
 	}
 	ep, h := float64(w.Spec().Layout.EP), k.Experts.Hidden
-	x := float64(format.Bytes(w.Visits(k, &r.Routed) * h))
+	x := float64(format.Bytes(w.physical().Visits(k, &r.Routed) * h))
 	if w.Spec().Policy.ExchangedPairs {
 		x = float64(format.Bytes(r.Pairs*h)) * (ep - 1) / ep
 	}
@@ -46,13 +46,13 @@ func (w cast) dispatchCombine(k *graph.Kind, r *routed) {
 	if !w.does.has(frontLoaded) {
 		experts = r.Active
 	}
-	w.DispatchCombine(k, &r.Routed, x, experts)
+	w.physical().DispatchCombine(k, &r.Routed, x, experts)
 }
 
 // pairwiseCombine is the kernel as TensorCast has it: products of the pairs this rank
 // sends, spread evenly over its experts, outputs for each pair, and two even
 // exchanges, all one operator.
-func (w cast) pairwiseCombine(k *graph.Kind, r *routed, format dtype.Format) {
+func (w mixture) pairwiseCombine(k *graph.Kind, r *routed, format dtype.Format) {
 	l, h, s := w.Spec().Layout, k.Experts.Hidden, w.Spec().Quant.Experts
 	experts := r.Active
 	rows := experts * max(1, math.Floor(r.Pairs/experts))

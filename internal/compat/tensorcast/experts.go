@@ -8,7 +8,7 @@ import (
 )
 
 // experts emits the products of the local experts, grouped where possible.
-func (w cast) experts(k *graph.Kind, r *routed) {
+func (w mixture) experts(k *graph.Kind, r *routed) {
 	spec, l, h := w.Spec(), &w.Spec().Layout, k.Experts.Hidden
 	gathered := spec.Policy.FragileGrouping && l.EP > 1 && l.MoETP > 1 && l.MoETP != l.TP
 	multiple := w.rowMultiple()
@@ -19,7 +19,7 @@ func (w cast) experts(k *graph.Kind, r *routed) {
 		w.Cat(r.Received * h)
 	}
 	if spec.Compile && !gathered && r.divides(multiple) {
-		w.GroupedExperts(k, &r.Routed)
+		w.physical().GroupedExperts(k, &r.Routed)
 		summed := r.Rows
 		if spec.Policy.ExchangedPairs || l.EP > 1 {
 			summed = r.Received
@@ -38,7 +38,7 @@ func (w cast) experts(k *graph.Kind, r *routed) {
 // rowMultiple is what each expert's rows are filled up to a multiple of;
 // 0 is no such need. Rows dealt at random are averages, whose divisibility says
 // nothing.
-func (w cast) rowMultiple() float64 {
+func (w mixture) rowMultiple() float64 {
 	s := w.Spec()
 	switch {
 	case !s.Policy.FragileGrouping || !w.does.has(frontLoaded):
@@ -59,7 +59,7 @@ func (r *routed) divides(n float64) bool {
 }
 
 // eagerRegroup joins each expert's rows from all ranks, then all experts'.
-func (w cast) eagerRegroup(k *graph.Kind, r *routed) {
+func (w mixture) eagerRegroup(k *graph.Kind, r *routed) {
 	h, n := k.Experts.Hidden, w.Count
 	for _, c := range [2]struct{ experts, rows float64 }{{r.many, r.manyRows}, {r.few, r.fewRows}} {
 		if c.experts == 0 || c.rows == 0 {
@@ -74,7 +74,7 @@ func (w cast) eagerRegroup(k *graph.Kind, r *routed) {
 
 // separateExperts emits n experts of rows tokens each, one after another, the
 // rows filled up to a multiple.
-func (w cast) separateExperts(k *graph.Kind, n, rows, multiple float64, gathered bool) {
+func (w mixture) separateExperts(k *graph.Kind, n, rows, multiple float64, gathered bool) {
 	if n == 0 || rows == 0 {
 		return
 	}
@@ -90,7 +90,7 @@ func (w cast) separateExperts(k *graph.Kind, n, rows, multiple float64, gathered
 	if gathered {
 		w.gatheredExpert(k, padded)
 	} else {
-		w.OneExpert(k, padded)
+		w.physical().OneExpert(k, padded)
 	}
 	w.Count = outer
 }
@@ -98,7 +98,7 @@ func (w cast) separateExperts(k *graph.Kind, n, rows, multiple float64, gathered
 // gatheredExpert emits one expert whose slices live in another group than its
 // tokens: each product gathers its input rows, its output columns, and deals
 // the rows back. Compiled, gate and up have their input and their product together.
-func (w cast) gatheredExpert(k *graph.Kind, rows float64) {
+func (w mixture) gatheredExpert(k *graph.Kind, rows float64) {
 	l := w.Spec().Layout
 	s, h, inter := w.Spec().Quant.Experts, k.Experts.Hidden, k.Experts.Inner
 	full := float64(k.Layer.FFN.ExpertIntermediate)
@@ -127,7 +127,7 @@ func (w cast) gatheredExpert(k *graph.Kind, rows float64) {
 }
 
 // activateWhole emits the activation of n elements of gate and up.
-func (w cast) activateWhole(n float64) {
+func (w mixture) activateWhole(n float64) {
 	e := w.Width()
 	if w.Spec().Compile {
 		w.Elementwise(op.SwiGLU, 3*e*n)
@@ -139,7 +139,7 @@ func (w cast) activateWhole(n float64) {
 
 // cutColumns emits the copy of a rank's n elements out of whole rows, into zeros,
 // which a compiler folds.
-func (w cast) cutColumns(n float64) {
+func (w mixture) cutColumns(n float64) {
 	if !w.Spec().Compile {
 		w.Elementwise(op.Zeros, w.Width()*n)
 	}

@@ -14,18 +14,21 @@ import (
 // the first launch.
 const prologueLaunches = 15
 
-// latentInputs emits the norm and the fused projections in front of latent attention.
-func (w cast) latentInputs(p graph.Part) bool {
+// latent is multi-head latent attention, with sparse.go for its selector.
+type latent struct{ cast }
+
+// inputs emits the norm and the fused projections in front of latent attention.
+func (w latent) inputs(p graph.Part) bool {
 	if !w.Inside || !w.does.joinsLayers(w.Spec()) {
 		w.Norm(w.Stream, w.Hidden)
 	}
 	w.GatherStream()
-	w.fusedPrologue(p.Kind, &p.Kind.Layer.Attention)
+	w.prologue(p.Kind, &p.Kind.Layer.Attention)
 	return true
 }
 
-// narrowLatent quantizes queries and the cached entry in front of its write.
-func (w cast) narrowLatent(p graph.Part) bool {
+// narrow quantizes queries and the cached entry in front of its write.
+func (w latent) narrow(p graph.Part) bool {
 	a := &p.Kind.Layer.Attention
 	w.Narrow(w.Tokens * p.Kind.Queries * float64(a.HeadDim))
 	w.Narrow(w.Tokens * float64(a.KVRank))
@@ -33,9 +36,9 @@ func (w cast) narrowLatent(p graph.Part) bool {
 	return true
 }
 
-// fusedPrologue is the single operator TensorCast has for both low-rank
+// prologue is the single operator TensorCast has for both low-rank
 // projections, their norms and the rotation.
-func (w cast) fusedPrologue(k *graph.Kind, a *model.Attention) {
+func (w latent) prologue(k *graph.Kind, a *model.Attention) {
 	s := w.Spec().Quant.Attention
 	t, h, e := w.Tokens, w.Hidden, w.Width()
 	ql, kl, r := float64(a.QRank), float64(a.KVRank), float64(a.RopeDim)
@@ -65,10 +68,10 @@ func (w cast) fusedPrologue(k *graph.Kind, a *model.Attention) {
 		e*(2*t*ql+2*t*(kl+r)+t*ql))
 }
 
-// attendedLatent amends latent attention: context parallelism divides whole tokens, a
+// attended amends latent attention: context parallelism divides whole tokens, a
 // prefill expands new tokens only, sparse attention reads every choice, and quantized
 // attention computes in INT8.
-func (w cast) attendedLatent(a *model.Attention, o *op.Op) {
+func (w latent) attended(a *model.Attention, o *op.Op) {
 	spec := w.Spec()
 	if cut := w.ContextRanks; cut > 1 && spec.Policy.TracedContext {
 		w.Shards = cut
@@ -86,7 +89,7 @@ func (w cast) attendedLatent(a *model.Attention, o *op.Op) {
 	}
 	if w.does.quantizesAttention(spec) {
 		o.Name, o.In, o.Weight = quantized(o.Name), dtype.INT8, spec.Quant.AttentionIn
-		w.latentQuant(o)
+		w.quantize(o)
 	}
 }
 
@@ -98,9 +101,9 @@ func quantized(n op.Name) op.Name {
 	return op.LatentAttentionQuant
 }
 
-// latentQuant adds the vector work of quantized latent attention: what leaves
+// quantize adds the vector work of quantized latent attention: what leaves
 // each product is narrowed again, and the output widened.
-func (w cast) latentQuant(o *op.Op) {
+func (w latent) quantize(o *op.Op) {
 	h := o.Heads
 	p, d := &o.Prefill, &o.Decode
 	o.Vector += units.Ops(

@@ -16,39 +16,45 @@ type routed struct {
 	manyRows, fewRows float64 // rows of each expert in it
 }
 
-// moe emits a mixture of experts, from the norm's output to the hidden states
+// mixture is a mixture of experts: who gets which tokens, the experts, and the sum of their outputs.
+type mixture struct{ cast }
+
+// physical is the operators as kernels have them.
+func (w mixture) physical() graph.Mixture { return graph.Mixture{Walk: w.Walk} }
+
+// emit is the whole of a mixture of experts, from the norm's output to the hidden states
 // before the residual sum.
-func (w cast) moe(p graph.Part) bool {
+func (w mixture) emit(p graph.Part) bool {
 	k, m := p.Kind, w.meet()
 	w.AllGather(m.Gather, w.Tokens, w.Hidden)
-	if w.scoresFirst(&k.Layer.FFN) && m.Slice.Size > 1 {
-		w.router(k, w.Tokens, m.Rows, m.Padded) // before the tokens are divided
+	if (router{w.cast}).scoresFirst(&k.Layer.FFN) && m.Slice.Size > 1 {
+		router{w.cast}.choose(k, w.Tokens, m.Rows, m.Padded) // before the tokens are divided
 		w.padTokens(&m)
 	} else {
 		w.padTokens(&m)
-		w.router(k, m.Rows, m.Rows, m.Rows)
+		router{w.cast}.choose(k, m.Rows, m.Rows, m.Rows)
 	}
 	if !w.Spec().SharedExpertTP {
 		rows := m.Rows
 		if !w.does.has(unevenTokens) {
 			rows = min(rows, w.Tokens)
 		}
-		w.SharedExperts(k, rows)
+		w.physical().SharedExperts(k, rows)
 	}
 	w.Branch = 2
 	w.routedExperts(k, m.Rows)
 	w.AllGather(m.Slice, m.Rows, w.Hidden)
 	w.Branch = 0
 	if w.Spec().SharedExpertTP {
-		w.SharedExperts(k, w.Tokens)
+		w.physical().SharedExperts(k, w.Tokens)
 	}
 	return true
 }
 
 // meet finds how tokens come to the experts, by EP and DP alone.
-func (w cast) meet() graph.Meeting {
+func (w mixture) meet() graph.Meeting {
 	if !w.does.has(unevenTokens) {
-		return w.Meet()
+		return w.physical().Meet()
 	}
 	var m graph.Meeting
 	l := &w.Spec().Layout
@@ -62,18 +68,18 @@ func (w cast) meet() graph.Meeting {
 }
 
 // padTokens emits the filling up of the tokens to equal shares.
-func (w cast) padTokens(m *graph.Meeting) {
+func (w mixture) padTokens(m *graph.Meeting) {
 	if m.Padded > w.Tokens && w.does.has(paddedTokens) {
 		w.Elementwise(op.Pad, w.Width()*(w.Tokens+m.Padded)*w.Hidden)
 	}
 }
 
 // route deals rows tokens to the experts, starting with the first.
-func (w cast) route(k *graph.Kind, rows float64) routed {
+func (w mixture) route(k *graph.Kind, rows float64) routed {
 	f := &k.Layer.FFN
 	ep := float64(w.Spec().Layout.EP)
 	if !w.does.has(frontLoaded) {
-		r := routed{Routed: w.Dealt(k, rows, ep)}
+		r := routed{Routed: w.physical().Dealt(k, rows, ep)}
 		r.many, r.manyRows = r.Active, r.Received/r.Active
 		return r
 	}
@@ -95,7 +101,7 @@ func (w cast) route(k *graph.Kind, rows float64) routed {
 }
 
 // routedExperts emits dispatch, the experts and the combination.
-func (w cast) routedExperts(k *graph.Kind, rows float64) {
+func (w mixture) routedExperts(k *graph.Kind, rows float64) {
 	l, e := &w.Spec().Layout, w.Width()
 	f, h := &k.Layer.FFN, k.Experts.Hidden
 	if f.Latent > 0 {
@@ -119,7 +125,7 @@ func (w cast) routedExperts(k *graph.Kind, rows float64) {
 
 // sharedGate emits the gate on the shared experts' output. Quantized, a compiler joins it
 // to their first product.
-func (w cast) sharedGate(p graph.Part) bool {
+func (w mixture) sharedGate(p graph.Part) bool {
 	s := w.Spec().Quant.Shared
 	if !w.does.has(quantizedGates) {
 		s = dtype.Unquantized(w.Base)
@@ -139,8 +145,8 @@ func (w cast) sharedGate(p graph.Part) bool {
 
 // sharedSum adds the shared experts' output to the routed ones', before that is
 // narrowed where it is wide.
-func (w cast) sharedSum(p graph.Part) bool {
-	if !w.wideCombine(p.FFN) || w.Spec().SharedExpertTP {
+func (w mixture) sharedSum(p graph.Part) bool {
+	if !(router{w.cast}).wideCombine(p.FFN) || w.Spec().SharedExpertTP {
 		return false
 	}
 	w.Elementwise(op.Add, (2*f32+w.Width())*p.Rows*w.Hidden)

@@ -13,6 +13,14 @@ type cast struct {
 	does forms
 }
 
+// family is operators of TensorCast that belong together, those of a kind of layer for example.
+type family interface{ ~struct{ cast } }
+
+// of has a family emit a part.
+func of[F family](emit func(F, graph.Part) bool) func(cast, graph.Part) bool {
+	return func(w cast, p graph.Part) bool { return emit(F{w}, p) }
+}
+
 const (
 	indexBytes = graph.IndexBytes
 	scaleBytes = graph.ScaleBytes
@@ -27,36 +35,36 @@ var parts = [...]struct {
 	when func(forms, *graph.Spec) bool
 	emit func(cast, graph.Part) bool
 }{
-	graph.AtBegin:          {forms.contextual, cast.begin},
-	graph.AtVision:         {forms.tracesVision, cast.vision},
-	graph.AtSplitStreams:   {forms.tracesStreams, cast.splitStreams},
+	graph.AtBegin:          {forms.contextual, of(contextParallel.begin)},
+	graph.AtVision:         {forms.tracesVision, of(tower.emit)},
+	graph.AtSplitStreams:   {forms.tracesStreams, of(streams.split)},
 	graph.AtFirstNorm:      {forms.joinsLayers, cast.firstNorm},
-	graph.AtWholeLayer:     {forms.tracesStreams, cast.connectedLayer},
+	graph.AtWholeLayer:     {forms.tracesStreams, of(streams.layer)},
 	graph.AtMixer:          {forms.ownMixer, cast.mixer},
 	graph.AtNorm:           {forms.tracesNorms, cast.norm},
 	graph.AtIndex:          {forms.readsTables, cast.index},
-	graph.AtQKV:            {forms.splitsQKV, cast.projectQKV},
-	graph.AtSumSquares:     {forms.localNorms, cast.sumSquares},
-	graph.AtRope:           {forms.partRotated, cast.rope},
-	graph.AtOutGate:        {forms.tracesGates, cast.outGate},
-	graph.AtLatentInputs:   {forms.slowPrologue, cast.latentInputs},
-	graph.AtIndexer:        {forms.fusesIndexer, cast.indexer},
-	graph.AtLatentWrite:    {forms.quantizesAttention, cast.narrowLatent},
+	graph.AtQKV:            {forms.splitsQKV, of(grouped.projectQKV)},
+	graph.AtSumSquares:     {forms.localNorms, of(grouped.sumSquares)},
+	graph.AtRope:           {forms.partRotated, of(grouped.rope)},
+	graph.AtOutGate:        {forms.tracesGates, of(grouped.outGate)},
+	graph.AtLatentInputs:   {forms.slowPrologue, of(latent.inputs)},
+	graph.AtIndexer:        {forms.fusesIndexer, of(latent.indexer)},
+	graph.AtLatentWrite:    {forms.quantizesAttention, of(latent.narrow)},
 	graph.AtAttended:       {forms.amendsAttention, cast.attended},
-	graph.AtGatheredQuery:  {forms.contextual, cast.partLengths},
-	graph.AtMergeOutputs:   {forms.contextual, cast.mergeOutputs},
-	graph.AtDeltaInputs:    {forms.linearLayers, cast.deltaInputs},
-	graph.AtRecurrence:     {forms.linearLayers, cast.recurrence},
-	graph.AtGatedNorm:      {forms.linearLayers, cast.gatedNorm},
-	graph.AtMoE:            {forms.always, cast.moe},
-	graph.AtRouter:         {forms.always, cast.routerAlone},
+	graph.AtGatheredQuery:  {forms.contextual, of(contextParallel.partLengths)},
+	graph.AtMergeOutputs:   {forms.contextual, of(contextParallel.mergeOutputs)},
+	graph.AtDeltaInputs:    {forms.linearLayers, of(delta.inputs)},
+	graph.AtRecurrence:     {forms.linearLayers, of(delta.recurrence)},
+	graph.AtGatedNorm:      {forms.linearLayers, of(delta.gatedNorm)},
+	graph.AtMoE:            {forms.always, of(mixture.emit)},
+	graph.AtRouter:         {forms.always, of(router.alone)},
 	graph.AtExpertsBetween: {forms.narrowsExperts, cast.narrowOutput},
-	graph.AtSharedGate:     {forms.always, cast.sharedGate},
-	graph.AtSharedSum:      {forms.always, cast.sharedSum},
+	graph.AtSharedGate:     {forms.always, of(mixture.sharedGate)},
+	graph.AtSharedSum:      {forms.always, of(mixture.sharedSum)},
 	graph.AtProduct:        {forms.amendsProducts, cast.product},
 	graph.AtActivated:      {forms.clamps, cast.activated},
 	graph.AtLayerSum:       {forms.joinsLayers, cast.layerSum},
-	graph.AtJoinStreams:    {forms.tracesStreams, cast.joinStreams},
+	graph.AtJoinStreams:    {forms.tracesStreams, of(streams.join)},
 	graph.AtLastNorm:       {forms.joinsLayers, cast.lastNorm},
 	graph.AtRecall:         {forms.ownMixer, cast.recall},
 	graph.AtEnd:            {forms.losesOrder, cast.loseOrder},
@@ -93,7 +101,7 @@ func (w cast) loseOrder(graph.Part) bool {
 
 // loosen marks the collective just emitted, if any, as one whose result goes through a
 // division into pieces, and which nothing waits for.
-func (w cast) loosen() {
+func (w mixture) loosen() {
 	if it := &w.Items[len(w.Items)-1]; it.Op.Kind == op.Collective {
 		it.Loose = w.Spec().Policy.LostOrder
 	}

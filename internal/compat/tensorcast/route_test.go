@@ -65,7 +65,7 @@ func (d *dealing) Parts(*graph.Spec) (all graph.Places, err error) {
 
 func (d *dealing) Rewrite(w *graph.Walk, p graph.Part) bool {
 	d.local = int(p.Kind.Experts.Local)
-	d.got = cast{w, frontLoaded}.route(p.Kind, float64(d.rows))
+	d.got = mixture{cast{w, frontLoaded}}.route(p.Kind, float64(d.rows))
 	return true
 }
 

@@ -7,38 +7,44 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
+// router is the choice of experts.
+type router struct{ cast }
+
+// physical is the operators as kernels have them.
+func (w router) physical() graph.Mixture { return graph.Mixture{Walk: w.Walk} }
+
 // scoresFirst reports whether a router scores all tokens before the ranks divide
 // them: only what is outside the gate module does.
-func (w cast) scoresFirst(f *model.FFN) bool {
+func (w router) scoresFirst(f *model.FFN) bool {
 	if w.does.has(fragmentedRouter) {
 		return f.Router == model.RawRouter
 	}
 	return f.Router.WideScores()
 }
 
-// routerAlone emits the choice of experts where ranks divide no tokens.
-func (w cast) routerAlone(p graph.Part) bool {
-	w.router(p.Kind, p.Rows, p.Rows, p.Rows)
+// alone emits the choice of experts where ranks divide no tokens.
+func (w router) alone(p graph.Part) bool {
+	w.choose(p.Kind, p.Rows, p.Rows, p.Rows)
 	return true
 }
 
-// router emits the choice of experts: scores on rows tokens, the choice on the
+// choose emits the choice of experts: scores on rows tokens, the choice on the
 // chosen ones that this rank goes on with, padded of all ranks together.
-func (w cast) router(k *graph.Kind, rows, chosen, padded float64) {
+func (w router) choose(k *graph.Kind, rows, chosen, padded float64) {
 	f := &k.Layer.FFN
 	e, topK := float64(f.Experts), float64(f.TopK)
-	w.RouterScores(k, rows)
+	w.physical().RouterScores(k, rows)
 	if f.Router.WideScores() && padded > rows && w.does.has(paddedTokens) {
 		w.Elementwise(op.Pad, f32*(rows+padded)*e)
 	}
 	if !w.does.has(fragmentedRouter) {
-		w.GatingTopK(k, chosen)
+		w.physical().GatingTopK(k, chosen)
 		return
 	}
 	switch f.Router {
 	case model.RawRouter:
 		w.unusedChoice(f, rows)
-		w.GatingTopK(k, chosen)
+		w.physical().GatingTopK(k, chosen)
 	case model.SoftmaxRouter:
 		w.softmaxTopK(chosen, e, topK)
 	case model.GroupRouter:
@@ -63,7 +69,7 @@ func (w cast) router(k *graph.Kind, rows, chosen, padded float64) {
 
 // normalize divides the weights of the chosen experts by their sum; scaled ones are
 // kept from a sum of zero, and multiplied.
-func (w cast) normalize(rows, topK float64, scaled bool) {
+func (w router) normalize(rows, topK float64, scaled bool) {
 	w.Elementwise(op.Sum, f32*rows*(topK+1))
 	if scaled {
 		w.Elementwise(op.Add, 2*f32*rows)
@@ -77,7 +83,7 @@ func (w cast) normalize(rows, topK float64, scaled bool) {
 // unusedChoice is the model's own choice of experts (GLM), before the operator that
 // chooses again from the scores; a compiler drops it. DeepSeek has it too since
 // transformers 5.13, which is newer than the reference data.
-func (w cast) unusedChoice(f *model.FFN, rows float64) {
+func (w router) unusedChoice(f *model.FFN, rows float64) {
 	if w.Spec().Compile || f.Groups == 0 {
 		return
 	}
@@ -87,7 +93,7 @@ func (w cast) unusedChoice(f *model.FFN, rows float64) {
 
 // softmaxTopK is the choice as PyTorch traces it: to float32, softmax in five
 // steps if compiled, top-k.
-func (w cast) softmaxTopK(rows, e, topK float64) {
+func (w router) softmaxTopK(rows, e, topK float64) {
 	n := rows * e
 	w.Convert((w.Width() + f32) * n)
 	if w.Spec().Compile {
@@ -103,26 +109,26 @@ func (w cast) softmaxTopK(rows, e, topK float64) {
 }
 
 // topK emits the choice of the largest of n float32 scores, with their places.
-func (w cast) topK(n, rows, topK float64) {
+func (w router) topK(n, rows, topK float64) {
 	w.Elementwise(op.TopK, f32*n+(f32+indexBytes)*rows*topK)
 }
 
 // sigmoidScores is the sigmoid of float32 scores and the correction bias, which is
 // so many bytes wide.
-func (w cast) sigmoidScores(rows, e, bias float64) {
+func (w router) sigmoidScores(rows, e, bias float64) {
 	w.Elementwise(op.Sigmoid, 2*f32*rows*e)
 	w.Elementwise(op.Add, 2*f32*rows*e+bias*e)
 }
 
 // chosenScores chooses by corrected scores and gathers the plain ones.
-func (w cast) chosenScores(rows, e, topK float64) {
+func (w router) chosenScores(rows, e, topK float64) {
 	w.topK(rows*e, rows, topK)
 	w.Elementwise(op.Gather, f32*rows*e+(f32+indexBytes)*rows*topK)
 }
 
 // groupTopK chooses groups by the sum of their two largest scores, masks the
 // others, and chooses in what is left.
-func (w cast) groupTopK(f *model.FFN, rows float64) {
+func (w router) groupTopK(f *model.FFN, rows float64) {
 	e, topK := float64(f.Experts), float64(f.TopK)
 	groups, kept := float64(max(1, f.Groups)), float64(max(1, f.GroupTopK))
 	w.sigmoidScores(rows, e, f32)
@@ -148,7 +154,7 @@ func (w cast) groupTopK(f *model.FFN, rows float64) {
 
 // softplusTopK is the root of the softplus of float32 scores, and the choice by them
 // or by a table of all token ids.
-func (w cast) softplusTopK(f *model.FFN, rows float64) {
+func (w router) softplusTopK(f *model.FFN, rows float64) {
 	e, topK := float64(f.Experts), float64(f.TopK)
 	n := rows * e
 	w.Elementwise(op.Exp, 2*f32*n)
@@ -171,23 +177,23 @@ func (w cast) softplusTopK(f *model.FFN, rows float64) {
 
 // wideCombine reports whether experts' outputs are summed up in float32, which the
 // weights of some routers stay in.
-func (w cast) wideCombine(f *model.FFN) bool {
+func (w router) wideCombine(f *model.FFN) bool {
 	return w.does.has(fragmentedRouter) && (f.Router == model.GroupRouter || f.Router == model.SigmoidRouter)
 }
 
 // combine emits the weighted sum of each token's expert outputs, which a fused
 // kernel may have returned in the order of the tokens.
-func (w cast) combine(k *graph.Kind, r *routed, fused bool) {
+func (w mixture) combine(k *graph.Kind, r *routed, fused bool) {
 	e, h := w.Width(), k.Experts.Hidden
 	if !w.does.has(fragmentedRouter) {
-		w.Combine(k, &r.Routed)
+		w.physical().Combine(k, &r.Routed)
 		return
 	}
 	if !fused || !w.does.has(pairwiseCombine) {
 		w.Elementwise(op.Unpermute, 2*e*r.Pairs*h+indexBytes*r.Pairs)
 	}
 	wide := e
-	if w.wideCombine(&k.Layer.FFN) {
+	if (router{w.cast}).wideCombine(&k.Layer.FFN) {
 		wide = 4
 	}
 	w.Elementwise(op.Mul, (e+wide)*r.Pairs*h+wide*r.Pairs)

@@ -26,7 +26,7 @@ const (
 // choice, with a page table and a list of it, at the share of the bandwidth that
 // scattered reads get. Quantized attention is left at its bytes, and every query of
 // a decode reads its choice too.
-func (w cast) sparseReads(a *model.Attention, o *op.Op) {
+func (w latent) sparseReads(a *model.Attention, o *op.Op) {
 	quantized := w.Spec().Quant.AttentionIn >= dtype.FP8
 	if w.does.has(ownChoices) {
 		o.Name = op.SparseLatentAttention
@@ -46,7 +46,7 @@ func (w cast) sparseReads(a *model.Attention, o *op.Op) {
 
 // choices is the bytes of every query's choice and of the page tables they are read
 // through; the queries of a decode share one unless each has its own.
-func (w cast) choices(a *model.Attention, each bool) float64 {
+func (w latent) choices(a *model.Attention, each bool) float64 {
 	entries := w.Tokens * min(float64(a.Indexer.TopK), w.longest())
 	for i := range w.Groups() {
 		all, verify := w.Group(i)
@@ -72,7 +72,7 @@ func (w cast) longest() float64 {
 // indexer emits the selector as one operator: projections, scores and
 // choice, unquantized but for its weights, every query scored
 // against the longest request.
-func (w cast) indexer(p graph.Part) bool {
+func (w latent) indexer(p graph.Part) bool {
 	a, spec := &p.Kind.Layer.Attention, w.Spec()
 	ix := &a.Indexer
 	if a.Compress > 1 {
@@ -99,7 +99,7 @@ func (w cast) indexer(p graph.Part) bool {
 
 // selectReads is the keys a selector reads, over the share of the bandwidth they
 // get. A prefill's neighbouring queries share most of theirs.
-func (w cast) selectReads() float64 {
+func (w latent) selectReads() float64 {
 	reads := 0.0
 	for i := range w.Groups() {
 		all, verify := w.Group(i)

@@ -8,27 +8,30 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// connectedLayer emits a layer with parallel residual streams: both parts read a mixture
+// streams is layers with parallel residual streams.
+type streams struct{ cast }
+
+// layer emits a layer with parallel residual streams: both parts read a mixture
 // of the streams, and their output is mixed back in.
-func (w cast) connectedLayer(p graph.Part) bool {
+func (w streams) layer(p graph.Part) bool {
 	k := p.Kind
 	if !w.Spec().TracesStreams(&k.Layer) {
 		return false
 	}
 	n := float64(k.Layer.Streams)
 	w.mixIn(n)
-	w.Attention(k)
+	w.Layer(k).Attention()
 	w.mixOut(n)
 	w.mixIn(n)
 	w.InputNorm(w.Spec().Quant.Dense, k.Layer.FFN.Kind == model.Dense)
-	w.FeedForward(k)
+	w.Layer(k).FeedForward()
 	w.mixOut(n)
 	return true
 }
 
 // mixIn emits the mixture of n streams a part reads: their inverse root mean square, a
 // product in float32 for the weights, which are balanced in rounds, and the sum.
-func (w cast) mixIn(n float64) {
+func (w streams) mixIn(n float64) {
 	t, h, e := w.Stream, w.Hidden, w.Width()
 	all, mix := t*n*h, n*(n+2)
 	w.Convert((e + f32) * all)
@@ -44,7 +47,7 @@ func (w cast) mixIn(n float64) {
 }
 
 // mixOut emits the mixture of a part's output back into n streams.
-func (w cast) mixOut(n float64) {
+func (w streams) mixOut(n float64) {
 	t, h, e := w.Stream, w.Hidden, w.Width()
 	all := t * n * h
 	o := w.Elementwise(op.StreamPost, e*(t*h+2*all)+f32*t*(n+n*n)+2*f32*all)
@@ -52,8 +55,8 @@ func (w cast) mixOut(n float64) {
 	o.Vector = units.Ops(all)
 }
 
-// streams is the number of residual streams that are traced, 1 for none.
-func (w cast) streams() float64 {
+// number is the number of residual streams that are traced, 1 for none.
+func (w streams) number() float64 {
 	l := &w.Spec().Model.Kinds[0]
 	if !w.Spec().TracesStreams(l) {
 		return 1
@@ -61,17 +64,17 @@ func (w cast) streams() float64 {
 	return float64(l.Streams)
 }
 
-// splitStreams copies the embedding into every stream.
-func (w cast) splitStreams(graph.Part) bool {
-	if n := w.streams(); n > 1 {
+// split copies the embedding into every stream.
+func (w streams) split(graph.Part) bool {
+	if n := w.number(); n > 1 {
 		w.Elementwise(op.Repeat, w.Width()*w.Stream*w.Hidden*(1+n))
 	}
 	return true
 }
 
-// joinStreams emits the mixture of the streams that the output head reads.
-func (w cast) joinStreams(graph.Part) bool {
-	n := w.streams()
+// join emits the mixture of the streams that the output head reads.
+func (w streams) join(graph.Part) bool {
+	n := w.number()
 	if n <= 1 {
 		return true
 	}

@@ -9,9 +9,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// vision emits a tower that TensorCast leaves as its source writes it, compiled or not:
+// tower is the image tower.
+type tower struct{ cast }
+
+// emit is the whole of a tower that TensorCast leaves as its source writes it, compiled or not:
 // Qwen3-VL's, with learned positions, for n pictures of rows × cols patches.
-func (w cast) vision(graph.Part) bool {
+func (w tower) emit(graph.Part) bool {
 	v, im := w.Spec().Model.Vision, w.Images()
 	n, p, rows := float64(im.Count), float64(im.Patches), float64(im.Rows)
 	if rows == 0 {
@@ -20,9 +23,9 @@ func (w cast) vision(graph.Part) bool {
 	w.picturePositions(n, rows, p/rows)
 	w.patchEmbedding(v, n*p)
 	w.Count = float64(v.Layers)
-	w.tracedBlock(v, n, p)
+	w.block(v, n, p)
 	w.Count = 1
-	w.tracedProjectors(v, n*p, n*float64(im.Tokens))
+	w.projectors(v, n*p, n*float64(im.Tokens))
 	w.Elementwise(op.Prod, 4*i64*n)
 	w.Elementwise(op.Div, 2*i64*n)
 	if im.Count > 1 {
@@ -35,7 +38,7 @@ func (w cast) vision(graph.Part) bool {
 // picturePositions emits the places of patches: four neighbours of each in the table
 // of positions with their weights, the order of merged patches, rows and columns, and
 // where each picture begins.
-func (w cast) picturePositions(n, rows, cols float64) {
+func (w tower) picturePositions(n, rows, cols float64) {
 	p := rows * cols
 	w.Count = n
 	for _, side := range [2]float64{rows, cols} {
@@ -69,12 +72,12 @@ func (w cast) picturePositions(n, rows, cols float64) {
 }
 
 // picked emits the selection of n elements of n by places.
-func (w cast) picked(n, width float64) {
+func (w tower) picked(n, width float64) {
 	w.Elementwise(op.Index, (2*width+indexBytes)*n)
 }
 
 // joinPositions joins what was made for each of n pictures, of patches together.
-func (w cast) joinPositions(n, patches float64) {
+func (w tower) joinPositions(n, patches float64) {
 	for _, width := range [2]float64{i32, f32} {
 		for range 4 {
 			w.Elementwise(op.Cat, 2*width*patches)
@@ -91,7 +94,7 @@ func (w cast) joinPositions(n, patches float64) {
 
 // patchEmbedding emits the embedding of patches, their interpolated positions and the
 // tables of the rotation.
-func (w cast) patchEmbedding(v *model.Vision, patches float64) {
+func (w tower) patchEmbedding(v *model.Vision, patches float64) {
 	e, h := w.Width(), float64(v.Hidden)
 	pixels := 3 * float64(v.Patch*v.Patch*max(1, v.TemporalPatch))
 	n := patches * h
@@ -110,9 +113,9 @@ func (w cast) patchEmbedding(v *model.Vision, patches float64) {
 	w.Elementwise(op.Sin, 2*f32*patches*head)
 }
 
-// tracedBlock emits one layer of the tower for n pictures of p patches: rotation in
+// block emits one layer of the tower for n pictures of p patches: rotation in
 // float32, attention picture by picture.
-func (w cast) tracedBlock(v *model.Vision, n, p float64) {
+func (w tower) block(v *model.Vision, n, p float64) {
 	e, h, inter := w.Width(), float64(v.Hidden), float64(v.Intermediate)
 	patches, head := n*p, h/float64(v.Heads)
 	size := patches * h
@@ -145,9 +148,9 @@ func (w cast) tracedBlock(v *model.Vision, n, p float64) {
 	w.Add(patches, h)
 }
 
-// tracedProjectors emits the merger from patches to language tokens, which norms
+// projectors emits the merger from patches to language tokens, which norms
 // patches, and its copies for early decoder layers, which norm tokens.
-func (w cast) tracedProjectors(v *model.Vision, patches, tokens float64) {
+func (w tower) projectors(v *model.Vision, patches, tokens float64) {
 	in := float64(v.Hidden * max(1, v.Merge*v.Merge))
 	w.nativeNorm(patches, float64(v.Hidden))
 	if v.DeepStack > 0 {
@@ -162,7 +165,7 @@ func (w cast) tracedProjectors(v *model.Vision, patches, tokens float64) {
 }
 
 // biased emits an unquantized product with a bias.
-func (w cast) biased(rows, depth, cols float64) {
+func (w tower) biased(rows, depth, cols float64) {
 	o := w.Next(op.GEMM, op.AddMatMul)
 	o.Rows, o.Depth, o.Cols = rows, depth, cols
 	o.Weight, o.Out = w.Base, w.Base
@@ -170,6 +173,6 @@ func (w cast) biased(rows, depth, cols float64) {
 }
 
 // nativeNorm emits a layer norm that also returns its mean and deviation.
-func (w cast) nativeNorm(rows, cols float64) {
+func (w tower) nativeNorm(rows, cols float64) {
 	w.Elementwise(op.NativeLayerNorm, w.Width()*(2*rows*cols+2*cols)+2*f32*rows)
 }

@@ -14,7 +14,7 @@ type Shipment struct{ Payload, Traffic float64 }
 // returns the one that brings results back. A token goes once to each rank that has
 // any of its experts, in the format they compute in, and comes back once from each,
 // their results added up (as DeepEP and TensorRT-LLM's kernels do).
-func (w *Walk) Dispatch(k *Kind, r *Routed) (back Shipment) {
+func (w Mixture) Dispatch(k *Kind, r *Routed) (back Shipment) {
 	spec, h := &w.g.spec, k.Experts.Hidden
 	group, s := spec.Layout.EPGroup(), spec.Quant.Experts
 	if spec.Layout.EP == 1 {
@@ -37,7 +37,7 @@ func (w *Walk) Dispatch(k *Kind, r *Routed) (back Shipment) {
 func (s *Spec) FusesDispatch() bool { return s.DispatchCombine && s.Compile && s.Layout.EP > 1 }
 
 // DispatchFormat is the format of tokens in the fused kernel.
-func (w *Walk) DispatchFormat() dtype.Format {
+func (w Mixture) DispatchFormat() dtype.Format {
 	if s := w.g.spec.Quant.Experts; s.Quantized() {
 		return w.MatrixFormat(s)
 	}
@@ -47,7 +47,7 @@ func (w *Walk) DispatchFormat() dtype.Format {
 // DispatchCombine emits the fused kernel that exchanges tokens and runs the
 // experts behind one another: two exchanges of so many bytes in the weights' format, the
 // products together, one pass over inputs, the weights of so many experts and outputs.
-func (w *Walk) DispatchCombine(k *Kind, r *Routed, exchanged, experts float64) {
+func (w Mixture) DispatchCombine(k *Kind, r *Routed, exchanged, experts float64) {
 	l, h, s, format := &w.g.spec.Layout, k.Experts.Hidden, w.g.spec.Quant.Experts, w.DispatchFormat()
 	w.Collective(op.AllToAll, op.Exchange, l.EPGroup(), exchanged, 2*exchanged)
 	o := w.Next(op.Elementwise, op.DispatchCombine)

@@ -1,15 +1,13 @@
 package graph
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // experts emits the products of the local experts, grouped when compiled. Slices of
 // experts are summed for the pairs that go back to other ranks, or for combined tokens
 // where none does.
-func (w *Walk) experts(k *Kind, r *Routed) {
+func (w Mixture) experts(k *Kind, r *Routed) {
 	spec, h := &w.g.spec, k.Experts.Hidden
 	if !spec.Compile {
 		if spec.Layout.EP > 1 {
@@ -32,7 +30,7 @@ func (w *Walk) experts(k *Kind, r *Routed) {
 }
 
 // GroupedExperts emits both products of all active experts as two kernels.
-func (w *Walk) GroupedExperts(k *Kind, r *Routed) {
+func (w Mixture) GroupedExperts(k *Kind, r *Routed) {
 	s, h := w.g.spec.Quant.Experts, k.Experts.Hidden
 	inter := k.Experts.Inner
 	if !r.Narrow {
@@ -42,37 +40,11 @@ func (w *Walk) GroupedExperts(k *Kind, r *Routed) {
 	if k.Layer.FFN.Ungated {
 		up = inter
 	}
-	w.grouped(s, r.Received, r.Active, h, up, inter).Deal = r.Deal
+	w.groupedProduct(s, r.Received, r.Active, h, up, inter).Deal = r.Deal
 	if !w.rewrites(AtExpertsBetween, nil) {
 		w.Quantize(s, r.Received, inter)
 	}
-	w.grouped(s, r.Received, r.Active, inter, h, 0).Deal = r.Deal
-}
-
-// grouped emits one product of rows over several matrices; fused is the width
-// behind the activation fused into it, 0 for none.
-func (w *Walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float64) *op.Op {
-	o := w.Next(op.GroupedGEMM, op.GroupedMatMul)
-	o.Rows, o.Depth, o.Cols, o.OutCols = rows, depth, cols, fused
-	o.Experts = matrices
-	o.Out = w.Base
-	o.In, o.Weight = w.MatrixFormat(s), s.Weight
-	if !s.Quantized() {
-		o.Weight = w.Base
-	}
-	o.Widens = w.g.spec.Widens(s)
-	o.Name = groupedName(s, fused > 0)
-	joined := 1
-	if fused > 0 {
-		o.Vector = units.Ops(7 * rows * fused)
-		if cols > fused {
-			joined = 2
-		}
-	}
-	if s.Quantized() {
-		w.scales(o, s, matrices, joined)
-	}
-	return o
+	w.groupedProduct(s, r.Received, r.Active, inter, h, 0).Deal = r.Deal
 }
 
 // Widens reports whether kernels of experts in a format widen the weights of a tile before they multiply.
@@ -80,22 +52,8 @@ func (s *Spec) Widens(experts dtype.Scheme) bool {
 	return s.WidensExperts && experts.MXFP4() && experts.WeightOnly()
 }
 
-// groupedName is the name of a grouped product, with an activation behind it or
-// without.
-func groupedName(s dtype.Scheme, fused bool) op.Name {
-	switch {
-	case !s.Quantized() && fused:
-		return op.GroupedMatMulSwiGLU
-	case !s.Quantized():
-		return op.GroupedMatMul
-	case fused:
-		return op.GroupedMatMulQuantSwiGLU
-	}
-	return op.GroupedMatMulQuant
-}
-
 // separateExperts emits the active experts one after another.
-func (w *Walk) separateExperts(k *Kind, r *Routed) {
+func (w Mixture) separateExperts(k *Kind, r *Routed) {
 	outer := w.Count
 	w.Count = outer * r.Active
 	w.OneExpert(k, r.Received/r.Active)
@@ -104,7 +62,7 @@ func (w *Walk) separateExperts(k *Kind, r *Routed) {
 
 // OneExpert emits an expert of rows tokens, and the sum over its slices unless all parts
 // are summed at once in the end.
-func (w *Walk) OneExpert(k *Kind, rows float64) {
+func (w Mixture) OneExpert(k *Kind, rows float64) {
 	s, h, f := w.g.spec.Quant.Experts, k.Experts.Hidden, &k.Layer.FFN
 	w.Quantize(s, rows, h)
 	if !w.g.spec.Compile && !f.Ungated {

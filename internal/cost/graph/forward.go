@@ -6,8 +6,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-// forward emits a whole step.
-func (w *Walk) forward(b Batch) {
+// pass is a walk through a whole step, from token ids to logits.
+type pass struct{ *Walk }
+
+// run emits a whole step.
+func (w pass) run(b Batch) {
 	w.reps = 1
 	w.Follows = op.Several
 	w.images = b.Images
@@ -22,7 +25,7 @@ func (w *Walk) forward(b Batch) {
 	for i, r := range w.g.runs {
 		w.Last = i == len(w.g.runs)-1
 		w.Count, w.Run, w.reps, w.Hashed = r.count, uint16(i+1), r.count, r.hashed
-		w.layer(&w.g.kinds[r.kind])
+		w.Layer(&w.g.kinds[r.kind]).emit()
 	}
 	w.Count, w.Run, w.reps, w.Hashed = 1, 0, 1, 0
 	if w.g.boundaries > 0 {
@@ -43,7 +46,7 @@ func (w *Walk) forward(b Batch) {
 	w.project(w.logits)
 	w.Follows = w.rows
 	if w.g.spec.MTP > 0 {
-		w.predict()
+		drafting{w}.predict()
 	}
 	if n := w.g.spec.Draft.Layers; n > 0 {
 		w.propose(float64(n))
@@ -52,10 +55,10 @@ func (w *Walk) forward(b Batch) {
 
 // propose emits a draft model: layers like the target's last over the tokens of
 // the step, and the head for one row a request.
-func (w *Walk) propose(layers float64) {
+func (w pass) propose(layers float64) {
 	w.embed()
 	w.Count = layers
-	w.layer(w.g.lastKind())
+	w.Layer(w.g.lastKind()).emit()
 	w.Count = 1
 	w.Norm(w.Stream, w.Hidden)
 	w.Follows = op.Requests
@@ -68,7 +71,7 @@ func (w *Walk) propose(layers float64) {
 func (g *Graph) lastKind() *Kind { return &g.kinds[g.spec.Model.Layers[len(g.spec.Model.Layers)-1]] }
 
 // embed emits the word embedding, whole on every rank or cut.
-func (w *Walk) embed() {
+func (w pass) embed() {
 	t, e, tp := w.Tokens, w.Width(), w.g.spec.Layout.TPGroup()
 	switch w.g.spec.EmbeddingTP {
 	case EmbeddingCols:
@@ -92,7 +95,7 @@ func (w *Walk) embed() {
 
 // layerInputs emits the layers' own vectors of the tokens: the look-up, and a
 // projection of the embedding that is added to it.
-func (w *Walk) layerInputs() {
+func (w pass) layerInputs() {
 	cols := w.g.layerInputs
 	if cols == 0 {
 		return
@@ -110,7 +113,7 @@ func (w *Walk) layerInputs() {
 }
 
 // ropeTables emits the look-ups of the rotary cosines and sines.
-func (w *Walk) ropeTables() {
+func (w pass) ropeTables() {
 	if w.g.ropeDim == 0 {
 		return
 	}
@@ -119,20 +122,8 @@ func (w *Walk) ropeTables() {
 	w.Count = 1
 }
 
-// index emits the selection of rows from a table of the same width.
-func (w *Walk) index(table, rows, cols float64) {
-	if w.offers(AtIndex) && w.rewrite(Part{Place: AtIndex, Table: table, Rows: rows, Cols: cols}) {
-		return
-	}
-	name := op.Index
-	if !w.g.spec.Compile {
-		name = op.IndexSelect
-	}
-	w.Elementwise(name, w.Width()*2*rows*cols+IndexBytes*rows)
-}
-
 // rowsOfHead emits the selection of the rows that want logits.
-func (w *Walk) rowsOfHead() {
+func (w pass) rowsOfHead() {
 	w.Follows = op.Several
 	if w.logits < w.Tokens {
 		w.index(w.Tokens, w.logits, w.Hidden)
@@ -144,7 +135,7 @@ func (w *Walk) rowsOfHead() {
 
 // project emits the product with the output head for rows tokens, and the
 // gathering of the vocabulary.
-func (w *Walk) project(rows float64) {
+func (w pass) project(rows float64) {
 	s := w.g.spec.Head()
 	w.Product(s, rows, w.Hidden, w.g.vocabRank)
 	w.AllGather(w.g.spec.Layout.TPGroup(), rows, w.g.vocabRank)

@@ -372,7 +372,7 @@ func (g *Graph) Append(dst []op.Item, b Batch) []op.Item {
 	w := g.start(&stack, dst)
 	w.measure(b)
 	w.rewrites(AtBegin, nil)
-	w.forward(b)
+	pass{w}.run(b)
 	w.rewrites(AtEnd, nil)
 	return g.finish(w)
 }

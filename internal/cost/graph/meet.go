@@ -17,7 +17,7 @@ type Meeting struct {
 
 // Meet finds how the tokens of a step come to the experts: one set of tokens for each
 // group of slices.
-func (w *Walk) Meet() Meeting {
+func (w Mixture) Meet() Meeting {
 	l := &w.g.spec.Layout
 	m := Meeting{Slice: parallel.Group{Size: int32(l.TP / l.MoETP), Stride: int32(l.MoETP)}}
 	if l.MoETP > l.TP {

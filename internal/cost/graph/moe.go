@@ -19,9 +19,12 @@ type Routed struct {
 	Deal     op.Deal // if they were chosen at random
 }
 
-// moe emits a mixture of experts, from the norm's output to the hidden states
+// Mixture is the feed-forward part of layers with experts.
+type Mixture struct{ *Walk }
+
+// emit is the whole of a mixture of experts, from the norm's output to the hidden states
 // before the residual sum.
-func (w *Walk) moe(k *Kind) {
+func (w Mixture) emit(k *Kind) {
 	switch {
 	case w.g.spec.addsUp():
 		w.addedExperts(k)
@@ -51,7 +54,7 @@ func (w *Walk) moe(k *Kind) {
 // addedExperts emits a mixture whose ranks hold the same tokens: each runs its
 // experts, or slices of them, on the tokens that chose them and adds up their
 // results and its part of the shared experts'; then the parts are summed.
-func (w *Walk) addedExperts(k *Kind) {
+func (w Mixture) addedExperts(k *Kind) {
 	f, e := &k.Layer.FFN, w.Width()
 	w.router(k, w.Tokens, w.Tokens)
 	fused := w.g.spec.fusesShared(f)
@@ -89,7 +92,7 @@ func (s *Spec) fusesShared(f *model.FFN) bool {
 
 // Dealt lets rows tokens of each of a number of ranks choose experts at random: this
 // is the rank whose experts are chosen most.
-func (w *Walk) Dealt(k *Kind, rows, ranks float64) Routed {
+func (w Mixture) Dealt(k *Kind, rows, ranks float64) Routed {
 	r := Routed{Rows: rows, Pairs: rows * float64(k.Layer.FFN.TopK), Deal: k.Experts.deal}
 	r.Mine = k.Experts.dealt.Even(rows)
 	r.Received, r.Active = k.Experts.dealt.Busiest(w.g.spec.replays(rows) * ranks)
@@ -114,7 +117,7 @@ func (s *Spec) replays(tokens float64) float64 {
 }
 
 // routedExperts emits dispatch, the experts and the combination.
-func (w *Walk) routedExperts(k *Kind, rows float64) {
+func (w Mixture) routedExperts(k *Kind, rows float64) {
 	l, e := &w.g.spec.Layout, w.Width()
 	f, h := &k.Layer.FFN, k.Experts.Hidden
 	if f.Latent > 0 {
@@ -136,21 +139,21 @@ func (w *Walk) routedExperts(k *Kind, rows float64) {
 }
 
 // Combine emits the weighted sum of each token's expert outputs.
-func (w *Walk) Combine(k *Kind, r *Routed) {
+func (w Mixture) Combine(k *Kind, r *Routed) {
 	e := w.Width()
 	w.Elementwise(op.Unpermute, e*(r.Pairs+r.Rows)*k.Experts.Hidden+(e+IndexBytes)*r.Pairs)
 }
 
 // Visits is how often tokens go to another rank, each at most once to every one: a
 // rank is passed by when none of a token's experts is there.
-func (w *Walk) Visits(k *Kind, r *Routed) float64 {
+func (w Mixture) Visits(k *Kind, r *Routed) float64 {
 	f := &k.Layer.FFN
 	there := -math.Expm1(float64(f.TopK) * math.Log1p(-k.Experts.Local/float64(f.Experts)))
 	return r.Rows * float64(w.g.spec.Layout.EP-1) * there
 }
 
 // SharedExperts emits the experts every token visits.
-func (w *Walk) SharedExperts(k *Kind, rows float64) {
+func (w Mixture) SharedExperts(k *Kind, rows float64) {
 	if k.Experts.shared == 0 {
 		return
 	}

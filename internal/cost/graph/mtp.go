@@ -9,10 +9,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
+// drafting is what follows the main pass where tokens are drafted: MTP modules, or an EAGLE-3 head.
+type drafting struct{ pass }
+
 // predict emits multi-token prediction behind the main pass: the choice of the
 // verified tokens, then per predicted token one decoder layer with its own
 // embedding and head.
-func (w *Walk) predict() {
+func (w drafting) predict() {
 	w.chooseTokens()
 	w.freshRope()
 	whole, single := w.g.spec.passes()
@@ -54,7 +57,7 @@ func (s *Spec) Modules() int {
 }
 
 // single makes what follows a pass over one token of each request.
-func (w *Walk) single() {
+func (w drafting) single() {
 	w.Tokens, w.rows, w.Follows = w.Requests, op.Requests, op.Requests
 	w.Stream = w.Tokens
 	if w.g.cutsStream() {
@@ -75,7 +78,7 @@ func (g *Graph) draftRun() uint16 {
 
 // speculatedRows emits the selection of the rows to verify. Their positions
 // come from the host.
-func (w *Walk) speculatedRows() {
+func (w pass) speculatedRows() {
 	w.Elementwise(op.DevicePut, 2*IndexBytes*w.Tokens)
 	w.Elementwise(op.DevicePut, 2*IndexBytes*w.Requests)
 	w.index(w.Tokens, w.Tokens, w.Hidden)
@@ -83,14 +86,14 @@ func (w *Walk) speculatedRows() {
 
 // chooseTokens emits the greedy choice from the logits: one bonus token a
 // request and, in a decode step, the speculated ones, joined.
-func (w *Walk) chooseTokens() {
+func (w drafting) chooseTokens() {
 	w.Follows = op.Requests
 	w.argmax(w.Requests)
 	w.Follows = w.rows
 	w.chooseSpeculated()
 }
 
-func (w *Walk) chooseSpeculated() {
+func (w drafting) chooseSpeculated() {
 	w.Follows = op.Several
 	if extra := w.logits - w.Requests; extra > 0 {
 		w.argmax(extra)
@@ -99,13 +102,13 @@ func (w *Walk) chooseSpeculated() {
 	w.Follows = w.rows
 }
 
-func (w *Walk) argmax(rows float64) {
+func (w pass) argmax(rows float64) {
 	w.Elementwise(op.ArgMax, rows*(w.Width()*float64(w.g.spec.Model.Vocab)+IndexBytes))
 }
 
 // freshRope emits rotary tables computed for the positions of the step:
 // frequencies, cosines and sines in float32, then narrowed.
-func (w *Walk) freshRope() {
+func (w drafting) freshRope() {
 	t, r, e := w.Tokens, w.g.ropeDim, w.Width()
 	if r == 0 {
 		return
@@ -145,7 +148,7 @@ func (g *Graph) drafts() (*Graph, *Kind) {
 // predictOne emits one predicted token: ids shifted, their embedding and the
 // hidden states normed and joined, projected to the hidden width, one decoder
 // layer, and the head for the last row of each request.
-func (w *Walk) predictOne() {
+func (w drafting) predictOne() {
 	g, t, b := w.g, w.Tokens, w.Requests
 	by, kind := g.drafts()
 	w.shiftIDs()
@@ -161,7 +164,7 @@ func (w *Walk) predictOne() {
 	}
 	w.rewrites(AtSplitStreams, nil)
 	w.Run = g.draftRun()
-	w.layer(kind)
+	w.Layer(kind).emit()
 	w.Run = 0
 	w.rewrites(AtJoinStreams, nil)
 	w.lastRows()
@@ -178,7 +181,7 @@ func (w *Walk) predictOne() {
 
 // joinHead enters an EAGLE-3 head: where it takes hidden states of the model their projection, for further drafts they are its own;
 // and the half of its queries, keys and values that comes from the embedding (vLLM, model_executor/models/llama_eagle3.py).
-func (w *Walk) joinHead(head *Graph) {
+func (w drafting) joinHead(head *Graph) {
 	t, s := w.Tokens, head.spec.Quant.Attention
 	if w.rows == op.Tokens {
 		w.Linear(s, t, Taps*w.Hidden, head.hidden, 1)
@@ -195,7 +198,7 @@ func (w *Walk) joinHead(head *Graph) {
 const newTokenCopies = 2
 
 // moveIDs are the varying operators of a predicted token.
-func (w *Walk) moveIDs() {
+func (w drafting) moveIDs() {
 	w.shiftIDs()
 	w.lastRows()
 	for range newTokenCopies {
@@ -203,14 +206,14 @@ func (w *Walk) moveIDs() {
 	}
 }
 
-func (w *Walk) shiftIDs() {
+func (w drafting) shiftIDs() {
 	w.Follows = op.Several
 	w.Elementwise(op.ShiftIDs, IndexBytes*(2*w.Tokens+2*w.Requests+w.Requests+1))
 	w.Follows = w.rows
 }
 
 // lastRows emits the selection of the last row of each request, if there are others.
-func (w *Walk) lastRows() {
+func (w drafting) lastRows() {
 	if w.rows == op.Requests {
 		return
 	}
@@ -219,7 +222,7 @@ func (w *Walk) lastRows() {
 	w.Follows = w.rows
 }
 
-func (w *Walk) scatterIDs() {
+func (w drafting) scatterIDs() {
 	w.Follows = op.Several
 	w.Elementwise(op.SelectScatter, IndexBytes*(2*w.Tokens+w.Requests))
 	w.Follows = w.rows

@@ -7,17 +7,20 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// recurrent emits a layer that carries a state: the projections in front, a short
+// recurrent is a mixer that carries a state from token to token, instead of a cache that grows.
+type recurrent struct{ attention }
+
+// emit implements [mixer]: a layer that carries a state: the projections in front, a short
 // convolution and the recurrence, a norm or a gate, the output projection.
-func (w *Walk) recurrent(k *Kind) {
-	a, s, t := &k.Layer.Attention, w.g.spec.Quant.Attention, w.Tokens
+func (w recurrent) emit() {
+	a, s, t := &w.k.Layer.Attention, w.g.spec.Quant.Attention, w.Tokens
 	r := &a.Recurrent
-	keys, heads := w.StateHeads(a)
+	keys, heads := StateHeads(a, w.g.tp)
 	key, value := keys*float64(r.KeyDim), heads*float64(r.ValueDim)
 	w.InputNorm(s, true)
 	switch a.Kind { //nolint:exhaustive // those with a state
 	case model.GatedDelta:
-		if !w.rewrites(AtDeltaInputs, k) {
+		if !w.rewrites(AtDeltaInputs, w.k) {
 			w.deltaInputs(r, key, value, heads)
 		}
 	case model.Mamba2: // values and gate, B and C, the step sizes
@@ -30,28 +33,28 @@ func (w *Walk) recurrent(k *Kind) {
 		w.Linear(s, t, w.Hidden, 3*value, 1)
 		w.Elementwise(op.Mul, 3*w.Width()*t*value)
 	}
-	w.recur(k)
-	w.gateState(k, value)
+	w.recall()
+	w.gateState(value)
 	w.Product(s, t, value, w.Hidden)
 	w.ReduceTP(t)
 }
 
 // gateState emits the norm or the gate behind a recurrence.
-func (w *Walk) gateState(k *Kind, value float64) {
+func (w recurrent) gateState(value float64) {
 	n := w.Tokens * value
-	switch kind := k.Layer.Attention.Kind; {
+	switch kind := w.k.Layer.Attention.Kind; {
 	case kind == model.Mamba1:
 		w.Elementwise(op.SwiGLU, w.Width()*3*n)
 	case kind == model.ShortConv:
 		w.Elementwise(op.Mul, w.Width()*3*n)
-	case kind == model.Mamba2 || !w.rewrites(AtGatedNorm, k):
+	case kind == model.Mamba2 || !w.rewrites(AtGatedNorm, w.k):
 		w.Elementwise(op.RMSNorm, w.Width()*3*n).Vector32 = units.Ops(12 * n)
 	}
 }
 
 // deltaInputs emits the input projections of a gated delta rule, joined, and those
 // behind low ranks.
-func (w *Walk) deltaInputs(r *model.Recurrent, key, value, heads float64) {
+func (w recurrent) deltaInputs(r *model.Recurrent, key, value, heads float64) {
 	s, t := w.g.spec.Quant.Attention, w.Tokens
 	w.FanOut(s, t, w.Hidden, 2)
 	in := 2*key + value + heads // q, k, v and the step size of each head
@@ -76,7 +79,7 @@ func (w *Walk) deltaInputs(r *model.Recurrent, key, value, heads float64) {
 
 // mamba1Inputs emits the products in front of Mamba's scan: as Mamba-2, but B, C and the step sizes follow from
 // the convolved values by two further products.
-func (w *Walk) mamba1Inputs(r *model.Recurrent, value float64) {
+func (w recurrent) mamba1Inputs(r *model.Recurrent, value float64) {
 	s, t := w.g.spec.Quant.Attention, w.Tokens
 	state, rank := float64(r.KeyDim), float64(r.GateRank)
 	w.FanOut(s, t, w.Hidden, 1)
@@ -88,24 +91,24 @@ func (w *Walk) mamba1Inputs(r *model.Recurrent, value float64) {
 
 // StateHeads is a rank's share of a recurrence: keys, which Mamba-2 has one of
 // for a group of heads, and the heads of its state.
-func (w *Walk) StateHeads(a *model.Attention) (keys, heads float64) {
+func StateHeads(a *model.Attention, tp float64) (keys, heads float64) {
 	r := &a.Recurrent
-	keys = perRank(r.KeyHeads, w.g.tp)
+	keys = perRank(r.KeyHeads, tp)
 	if a.Kind == model.Mamba2 {
-		keys = perRank(r.Groups, w.g.tp)
+		keys = perRank(r.Groups, tp)
 	}
-	return keys, perRank(r.ValueHeads, w.g.tp)
+	return keys, perRank(r.ValueHeads, tp)
 }
 
-// recur emits what of a recurrent layer carries a state from step to step: the
+// recall implements [mixer]: what of a recurrent layer carries a state from step to step: the
 // convolution of keys, queries and values, and the recurrence.
-func (w *Walk) recur(k *Kind) {
-	if w.rewrites(AtRecurrence, k) {
+func (w recurrent) recall() {
+	if w.rewrites(AtRecurrence, w.k) {
 		return
 	}
-	a := &k.Layer.Attention
+	a := &w.k.Layer.Attention
 	r := &a.Recurrent
-	keys, heads := w.StateHeads(a)
+	keys, heads := StateHeads(a, w.g.tp)
 	values, kernel := heads*float64(r.ValueDim), float64(r.Conv)
 	w.Follows = op.Several
 	switch a.Kind {
@@ -127,14 +130,14 @@ func (w *Walk) recur(k *Kind) {
 // scanChannels emits Mamba's scan, whose every channel has a decay of its own for
 // every element of its state: nine vector operations an element and token
 // (discretize, decay, add, read out) and no matrix work.
-func (w *Walk) scanChannels(channels, state float64, r *model.Recurrent) {
+func (w recurrent) scanChannels(channels, state float64, r *model.Recurrent) {
 	e, cell := w.Width(), channels*state
 	o := w.Elementwise(op.SelectiveScan, e*w.Tokens*(3*channels+2*state)+2*float64(w.stateFormat(r).Bytes(w.Requests*cell)))
 	o.Vector32 = units.Ops(9 * w.Tokens * cell)
 }
 
 // stateFormat is that of a layer's states: the engine's, or else the model's.
-func (w *Walk) stateFormat(r *model.Recurrent) dtype.Format {
+func (w recurrent) stateFormat(r *model.Recurrent) dtype.Format {
 	switch {
 	case w.g.spec.Quant.State != dtype.None:
 		return w.g.spec.Quant.State
@@ -146,14 +149,14 @@ func (w *Walk) stateFormat(r *model.Recurrent) dtype.Format {
 
 // conv1d emits the causal convolution and its activation over the new tokens,
 // with the carried window of each request.
-func (w *Walk) conv1d(channels, kernel float64) {
+func (w recurrent) conv1d(channels, kernel float64) {
 	e := w.Width()
 	o := w.Elementwise(op.Conv1D, e*channels*(2*w.Tokens+2*w.Requests*kernel))
 	o.Vector = units.Ops(w.Tokens * channels * (2*kernel + 6))
 }
 
 // scan emits the recurrence of a rank's heads.
-func (w *Walk) scan(name op.Name, keys, heads float64, r *model.Recurrent) {
+func (w recurrent) scan(name op.Name, keys, heads float64, r *model.Recurrent) {
 	o := w.Next(op.Recurrent, name)
 	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = heads, keys, float64(r.KeyDim), float64(r.ValueDim)
 	o.KV = w.stateFormat(r)

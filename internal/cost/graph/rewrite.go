@@ -101,7 +101,7 @@ func (g *Graph) start(w *Walk, dst []op.Item) *Walk {
 		*heap = Walk{rewritten: heap}
 		w = heap
 	}
-	w.g, w.Items, w.Base, w.Hidden = g, dst, g.base, g.hidden
+	w.g, w.Items, w.Base, w.Hidden, w.policy = g, dst, g.base, g.hidden, &g.spec.Policy
 	w.ContextRanks, w.ContextFollows = float64(g.spec.Layout.DCP), op.Tokens
 	return w
 }

@@ -3,26 +3,7 @@ package graph
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
-	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
-
-// rope emits the rotation of queries and keys.
-func (w *Walk) rope(k *Kind, a *model.Attention) {
-	r := float64(a.RopeDim)
-	if w.rewrites(AtRope, k) || r == 0 {
-		return
-	}
-	keys := k.Keys
-	if a.SharedKV {
-		keys = 0
-	}
-	if w.g.spec.Compile {
-		w.FusedRope(k.Queries+keys, r)
-		return
-	}
-	w.TracedRope(k.Queries, r)
-	w.TracedRope(keys, r)
-}
 
 // FusedRope rotates r elements of each head of queries and keys in one operator.
 func (w *Walk) FusedRope(heads, r float64) {

@@ -54,8 +54,8 @@ func TestEveryTokenMeetsItsExperts(t *testing.T) {
 		topK := rapid.IntRange(1, 8).Draw(t, "top-k")
 		w := anyWalk(t, Physical(), mixture(1<<rapid.IntRange(3, 8).Draw(t, "experts"), topK))
 		l, k := &w.g.spec.Layout, &w.g.kinds[0]
-		m := w.Meet()
-		r := w.Dealt(k, m.Rows, float64(l.EP))
+		m := Mixture{w}.Meet()
+		r := Mixture{w}.Dealt(k, m.Rows, float64(l.EP))
 		even := k.Experts.dealt.Even(m.Rows * float64(l.EP))
 		if r.Received < even {
 			t.Errorf("%+v: the busiest rank gets %g of %g pairs", *l, r.Received, even)
@@ -83,7 +83,7 @@ func TestActiveExperts(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := Walk{g: g}
-		active := func(rows float64) float64 { return w.Dealt(&g.kinds[0], rows, 1).Active }
+		active := func(rows float64) float64 { return Mixture{&w}.Dealt(&g.kinds[0], rows, 1).Active }
 		if got := active(1); math.Abs(got-float64(topK)) > 1e-6 {
 			t.Errorf("one token: want %d experts, got %g", topK, got)
 		}
@@ -110,15 +110,15 @@ func TestDispatch(t *testing.T) {
 		}
 		w.Base, w.Count, w.reps = dtype.BF16, 1, 1
 		k, ep := &w.g.kinds[0], float64(w.g.spec.Layout.EP)
-		r := w.Dealt(k, 100, ep)
-		visits := w.Visits(k, &r)
+		r := Mixture{w}.Dealt(k, 100, ep)
+		visits := Mixture{w}.Visits(k, &r)
 		if most := 100 * math.Min(ep-1, float64(topK)); visits > most*(1+1e-9) || visits < 0 || ep > 1 && visits == 0 {
 			t.Errorf("%g visits of at most %g", visits, most)
 		}
 		if topK == 1 && math.Abs(visits-(r.Pairs-r.Mine)) > 1e-6 {
 			t.Errorf("with one expert each: %g visits for %g pairs elsewhere", visits, r.Pairs-r.Mine)
 		}
-		back := w.Dispatch(k, &r)
+		back := Mixture{w}.Dispatch(k, &r)
 		if ep == 1 {
 			if back.Payload != 0 || len(w.Items) > 0 {
 				t.Errorf("a single rank sends %v, %d operators", back, len(w.Items))
@@ -149,7 +149,7 @@ func TestReplayedRows(t *testing.T) {
 	}
 	active := func(g *Graph, rows float64) float64 {
 		w := Walk{g: g}
-		return w.Dealt(&g.kinds[0], rows, 1).Active
+		return Mixture{&w}.Dealt(&g.kinds[0], rows, 1).Active
 	}
 	for rows, graph := range map[float64]float64{1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 9: 16, 16: 16, 250: 256, 257: 272, 512: 512, 513: 513} {
 		if got, want := active(g, rows), active(plain, graph); got != want {
@@ -167,7 +167,7 @@ func TestEvenExperts(t *testing.T) {
 	}
 	w := Walk{g: g}
 	for _, n := range []float64{1, 8, 16, 100} {
-		if got, want := w.Dealt(&g.kinds[0], n, 1).Active, 128*(1-math.Pow(1-8./128, n)); math.Abs(got-want) > 1e-9 {
+		if got, want := (Mixture{&w}).Dealt(&g.kinds[0], n, 1).Active, 128*(1-math.Pow(1-8./128, n)); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%g tokens wake %g experts, want %g", n, got, want)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 // router emits the choice of experts: scores on rows tokens, the choice on the
 // chosen ones that this rank goes on with.
-func (w *Walk) router(k *Kind, rows, chosen float64) {
+func (w Mixture) router(k *Kind, rows, chosen float64) {
 	if w.offers(AtRouter) && w.rewrite(Part{Place: AtRouter, Kind: k, Rows: rows}) {
 		return
 	}
@@ -16,7 +16,7 @@ func (w *Walk) router(k *Kind, rows, chosen float64) {
 }
 
 // RouterScores emits the scores of rows tokens, in float32 where the model has them so.
-func (w *Walk) RouterScores(k *Kind, rows float64) {
+func (w Mixture) RouterScores(k *Kind, rows float64) {
 	const f32 = 4
 	e := float64(k.Layer.FFN.Experts)
 	if !k.Layer.FFN.Router.WideScores() {
@@ -33,7 +33,7 @@ func (w *Walk) RouterScores(k *Kind, rows float64) {
 }
 
 // GatingTopK is the choice in one operator.
-func (w *Walk) GatingTopK(k *Kind, rows float64) {
+func (w Mixture) GatingTopK(k *Kind, rows float64) {
 	const f32 = 4
 	e, topK := float64(k.Layer.FFN.Experts), float64(k.Layer.FFN.TopK)
 	w.Elementwise(op.GatingTopK, f32*rows*e+(f32+IndexBytes)*rows*topK)

@@ -13,13 +13,25 @@ import (
 // attention would expand the whole context for those few otherwise.
 const ShortQuery = 6
 
+// groups is the requests of a step as attention sees them: how many tokens they add and how many they look at.
+type groups struct {
+	policy   *Policy
+	Requests float64
+	segments []Segment
+	sums     Sums // instead of segments
+	// rows is what the rows of a layer follow: tokens, or requests in a pass that computes one token of each.
+	rows op.Measure
+	// Shards is the ranks that Group divides each cache by; 0 and 1 are none.
+	Shards float64
+}
+
 // Groups is how many groups of requests the batch has that count as equal.
-func (w *Walk) Groups() int {
-	n := len(w.segments)
-	if w.sums.Prefill.Requests > 0 {
+func (g *groups) Groups() int {
+	n := len(g.segments)
+	if g.sums.Prefill.Requests > 0 {
 		n++
 	}
-	if w.sums.Decode.Requests > 0 {
+	if g.sums.Decode.Requests > 0 {
 		n++
 	}
 	return n
@@ -27,36 +39,36 @@ func (w *Walk) Groups() int {
 
 // Group is one of them, and whether it is no prompt's. Counting is cheaper than an
 // iterator here, in the pricing of every step.
-func (w *Walk) Group(i int) (all op.Span, decode bool) {
+func (g *groups) Group(i int) (all op.Span, decode bool) {
 	switch {
-	case i < len(w.segments):
-		s := &w.segments[i]
+	case i < len(g.segments):
+		s := &g.segments[i]
 		all, decode = op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq)), s.Decode
-	case i == len(w.segments) && w.sums.Prefill.Requests > 0:
-		all = w.sums.Prefill
+	case i == len(g.segments) && g.sums.Prefill.Requests > 0:
+		all = g.sums.Prefill
 	default:
-		all, decode = w.sums.Decode, true
+		all, decode = g.sums.Decode, true
 	}
-	if w.rows == op.Requests { // one query of each, which sees all of its context
+	if g.rows == op.Requests { // one query of each, which sees all of its context
 		all.Tokens, all.Pairs, decode = all.Requests, all.Context, true
 	}
-	if w.Shards > 1 {
-		all = w.sharded(all)
+	if g.Shards > 1 {
+		all = g.sharded(all)
 	}
 	return all, decode
 }
 
 // Spans sums the query-key pairs and the cache reads of a batch for one
 // attention, by phase.
-func (w *Walk) Spans(a *model.Attention) (prefill, decode op.Span) {
-	for i := range w.Groups() {
-		all, verify := w.Group(i)
-		decodes := w.Decodes(a, verify, all.Tokens/all.Requests)
+func (g *groups) Spans(a *model.Attention) (prefill, decode op.Span) {
+	for i := range g.Groups() {
+		all, verify := g.Group(i)
+		decodes := g.Decodes(a, verify, all.Tokens/all.Requests)
 		span := &prefill
 		if decodes {
 			span = &decode
 		}
-		s := w.limit(a, all, decodes)
+		s := g.limit(a, all, decodes)
 		span.Requests += s.Requests
 		span.Tokens += s.Tokens
 		span.Pairs += s.Pairs
@@ -67,8 +79,8 @@ func (w *Walk) Spans(a *model.Attention) (prefill, decode op.Span) {
 
 // Decodes reports whether a query of q tokens runs an attention's decode kernels;
 // decode says that it is no prompt's. TensorCast takes the sparse ones by that alone.
-func (w *Walk) Decodes(a *model.Attention, decode bool, q float64) bool {
-	if !w.g.spec.Policy.VerifyAsPrefill {
+func (g *groups) Decodes(a *model.Attention, decode bool, q float64) bool {
+	if !g.policy.VerifyAsPrefill {
 		return q < ShortQuery || decode
 	}
 	if a.Indexer.TopK > 0 {
@@ -78,15 +90,15 @@ func (w *Walk) Decodes(a *model.Attention, decode bool, q float64) bool {
 }
 
 // limit is the part of requests' pairs and contexts that an attention looks at.
-func (w *Walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
-	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && !w.g.spec.Policy.FullAttention {
+func (g *groups) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
+	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && !g.policy.FullAttention {
 		return all
 	}
 	n := all.Requests
 	q, seq := all.Tokens/n, all.Context/n
 	// Unequal requests have more pairs than as many of the mean length, the less
 	// so the more of them the limit cuts off.
-	mean, most := n*w.pairs(a, q, seq), all.Tokens*(most(a)+float64(a.Local))
+	mean, most := n*g.pairs(a, q, seq), all.Tokens*(most(a)+float64(a.Local))
 	more := 0.0
 	if equal := op.Equal(n, q, seq).Pairs; equal > 0 {
 		more = all.Pairs/equal - 1
@@ -98,8 +110,8 @@ func (w *Walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
 
 // pairs is the number of cache entries that q queries at the end of seq tokens
 // attend to, together.
-func (w *Walk) pairs(a *model.Attention, q, seq float64) float64 {
-	if w.g.spec.Policy.FullAttention {
+func (g *groups) pairs(a *model.Attention, q, seq float64) float64 {
+	if g.policy.FullAttention {
 		return q * Attended(a, seq)
 	}
 	step, limit, local := grain(a), most(a), float64(a.Local)
@@ -162,13 +174,13 @@ func reach(a *model.Attention, seq, q float64, decode bool) float64 {
 }
 
 // Blocks is the number of page-table entries of the batch.
-func (w *Walk) Blocks() (padded, exact float64) {
-	longest, page := 0.0, w.g.spec.PageTokens()
-	for i := range w.Groups() {
-		all, _ := w.Group(i)
+func (g *groups) Blocks() (padded, exact float64) {
+	longest, page := 0.0, float64(g.policy.PageTokens)
+	for i := range g.Groups() {
+		all, _ := g.Group(i)
 		b := math.Ceil(all.Context / all.Requests / page)
 		longest = max(longest, b)
 		exact += all.Requests * b
 	}
-	return w.Requests * longest, exact
+	return g.Requests * longest, exact
 }

@@ -44,11 +44,11 @@ func TestPairsCountEachQuery(t *testing.T) {
 		for i := range q {
 			causal += sees(&a, seq-i)
 		}
-		w := Walk{g: &Graph{}}
+		w := groups{policy: &Policy{}}
 		if got := w.pairs(&a, float64(q), float64(seq)); got != float64(causal) {
 			t.Errorf("causal: want %d pairs, got %g", causal, got)
 		}
-		w.g.spec.Policy.FullAttention = true
+		w.policy.FullAttention = true
 		if got := w.pairs(&a, float64(q), float64(seq)); got != float64(full) {
 			t.Errorf("full: want %d pairs, got %g", full, got)
 		}
@@ -74,7 +74,7 @@ func TestReach(t *testing.T) {
 }
 
 func TestSpansSumByPhase(t *testing.T) {
-	w := Walk{g: &Graph{spec: Spec{Policy: Physical()}}, segments: []Segment{
+	w := groups{policy: new(Physical()), segments: []Segment{
 		{Requests: 3, Query: 5, Seq: 100, Decode: true},
 		{Requests: 2, Query: 6, Seq: 10},
 	}}
@@ -89,7 +89,7 @@ func TestSpansSumByPhase(t *testing.T) {
 	if padded, exact := w.Blocks(); padded != 5*7 || exact != 3*7+2 {
 		t.Errorf("blocks of 16 tokens: want 7 a request or 7 and 1, got %g and %g", padded, exact)
 	}
-	w.g.spec.Policy.PageTokens = 128
+	w.policy.PageTokens = 128
 	if padded, exact := w.Blocks(); padded != 5 || exact != 5 {
 		t.Errorf("blocks of 128 tokens: want one a request, got %g and %g", padded, exact)
 	}
@@ -115,7 +115,7 @@ func TestPhaseOfAQuery(t *testing.T) {
 		{byLength, 5, false, true},
 	} {
 		s := Segment{Requests: 1, Query: c.query, Seq: 100, Decode: c.verify}
-		w := Walk{g: &Graph{spec: Spec{Policy: c.policy}}, segments: []Segment{s}}
+		w := groups{policy: &c.policy, segments: []Segment{s}}
 		if prefill, decode := w.Spans(&model.Attention{}); (decode.Requests == 1) != c.decode || prefill.Requests == decode.Requests {
 			t.Errorf("%s, %+v: prefill %+v, decode %+v", c.policy.Name, s, prefill, decode)
 		}

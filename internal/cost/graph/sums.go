@@ -2,7 +2,6 @@ package graph
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
-	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
 // Sums is a batch by phase: what its requests add up to where every token
@@ -40,9 +39,9 @@ func (g *Graph) AppendRecalls(dst []op.Item, s *Sums) []op.Item {
 	for _, r := range g.recalls {
 		w.g, w.Count, w.Run, w.reps = r.graph, r.count, r.run, r.count
 		if r.single {
-			w.single()
+			drafting{pass{w}}.single()
 		}
-		w.recall(r.kind)
+		w.Layer(r.kind).recall()
 	}
 	return g.finish(w)
 }
@@ -53,19 +52,19 @@ func (g *Graph) AppendSelections(dst []op.Item, counts [op.Counts]float64) []op.
 	var stack Walk
 	w := g.varying(&stack, dst, counts)
 	w.Count, w.reps = 1, 1
-	w.rowsOfHead()
+	pass{w}.rowsOfHead()
 	if g.spec.MTP > 0 {
-		w.chooseSpeculated()
+		drafting{pass{w}}.chooseSpeculated()
 		by, _ := g.drafts()
 		w.Hidden = by.hidden
 		whole, single := g.spec.passes()
 		if w.Count = whole; whole > 0 {
-			w.moveIDs()
+			drafting{pass{w}}.moveIDs()
 		}
 		if single > 0 {
-			w.single()
+			drafting{pass{w}}.single()
 			w.Count = single
-			w.moveIDs()
+			drafting{pass{w}}.moveIDs()
 		}
 	}
 	return g.finish(w)
@@ -76,26 +75,4 @@ func (g *Graph) varying(stack *Walk, dst []op.Item, counts [op.Counts]float64) *
 	w := g.start(stack, dst)
 	w.Tokens, w.logits, w.Requests = counts[op.Tokens], counts[op.Logits], counts[op.Requests]
 	return w
-}
-
-// recall emits those operators of a layer that look at what earlier steps left. The
-// exchanges of context parallelism are among them where they do not follow tokens alone.
-func (w *Walk) recall(k *Kind) {
-	exchanges := w.ContextFollows >= op.Counts
-	switch a := &k.Layer.Attention; a.Kind {
-	case model.GQA:
-		w.choose(a)
-		w.attend(k, a, exchanges)
-	case model.MLA:
-		if w.rewrites(AtRecall, k) {
-			return
-		}
-		if !w.rewrites(AtIndexer, k) {
-			w.choose(a)
-		}
-		w.attend(k, a, exchanges)
-	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
-		w.recur(k)
-	case model.Cross, model.NoAttention: // no images here
-	}
 }

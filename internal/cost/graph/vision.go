@@ -9,23 +9,30 @@ import (
 
 // vision emits the image tower for the pictures of a batch. The tower is not
 // quantized, and every rank runs it whole.
-func (w *Walk) vision(im Images) {
+func (w pass) vision(im Images) {
 	v := w.g.spec.Model.Vision
 	if v == nil || im.Count == 0 {
 		return
 	}
 	if !w.rewrites(AtVision, nil) {
-		w.tower(v, im)
+		tower{w.Walk, v}.emit(im)
 	}
 }
 
-// tower emits an image tower as its kernels are.
-func (w *Walk) tower(v *model.Vision, im Images) {
+// tower is the image tower of a model.
+type tower struct {
+	*Walk
+
+	v *model.Vision
+}
+
+// emit is the whole of an image tower as its kernels are.
+func (w tower) emit(im Images) {
 	plain := dtype.Unquantized(w.Base)
 	e := w.Width()
 	n, p := float64(im.Count), float64(im.Patches)
-	rows, h, inter := n*p, float64(v.Hidden), float64(v.Intermediate)
-	pixels := 3 * float64(v.Patch*v.Patch*max(1, v.TemporalPatch))
+	rows, h, inter := n*p, float64(w.v.Hidden), float64(w.v.Intermediate)
+	pixels := 3 * float64(w.v.Patch*w.v.Patch*max(1, w.v.TemporalPatch))
 	w.Linear(plain, rows, pixels, h, 1)
 	w.Items[len(w.Items)-1].Op.Name = op.PatchEmbed
 	attend := func(layers int, length float64) {
@@ -36,8 +43,8 @@ func (w *Walk) tower(v *model.Vision, im Images) {
 		w.layerNorm(rows, h)
 		w.Linear(plain, rows, h, 3*h, 3)
 		o := w.Next(op.Attention, op.VisionAttention)
-		o.Heads, o.KVHeads = float64(v.Heads), float64(v.Heads)
-		o.HeadDim = h / float64(v.Heads)
+		o.Heads, o.KVHeads = float64(w.v.Heads), float64(w.v.Heads)
+		o.HeadDim = h / float64(w.v.Heads)
 		o.ValueDim = o.HeadDim
 		o.Prefill = op.Span{Requests: n, Tokens: rows, Pairs: rows * length, Context: rows}
 		o.Out, o.KV = w.Base, w.Base
@@ -45,7 +52,7 @@ func (w *Walk) tower(v *model.Vision, im Images) {
 		w.Add(rows, h)
 		w.layerNorm(rows, h)
 		up := 2 * inter
-		if v.Ungated {
+		if w.v.Ungated {
 			up = inter
 		}
 		w.Linear(plain, rows, h, up, 2)
@@ -54,11 +61,11 @@ func (w *Walk) tower(v *model.Vision, im Images) {
 		w.Add(rows, h)
 		w.Count = 1
 	}
-	full := v.Layers
-	if v.Window > 0 {
-		side := float64(v.Window / v.Patch)
-		full = v.FullLayers
-		attend(v.Layers-full, min(p, side*side))
+	full := w.v.Layers
+	if w.v.Window > 0 {
+		side := float64(w.v.Window / w.v.Patch)
+		full = w.v.FullLayers
+		attend(w.v.Layers-full, min(p, side*side))
 	}
 	attend(full, p)
 	w.projector(n * float64(im.Tokens))
@@ -66,7 +73,7 @@ func (w *Walk) tower(v *model.Vision, im Images) {
 
 // projector emits the merger from patches to language tokens, and its copies
 // for early decoder layers.
-func (w *Walk) projector(tokens float64) {
+func (w tower) projector(tokens float64) {
 	v := w.g.spec.Model.Vision
 	plain := dtype.Unquantized(w.Base)
 	in := float64(v.Hidden * max(1, v.Merge*v.Merge))
@@ -82,6 +89,6 @@ func (w *Walk) projector(tokens float64) {
 	w.Count = 1
 }
 
-func (w *Walk) layerNorm(rows, cols float64) {
+func (w tower) layerNorm(rows, cols float64) {
 	w.Elementwise(op.LayerNorm, w.Width()*(2*rows*cols+2*cols)).Vector32 = units.Ops(8 * rows * cols)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
-	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
 // Walk emits the operators of one step. It lives on the stack of Append, and its only
@@ -22,12 +22,13 @@ type Walk struct {
 	Branch  uint8
 	Run     uint16
 	Follows op.Measure
-	// rows is what the rows of a layer follow: tokens, or requests in a pass that computes one token of each.
-	rows op.Measure
 	// Last says that this run is the last, Inside that the layers have begun and the
 	// last norm is still to come.
 	Last, Inside bool
 	reps         float64 // layers of the run
+	// k is a rank's share of the layers that are emitted, a their attention, or what they have instead, as the model has it.
+	k *Kind
+	a *model.Attention
 	// Hashed is the number of those that choose experts by token id.
 	Hashed float64
 
@@ -37,14 +38,10 @@ type Walk struct {
 
 	// Tokens are the new tokens, Stream the rows of the residual stream on this rank.
 	Tokens, Stream float64
-	Requests       float64
 	logits         float64 // rows that want logits
 	images         Images
-	segments       []Segment
-	sums           Sums // instead of segments
+	groups
 
-	// Shards is the ranks that Group divides each cache by; 0 and 1 are none.
-	Shards float64
 	// ContextRanks are the ranks that share the cache of a request in this step, and
 	// ContextFollows is what their exchanges follow.
 	ContextRanks   float64
@@ -124,104 +121,6 @@ func (w *Walk) Continued(name op.Name) *op.Op {
 // Width is the size of one unquantized element.
 func (w *Walk) Width() float64 { return w.Base.Width() }
 
-// Linear emits rows × depth times depth × cols under a scheme. The input is
-// already quantized where the scheme needs that. joined is the number of
-// layers whose weights were joined into this product.
-func (w *Walk) Linear(s dtype.Scheme, rows, depth, cols float64, joined int) {
-	o := w.Next(op.GEMM, op.MatMul)
-	o.Rows, o.Depth, o.Cols = rows, depth, cols
-	o.Out = w.Base
-	switch o.In, o.Weight = w.MatrixFormat(s), s.Weight; {
-	case !s.Quantized():
-		o.Weight = w.Base
-		return
-	case s.Weight == dtype.FP4:
-		o.Name = op.FP4Linear
-	case s.Weight == dtype.INT4:
-		o.Name = op.QuantLinearInt4
-	case s.Weight == dtype.FP8:
-		o.Name = op.FP8Linear
-	default:
-		o.Name = op.QuantLinear
-	}
-	w.scales(o, s, 1, joined)
-}
-
-// Product emits the same of an input that is quantized first, where the scheme needs that.
-func (w *Walk) Product(s dtype.Scheme, rows, depth, cols float64) {
-	w.Quantize(s, rows, depth)
-	w.Linear(s, rows, depth, cols, 1)
-}
-
-// scales adds the scales of a quantized product of so many weight matrices.
-func (w *Walk) scales(o *op.Op, s dtype.Scheme, matrices float64, joined int) {
-	if !w.offers(AtProduct) || !w.rewrite(Part{Place: AtProduct, Weight: s.Weight, Group: int32(s.Group), Joined: int32(joined)}) {
-		o.Bytes = units.Bytes(matrices)*(s.WeightBytes(o.Cols, o.Depth)-s.Weight.Bytes(o.Cols*o.Depth)) + actScales(o, s)
-	}
-}
-
-// actScales is the traffic of activation scales: one per group, or per row.
-func actScales(o *op.Op, s dtype.Scheme) units.Bytes {
-	if s.WeightOnly() {
-		return 0
-	}
-	if s.Group > 0 && s.Scale != dtype.None {
-		return s.Scale.Bytes(o.Rows * math.Ceil(o.Depth/float64(s.Group)))
-	}
-	return units.Bytes(ScaleBytes * o.Rows)
-}
-
-// MatrixFormat is the format the matrix unit works in under a scheme.
-func (w *Walk) MatrixFormat(s dtype.Scheme) dtype.Format { return w.g.spec.matrixFormat(s) }
-
-// NarrowBytes is the size of rows × cols activations under a scheme, with their
-// scales.
-func (w *Walk) NarrowBytes(s dtype.Scheme, rows, cols float64) float64 {
-	if w.MatrixFormat(s) == dtype.FP4 {
-		return rows*cols/2 + rows*math.Ceil(cols/float64(s.Group))
-	}
-	return rows*cols + ScaleBytes
-}
-
-// Quantize emits the narrowing of rows × cols activations in front of a
-// product, where the scheme has one.
-func (w *Walk) Quantize(s dtype.Scheme, rows, cols float64) {
-	if !w.g.spec.quantizesInput(s) {
-		return
-	}
-	name := op.DynamicQuantize
-	if s.Static {
-		name = op.Quantize
-	}
-	o := w.Elementwise(name, w.Width()*rows*cols+w.NarrowBytes(s, rows, cols))
-	if w.MatrixFormat(s) == dtype.FP4 {
-		o.Vector = units.Ops(2*rows*cols + rows*math.Ceil(cols/float64(s.Group)))
-	}
-}
-
-// Collective emits communication in a group; a group of one emits nothing.
-// payload is this rank's input, traffic what memory reads and writes.
-func (w *Walk) Collective(c op.Comm, name op.Name, g parallel.Group, payload, traffic float64) {
-	if g.Size <= 1 {
-		return
-	}
-	o := w.Next(op.Collective, name)
-	o.Comm, o.Group = c, g
-	o.Payload, o.Bytes = units.Bytes(payload), units.Bytes(traffic)
-}
-
-// AllReduce sums rows × cols activations over a group.
-func (w *Walk) AllReduce(g parallel.Group, rows, cols float64) {
-	b := w.Width() * rows * cols
-	w.Collective(op.AllReduce, op.ReduceAll, g, w.g.spec.Narrow.sent(b, g.Size), 2*b)
-}
-
-// AllGather joins each rank's rows × cols activations.
-func (w *Walk) AllGather(g parallel.Group, rows, cols float64) {
-	b := w.Width() * rows * cols
-	w.Collective(op.AllGather, op.GatherAll, g, b, b*float64(1+g.Size))
-}
-
 // Add emits the sum of two rows × cols tensors.
 func (w *Walk) Add(rows, cols float64) { w.Elementwise(op.Add, 3*w.Width()*rows*cols) }
 
@@ -239,3 +138,15 @@ func (w *Walk) Convert(bytes float64) {
 
 // Images are the pictures of the batch.
 func (w *Walk) Images() Images { return w.images }
+
+// index emits the selection of rows from a table of the same width.
+func (w *Walk) index(table, rows, cols float64) {
+	if w.offers(AtIndex) && w.rewrite(Part{Place: AtIndex, Table: table, Rows: rows, Cols: cols}) {
+		return
+	}
+	name := op.Index
+	if !w.g.spec.Compile {
+		name = op.IndexSelect
+	}
+	w.Elementwise(name, w.Width()*2*rows*cols+IndexBytes*rows)
+}
