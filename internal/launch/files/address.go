@@ -25,7 +25,7 @@ func (w *writer) entranceURL(t Target) string {
 func (w *writer) entranceTargets() []Target {
 	runs := func(t Target) bool {
 		other := *w
-		_, err := other.target(t)
+		_, err := other.files(t)
 		return err == nil
 	}
 	written := slices.DeleteFunc([]Target{Dynamo, Kubernetes, LLMD}, func(t Target) bool { return !slices.Contains(w.targets, t) || !runs(t) })

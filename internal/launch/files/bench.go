@@ -12,9 +12,12 @@ import (
 // enough for a steady state between the first and the last wave.
 const requestsEach = 10
 
-// bench is a load like the predicted one, by aiperf (its command line of 0.13): as a
+// bench is a benchmark.
+type bench struct{ objects }
+
+// files is a load like the predicted one, by aiperf (its command line of 0.13): as a
 // script, and as a job in the cluster where a target has an address there.
-func (w *writer) bench() ([]launch.File, error) {
+func (w bench) files() ([]launch.File, error) {
 	s := newScript(w.heading("Benchmark"))
 	s.add("# pip install aiperf==0.13.0")
 	s.add(`URL="${1:-http://127.0.0.1:%d}"`, w.Site.Port)
@@ -67,7 +70,7 @@ func loads(most int) string {
 
 // aiperf is one measurement, in a loop over $concurrency. Prompts differ, so that none is
 // found in a cache, except in their common prefix.
-func (w *writer) aiperf(url string) launch.Command {
+func (w bench) aiperf(url string) launch.Command {
 	concurrency := launch.Expansion("$concurrency")
 	out := launch.Literals("aiperf", "profile", "--model", w.Site.ServedName, "--tokenizer", w.Site.ModelPath, "--url")
 	out = append(out, launch.Expansion(url)).Add("--endpoint-type", "chat", "--streaming",

@@ -15,11 +15,14 @@ const cacheHome, cacheVariable, cacheVolume = "/model-cache", "HF_HOME", "model-
 // configHome is where a container finds its engine's config file.
 const configHome = "/configs/"
 
-// compose is a Compose file for each node. The containers share the host's
+// compose is Docker Compose.
+type compose struct{ scripts }
+
+// files is a Compose file for each node. The containers share the host's
 // network, so that commands are those of the plain scripts.
-func (w *writer) compose() ([]launch.File, error) {
+func (w compose) files() ([]launch.File, error) {
 	one := *w.scripted()
-	w = &one
+	w.writer = &one
 	nodes := w.placed()
 	if w.host = requiredIP; len(nodes) == 1 {
 		w.host = func(int) string { return "127.0.0.1" }
@@ -29,11 +32,11 @@ func (w *writer) compose() ([]launch.File, error) {
 		return nil, err
 	}
 	for i := range nodes {
-		services, err := w.composeServices(nodes, i)
+		services, err := w.services(nodes, i)
 		if err != nil {
 			return nil, err
 		}
-		data, err := encode(w.composeHeading(i, len(nodes)), fields("services", services, "volumes", fields(cacheVolume, fields())))
+		data, err := encode(w.intro(i, len(nodes)), fields("services", services, "volumes", fields(cacheVolume, fields())))
 		if err != nil {
 			return nil, err
 		}
@@ -49,15 +52,15 @@ func (w *writer) compose() ([]launch.File, error) {
 // requiredIP is the variable with a node's address: Compose starts nothing without it.
 func requiredIP(node int) string { return fmt.Sprintf("${NODE_%d_IP:?address of node %d}", node, node) }
 
-// composeServices are the workers and routers of a node.
-func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
+// services are the workers and routers of a node.
+func (w compose) services(nodes [][]slot, i int) (*mapping, error) {
 	services := &mapping{}
 	for j := range nodes[i] {
 		at := &nodes[i][j]
 		if at.Engine == launch.MindIE || at.Engine == launch.TRTLLM && (at.Nodes > 1 || w.disaggregated() && len(nodes) > 1) {
 			return nil, cannot(Compose, "%s on several nodes is started by scripts", at.Engine)
 		}
-		service, err := w.composeWorker(at)
+		service, err := w.worker(at)
 		if err != nil {
 			return nil, err
 		}
@@ -65,14 +68,14 @@ func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
 	}
 	for unit := range w.units() {
 		if all := leaders(nodes, unit); all[0].home == i && !w.alone() && (w.hasRouter() || w.disaggregated()) {
-			services.set(fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit))
+			services.set(fmt.Sprintf("router-%d", unit), w.router(all, unit))
 		}
 	}
 	return services, nil
 }
 
-// composeHeading is the heading with instructions for the user.
-func (w *writer) composeHeading(i, nodes int) string {
+// intro is the heading with instructions for the user.
+func (w compose) intro(i, nodes int) string {
 	heading := w.heading(fmt.Sprintf("Docker Compose, node %d of %d", i, nodes))
 	if !w.hasRouter() && !w.disaggregated() && !w.alone() {
 		heading += w.balancerHint() + "\n"
@@ -92,8 +95,8 @@ func serviceName(s *slot, units int) string {
 	return name
 }
 
-// composeWorker is a service.
-func (w *writer) composeWorker(at *slot) (*mapping, error) {
+// worker is a service.
+func (w compose) worker(at *slot) (*mapping, error) {
 	command, err := w.command(at, launch.OwnServer, configHome)
 	if err != nil {
 		return nil, err
@@ -166,8 +169,8 @@ func ascendDriver() []string {
 	return out
 }
 
-// composeRouter is the service in front. The router of SGLang has an image; that of vLLM is installed from PyPI when it starts.
-func (w *writer) composeRouter(workers []slot, unit int) *mapping {
+// router is the service in front. The router of SGLang has an image; that of vLLM is installed from PyPI when it starts.
+func (w compose) router(workers []slot, unit int) *mapping {
 	if !w.hasRouter() {
 		file := w.routingFile(unit)
 		words := []string{"trtllm-serve", "disaggregated", "-c", configHome + file}

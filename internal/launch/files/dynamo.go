@@ -12,31 +12,35 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// dynamo are the files for NVIDIA Dynamo: a script for each node, the engine's
+// dynamo is NVIDIA Dynamo.
+type dynamo struct{ pods }
+
+// files are the files for NVIDIA Dynamo: a script for each node, the engine's
 // settings where they are a file, a DynamoGraphDeployment for each unit, and the
 // values that everything was made of.
-func (w *writer) dynamo() ([]launch.File, error) {
-	if err := w.runsDynamo(); err != nil {
+func (w dynamo) files() ([]launch.File, error) {
+	if err := w.runs(); err != nil {
 		return nil, err
 	}
-	w, err := w.inDynamo()
+	inDynamo, err := w.inDynamo()
 	if err != nil {
 		return nil, err
 	}
+	w.writer = inDynamo
 	one := w.scripted()
-	files, err := one.configFiles("", nil)
+	files, err := one.scripts().configFiles("", nil)
 	if err != nil {
 		return nil, err
 	}
 	nodes := one.placed()
 	for i := range nodes {
-		s, err := one.dynamoScript(nodes, i)
+		s, err := dynamo{one.pods()}.script(nodes, i)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, s.file(fmt.Sprintf("node_%d_run.sh", i)))
 	}
-	graph, err := w.dynamoGraphs()
+	graph, err := w.graphs()
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +51,8 @@ func (w *writer) dynamo() ([]launch.File, error) {
 	return byPath(append(files, graph, values)), nil
 }
 
-// runsDynamo says why Dynamo cannot run the plan.
-func (w *writer) runsDynamo() error {
+// runs says why Dynamo cannot run the plan.
+func (w dynamo) runs() error {
 	for i := range w.pools {
 		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
 			return cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
@@ -60,9 +64,9 @@ func (w *writer) runsDynamo() error {
 // unitNamespace keeps the workers of a unit to themselves.
 func unitNamespace(unit int) string { return "unit" + strconv.Itoa(unit) }
 
-// dynamoScript starts the workers of a node, and on the first node of each unit its
+// script starts the workers of a node, and on the first node of each unit its
 // frontend. All nodes find each other through etcd and NATS on node 0.
-func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
+func (w dynamo) script(nodes [][]slot, i int) (*script, error) {
 	heading := w.heading(fmt.Sprintf("Dynamo, node %d of %d", i, len(nodes))) + "# Start etcd and NATS on node 0 first.\n"
 	s := &script{}
 	s.add(`export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"`)
@@ -74,26 +78,26 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 			if engine.Has("dynamo.frontend", "--namespace", w.dynamoRelease()) {
 				frontend += " --namespace " + unitNamespace(unit)
 			}
-			for _, e := range w.frontendRouting() {
+			for _, e := range w.divisions().frontendRouting() {
 				frontend = e[0] + "=" + e[1] + " " + frontend
 			}
 			s.add("%s --http-port %d &", frontend, w.Site.Port+unit)
 		}
 	}
 	for j := range nodes[i] {
-		if err := w.process(s, &nodes[i][j], launch.DynamoWorker); err != nil {
+		if err := w.scripts().process(s, &nodes[i][j], launch.DynamoWorker); err != nil {
 			return nil, err
 		}
 	}
-	return w.nodeScript(heading, len(nodes), s), nil
+	return w.scripts().nodeScript(heading, len(nodes), s), nil
 }
 
 // systemPort is the first port for the health and metrics of workers; Dynamo's
 // examples count from it.
 const systemPort = 8081
 
-// dynamoGraphs are the objects that Dynamo's operator makes pods of, and a Service for the frontends of several units.
-func (w *writer) dynamoGraphs() (launch.File, error) {
+// graphs are the objects that Dynamo's operator makes pods of, and a Service for the frontends of several units.
+func (w dynamo) graphs() (launch.File, error) {
 	documents, err := w.sharedObjects()
 	if err != nil {
 		return launch.File{}, err
@@ -116,7 +120,7 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 		documents = append(documents, w.object("v1", "Service", frontendService(w.name)).set("spec", fields("selector", w.frontends(),
 			"ports", []*mapping{fields("name", "http", "port", frontendPort, "targetPort", "http")})))
 	}
-	heading := w.heading("Dynamo on Kubernetes, operator "+w.dynamoOperator()+" or later") + comment("Requests go to %s.", w.entranceURL(Dynamo))
+	heading := w.heading("Dynamo on Kubernetes, operator "+w.operator()+" or later") + comment("Requests go to %s.", w.entranceURL(Dynamo))
 	if w.spans() {
 		heading += comment("Workers on several nodes need Grove, by which the operator starts their pods together (dynamo-platform: global.grove.install, " +
 			"or global.grove.enabled beside your own).")
@@ -125,8 +129,8 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
 }
 
-// dynamoOperator is the oldest operator for the graphs: of the release of their images, and of 1.2, which has this version of the objects.
-func (w *writer) dynamoOperator() string {
+// operator is the oldest operator for the graphs: of the release of their images, and of 1.2, which has this version of the objects.
+func (w dynamo) operator() string {
 	const oldest = "1.2.0"
 	if release := w.dynamoRelease(); version.Compare(release, oldest) > 0 {
 		return release
@@ -136,8 +140,8 @@ func (w *writer) dynamoOperator() string {
 
 // frontendPod answers all requests that it has before it ends; without the variable only those of the next 5 s (docs of Dynamo 1.4.1,
 // "Graceful Shutdown"). It loads the tokenizer, for which it may need the token.
-func (w *writer) frontendPod() *mapping {
-	env := append(named(w.frontendRouting()), fields("name", "DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain())))
+func (w dynamo) frontendPod() *mapping {
+	env := append(named(w.divisions().frontendRouting()), fields("name", "DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "value", strconv.Itoa(w.drain())))
 	container := fields("name", "main", "image", w.dynamoImage(), "env", env, "envFrom", tokenSource(), "resources", routerResources(),
 		"securityContext", fields("allowPrivilegeEscalation", false))
 	return fields("terminationGracePeriodSeconds", w.grace(), "containers", []*mapping{container})
@@ -145,8 +149,8 @@ func (w *writer) frontendPod() *mapping {
 
 // frontendReplicas are as many as of other routers where requests go around in turn. A frontend that chooses by load or prefix is alone:
 // of two, each would know only what it has sent itself.
-func (w *writer) frontendReplicas() int {
-	if len(w.frontendRouting()) > 0 {
+func (w dynamo) frontendReplicas() int {
+	if len(w.divisions().frontendRouting()) > 0 {
 		return 1
 	}
 	return routerReplicas
@@ -158,11 +162,11 @@ func tokenSource() []*mapping {
 }
 
 // frontends are the labels of the frontends of all units.
-func (w *writer) frontends() *mapping { return fields(servesLabel, frontendService(w.name)) }
+func (w dynamo) frontends() *mapping { return fields(servesLabel, frontendService(w.name)) }
 
 // graphPart is a component of a graph. The operator has to know the release of Dynamo in an image
 // that is not its own.
-func (w *writer) graphPart(name, kind string, replicas int, pod *mapping) *mapping {
+func (w dynamo) graphPart(name, kind string, replicas int, pod *mapping) *mapping {
 	return fields("name", name, "type", kind, "replicas", replicas).setIf(w.Site.Image != "", "runtimeVersionOverride", w.dynamoRelease()).
 		set("podTemplate", fields("spec", pod))
 }
@@ -192,7 +196,7 @@ func componentName(v *launch.Values) string {
 
 // component is a pool: so many workers, each with its devices on one node or
 // several. The operator adds the flags that name the nodes.
-func (w *writer) component(v *launch.Values, unit int) *mapping {
+func (w dynamo) component(v *launch.Values, unit int) *mapping {
 	at := &slot{Values: v, unit: unit}
 	command := launch.Literals(v.Command(launch.DynamoWorker, w.Site.ServedName, configHome+configFile(v.Role))...).
 		Add(at.bootstrapFlag(0)...).InManifest().Strings()
@@ -219,7 +223,7 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 }
 
 // generatorConfig is what all files were made of, for people and their tools.
-func (w *writer) generatorConfig() (launch.File, error) {
+func (w dynamo) generatorConfig() (launch.File, error) {
 	root := fields("model_name", w.Deployment.Model, "served_model_name", w.Site.ServedName,
 		"system_name", w.pools[0].Device.Name, "decode_system_name", w.pools[len(w.pools)-1].Device.Name, "engine", w.pools[0].Engine, "engine_version", w.pools[0].Version,
 		"dynamo_version", w.dynamoRelease(), "serving_mode", w.mode(),

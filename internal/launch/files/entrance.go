@@ -11,8 +11,11 @@ import (
 // fronted reports whether a router stands before the workers of a unit.
 func (w *writer) fronted() bool { return w.disaggregated() || w.hasRouter() && !w.alone() }
 
+// entrances is what stands in front of workers on Kubernetes: Services and routers.
+type entrances struct{ pods }
+
 // entrance is the Service that requests of the whole deployment go to: to its routers, of all units, or to the workers if there are none.
-func (w *writer) entrance() *mapping {
+func (w entrances) entrance() *mapping {
 	pods := fields(wholeLabel, w.name, componentLabel, routerComponent)
 	if !w.fronted() {
 		pods = w.serving(poolPart(&w.pools[0], 0))
@@ -21,7 +24,7 @@ func (w *writer) entrance() *mapping {
 }
 
 // address are the selector and the port of a Service.
-func (w *writer) address(pods *mapping) *mapping {
+func (w objects) address(pods *mapping) *mapping {
 	return fields("selector", pods, "ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")})
 }
 
@@ -30,7 +33,7 @@ const routerReplicas = 2
 
 // kubernetesRouter is the router of a unit. The routers of vLLM and SGLang find the pods by their labels and need permission to list
 // them; trtllm-serve has a list of services.
-func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
+func (w entrances) kubernetesRouter(unit int) ([]*mapping, error) {
 	of := part{unit, routerComponent}
 	pod, objects := w.findingRouter(unit), w.finder(of)
 	if !w.hasRouter() {
@@ -47,8 +50,8 @@ func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 
 // findingRouter is the pod of a router that finds the workers itself. That of SGLang has an image; that of vLLM is only published for
 // PyPI, and installed once for each pod.
-func (w *writer) findingRouter(unit int) *mapping {
-	command := append(w.routerStart(), w.discovery(unit)...).Add(w.routerFlags(w.Site.Port, 0)...).InManifest().Strings()
+func (w entrances) findingRouter(unit int) *mapping {
+	command := append(w.routers().executable(), w.discovery(unit)...).Add(w.routers().ownFlags(w.Site.Port, 0)...).InManifest().Strings()
 	environment := []*mapping{podField(namespaceVariable, "metadata.namespace")}
 	image := sglangRouterImage
 	var volumes, mounts, first []*mapping
@@ -65,7 +68,7 @@ func (w *writer) findingRouter(unit int) *mapping {
 	container := w.routerContainer(image, command).set("env", environment).
 		set("readinessProbe", whileBusy().of(get("/readiness"))).set("livenessProbe", whileStuck().of(get("/liveness"))).
 		set("securityContext", restricted()).setIf(mounts != nil, "volumeMounts", mounts)
-	container.set("ports", append(w.serverPorts(), fields("name", "metrics", "containerPort", w.routerMetrics())))
+	container.set("ports", append(w.serverPorts(), fields("name", "metrics", "containerPort", w.routers().metricsPort())))
 	return fields("serviceAccountName", w.partName(part{unit, routerComponent}), "securityContext", restrictedPod()).
 		setIf(first != nil, "initContainers", first).set("containers", []*mapping{container}).setIf(volumes != nil, "volumes", volumes)
 }
@@ -77,7 +80,7 @@ const sglangRouterImage = "lmsysorg/sgl-model-gateway:v0.3.2"
 const routerHome = "/router"
 
 // listedRouter is the pod of trtllm-serve as a router, with the Services that its list names: each has the name of a Deployment.
-func (w *writer) listedRouter(unit int) (pod *mapping, objects []*mapping, err error) {
+func (w entrances) listedRouter(unit int) (pod *mapping, objects []*mapping, err error) {
 	of := part{unit, routerComponent}
 	urls := map[deployment.Role][]string{}
 	for i := range w.pools {
@@ -85,7 +88,7 @@ func (w *writer) listedRouter(unit int) (pod *mapping, objects []*mapping, err e
 		urls[w.pools[i].Role] = []string{fmt.Sprintf("%s:%d", w.partName(p), w.Site.Port)}
 		objects = append(objects, w.objectOf(p, "v1", "Service").set("spec", w.address(w.serving(p))))
 	}
-	text, err := encode("", w.routingYAML(w.Site.Port, urls[deployment.Prefill], urls[deployment.Decode]))
+	text, err := encode("", w.routers().routingYAML(w.Site.Port, urls[deployment.Prefill], urls[deployment.Decode]))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,13 +101,13 @@ func (w *writer) listedRouter(unit int) (pod *mapping, objects []*mapping, err e
 }
 
 // routerContainer begins the container of a router.
-func (w *writer) routerContainer(image string, command []string) *mapping {
+func (w entrances) routerContainer(image string, command []string) *mapping {
 	return fields("name", "router", "image", image, "command", command[:1], "args", command[1:], "ports", w.serverPorts(),
 		"lifecycle", stopAfter(withdrawal), "resources", routerResources())
 }
 
 // serverPorts are the ports of a container that answers requests.
-func (w *writer) serverPorts() []*mapping {
+func (w pods) serverPorts() []*mapping {
 	return []*mapping{fields("name", "http", "containerPort", w.Site.Port)}
 }
 
@@ -115,7 +118,7 @@ func routerResources() *mapping {
 
 // discovery are the flags by which the routers of vLLM and SGLang find the pods of a unit, in the router's own namespace: without a
 // namespace they ask for the pods of all.
-func (w *writer) discovery(unit int) launch.Command {
+func (w entrances) discovery(unit int) launch.Command {
 	out := launch.Literals("--service-discovery", "--service-discovery-port", strconv.Itoa(w.Site.Port), "--service-discovery-namespace")
 	out = append(out, launch.Expansion("$("+namespaceVariable+")"))
 	for i := range w.pools {
@@ -132,7 +135,7 @@ func (w *writer) discovery(unit int) launch.Command {
 const namespaceVariable = "POD_NAMESPACE"
 
 // finder allows a part's pods to list those of their namespace.
-func (w *writer) finder(p part) []*mapping {
+func (w entrances) finder(p part) []*mapping {
 	name := w.partName(p)
 	subject := fields("kind", "ServiceAccount", "name", name).setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
 	return []*mapping{

@@ -19,8 +19,11 @@ func crosses(v *launch.Values) bool {
 // racked reports whether the nodes of a worker are joined like the devices of one: trays of a rack.
 func racked(v *launch.Values) bool { return v.Nodes > 1 && v.Devices <= v.Device.Rack }
 
+// fabric is what pods need where their devices talk over a network: RDMA, a domain of NVLink, one group of nodes.
+type fabric struct{ objects }
+
 // rdma is the resource of the site's devices for RDMA and how many a pod takes, none where it does not need them.
-func (w *writer) rdma(v *launch.Values) (resource string, count int) {
+func (w fabric) rdma(v *launch.Values) (resource string, count int) {
 	if w.Site.RDMA == "" || !crosses(v) {
 		return "", 0
 	}
@@ -39,7 +42,7 @@ func isEFA(resource string) bool { return resource == "vpc.amazonaws.com/efa" }
 // interfaces that come first by name (NCCL's documentation, NCCL_SOCKET_IFNAME). UCX takes TCP if it finds nothing better, unless it may not
 // (Dynamo's guide to disaggregated communication, UCX_TLS). Memory of devices is mapped over a rack only if it is allocated for that (NCCL's
 // documentation, NCCL_CUMEM_ENABLE and NCCL_MNNVL_ENABLE; vLLM turns the first off).
-func (w *writer) fabricEnvironment(v *launch.Values) [][2]string {
+func (w fabric) fabricEnvironment(v *launch.Values) [][2]string {
 	var out [][2]string
 	if resource, _ := w.rdma(v); resource != "" {
 		out = append(out, [2]string{"NCCL_SOCKET_IFNAME", "eth0"}, [2]string{"GLOO_SOCKET_IFNAME", "eth0"})
@@ -61,10 +64,10 @@ func (w *writer) fabricEnvironment(v *launch.Values) [][2]string {
 // driver, ComputeDomain).
 const domainClaim = "domain"
 
-func (w *writer) domainTemplate(p part) string { return w.partName(p) + "-" + domainClaim }
+func (w fabric) domainTemplate(p part) string { return w.partName(p) + "-" + domainClaim }
 
 // computeDomain is this domain for the workers of a part. Its number of nodes is 0: driver 25.8 and later let each of them start by itself.
-func (w *writer) computeDomain(p part) *mapping {
+func (w fabric) computeDomain(p part) *mapping {
 	return w.objectOf(p, "resource.nvidia.com/v1beta1", "ComputeDomain").set("spec",
 		fields("numNodes", 0, "channel", fields("resourceClaimTemplate", fields("name", w.domainTemplate(p)))))
 }
@@ -77,12 +80,12 @@ const (
 )
 
 // domainClaims are the claims of a pod of a part in such a domain.
-func (w *writer) domainClaims(p part) []*mapping {
+func (w fabric) domainClaims(p part) []*mapping {
 	return []*mapping{fields("name", domainClaim, "resourceClaimTemplateName", w.domainTemplate(p))}
 }
 
 // inDomain gives a container and its pod the claim of the domain of their rack, if the workers of the part span one.
-func (w *writer) inDomain(p part, v *launch.Values, container, pod *mapping) {
+func (w fabric) inDomain(p part, v *launch.Values, container, pod *mapping) {
 	if racked(v) {
 		container.setPath([]string{"resources", "claims"}, []*mapping{fields("name", domainClaim)})
 		pod.set("resourceClaims", w.domainClaims(p))
@@ -99,7 +102,7 @@ const (
 // together places the pods of a worker on nodes that share a network: with the label that the site names, or of a rack, always, and in a zone
 // where there is room. Groups differ in the label that the controller gives their pods; its own annotation for placement would keep
 // all other groups away. matchLabelKeys is in Kubernetes 1.31 and later.
-func (w *writer) together(pods *mapping, v *launch.Values) *mapping {
+func (w fabric) together(pods *mapping, v *launch.Values) *mapping {
 	term := fields("labelSelector", fields("matchLabels", pods), "matchLabelKeys", []string{groupLabel})
 	key := w.Site.Topology
 	if key == "" && racked(v) {
@@ -113,10 +116,10 @@ func (w *writer) together(pods *mapping, v *launch.Values) *mapping {
 }
 
 // fabricHint says what the figures assume about the network and nothing in the objects asks for.
-func (w *writer) fabricHint() string { return w.rdmaHint() + w.groupHint() }
+func (w fabric) fabricHint() string { return w.rdmaHint() + w.groupHint() }
 
 // rdmaHint is about the devices that carry data between nodes.
-func (w *writer) rdmaHint() string {
+func (w fabric) rdmaHint() string {
 	for i := range w.pools {
 		if v := &w.pools[i]; crosses(v) && w.Site.RDMA == "" {
 			return comment("Between nodes the prediction assumes %.0f GB/s for each device. Without RDMA there is far less: files --rdma names the resource of its devices.",
@@ -127,7 +130,7 @@ func (w *writer) rdmaHint() string {
 }
 
 // groupHint is about where the pods of a LeaderWorkerSet's group are.
-func (w *writer) groupHint() string {
+func (w fabric) groupHint() string {
 	if !w.spans() {
 		return ""
 	}
@@ -139,7 +142,7 @@ func (w *writer) groupHint() string {
 }
 
 // spans reports whether a worker takes several nodes.
-func (w *writer) spans() bool {
+func (w fabric) spans() bool {
 	return slices.ContainsFunc(w.pools, func(v launch.Values) bool { return v.Nodes > 1 })
 }
 

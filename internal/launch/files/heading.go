@@ -39,7 +39,7 @@ func (w *writer) heading(what string) string {
 	if why := w.unpublished(); why != "" {
 		say("%s", why)
 	}
-	for _, sentence := range w.rests() {
+	for _, sentence := range w.divisions().rests() {
 		say("%s", sentence)
 	}
 	if len(w.Remarks) > 0 {

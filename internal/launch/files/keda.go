@@ -17,9 +17,12 @@ const tolerance = 0.1
 // cache is not what limits a worker, and one long request would start another.
 const leastCache = 0.2
 
-// keda is a ScaledObject for the workers of kubernetes/deploy.yaml, and what collects the metrics that it asks for. Its thresholds are
+// keda is autoscaling by KEDA.
+type keda struct{ objects }
+
+// files is a ScaledObject for the workers of kubernetes/deploy.yaml, and what collects the metrics that it asks for. Its thresholds are
 // the requests in flight and the use of the KV cache at which the plan's limits are reached, less what the autoscaler tolerates.
-func (w *writer) keda() ([]launch.File, error) {
+func (w keda) files() ([]launch.File, error) {
 	v := &w.pools[0]
 	metrics, ok := loadMetrics(v)
 	switch {
@@ -58,10 +61,10 @@ func (w *writer) keda() ([]launch.File, error) {
 }
 
 // namespace is where the objects are: kubectl's default unless it was named.
-func (w *writer) namespace() string { return cmp.Or(w.Site.Namespace, "default") }
+func (w keda) namespace() string { return cmp.Or(w.Site.Namespace, "default") }
 
 // scaled is what an autoscaler changes the replicas of.
-func (w *writer) scaled() *mapping {
+func (w objects) scaled() *mapping {
 	name := w.partName(poolPart(&w.pools[0], 0))
 	if w.pools[0].Nodes > 1 {
 		return fields("apiVersion", "leaderworkerset.x-k8s.io/v1", "kind", "LeaderWorkerSet", "name", name)
@@ -71,7 +74,7 @@ func (w *writer) scaled() *mapping {
 
 // monitor has Prometheus read the metrics of the pods that answer requests, as often as an autoscaler asks for them (15 s:
 // kube-controller-manager, --horizontal-pod-autoscaler-sync-period). Prometheus's operator adds the namespace and the pod to them.
-func (w *writer) monitor() *mapping {
+func (w objects) monitor() *mapping {
 	of := poolPart(&w.pools[0], 0)
 	return w.objectOf(of, "monitoring.coreos.com/v1", "PodMonitor").set("spec", fields("selector", fields("matchLabels", w.serving(of)),
 		"podMetricsEndpoints", []*mapping{fields("port", "http", "path", "/metrics", "interval", "15s")}))
@@ -89,7 +92,7 @@ func scaleBehavior() *mapping {
 
 // carried is how many requests in flight on a worker an autoscaler should aim at: those at the
 // capacity, or of the prediction where there are no limits.
-func (w *writer) carried() int {
+func (w objects) carried() int {
 	n := cmp.Or(w.Capacity.Concurrency, w.Concurrency)
 	return int(float64(n) / float64(w.pools[0].Workers) / (1 + tolerance))
 }

@@ -7,10 +7,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// kserve is an LLMInferenceService for each unit. KServe's own templates start vLLM, with TLS, its
+// kserve is KServe.
+type kserve struct{ pods }
+
+// files is an LLMInferenceService for each unit. KServe's own templates start vLLM, with TLS, its
 // probes and the sidecar of disaggregated serving; they take the engine's other flags from
 // VLLM_ADDITIONAL_ARGS, and on several nodes only data-parallel ranks. The gateway divides requests among units evenly.
-func (w *writer) kserve() ([]launch.File, error) {
+func (w kserve) files() ([]launch.File, error) {
 	if e := w.engine(); e != launch.VLLM {
 		return nil, cannot(KServe, "its templates start vLLM, not %s", e)
 	}
@@ -33,10 +36,10 @@ func (w *writer) kserve() ([]launch.File, error) {
 		for i := range w.pools {
 			v := &w.pools[i]
 			if v.Role == deployment.Prefill {
-				spec.set("prefill", w.kserveWorkers(fields(), v, unit))
+				spec.set("prefill", w.workersOf(fields(), v, unit))
 				continue
 			}
-			w.kserveWorkers(spec, v, unit)
+			w.workersOf(spec, v, unit)
 		}
 		for i := range w.pools {
 			if v := &w.pools[i]; racked(v) {
@@ -50,8 +53,8 @@ func (w *writer) kserve() ([]launch.File, error) {
 	return []launch.File{{Path: "kserve/llminferenceservice.yaml", Mode: plainFile, Data: data}}, err
 }
 
-// kserveWorkers sets the workers of a pool: their number, layout and pods.
-func (w *writer) kserveWorkers(spec *mapping, v *launch.Values, unit int) *mapping {
+// workersOf sets the workers of a pool: their number, layout and pods.
+func (w kserve) workersOf(spec *mapping, v *launch.Values, unit int) *mapping {
 	l := &v.Layout
 	parallelism := fields("tensor", l.TP)
 	own := []string{v.Option("layout.tp"), v.Option("served_name")} // flags that the templates set

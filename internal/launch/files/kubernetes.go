@@ -12,9 +12,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// kubernetes are plain objects: a Deployment for each pool, or a LeaderWorkerSet where a worker needs several nodes, a router for each
+// kubernetes is plain objects of Kubernetes.
+type kubernetes struct{ entrances }
+
+// files are plain objects: a Deployment for each pool, or a LeaderWorkerSet where a worker needs several nodes, a router for each
 // unit of several workers, and one Service as the entrance.
-func (w *writer) kubernetes() ([]launch.File, error) {
+func (w kubernetes) files() ([]launch.File, error) {
 	for i := range w.pools {
 		if v := &w.pools[i]; v.Engine == launch.MindIE || v.Engine == launch.TRTLLM && v.Nodes > 1 {
 			return nil, cannot(Kubernetes, "%s on %d nodes needs an operator that starts MPI; Dynamo's does", v.Engine, v.Nodes)
@@ -84,21 +87,24 @@ func objectName(model string) string {
 // tokenSecret is the secret with HF_TOKEN.
 const tokenSecret = "hf-token-secret"
 
+// pods is the pods of engines, whoever makes them: their volumes, containers, commands and probes.
+type pods struct{ fabric }
+
 // cacheClaim is the claim of the volume with the weights. Each plan has its own: with one name for all, the API server refuses the second
 // plan of a namespace if it needs less, because a claim cannot shrink.
-func (w *writer) cacheClaim() string { return w.name + "-cache" }
+func (w pods) cacheClaim() string { return w.name + "-cache" }
 
 // volumeHint is about how the volume is filled.
-func (w *writer) volumeHint() string {
+func (w pods) volumeHint() string {
 	return comment("All pods load from the volume %s, which must be one that many nodes write (ReadWriteMany). Fill it before: pods that start together download at the same time.", w.cacheClaim())
 }
 
 // cacheStorage is the size of this volume.
-func (w *writer) cacheStorage() string { return fmt.Sprintf("%dGi", w.cacheGiB()) }
+func (w pods) cacheStorage() string { return fmt.Sprintf("%dGi", w.cacheGiB()) }
 
 // cacheGiB are the checkpoints and a quarter more for what lies beside weights (tokenizers, EAGLE-3 heads, parts of a download), in steps
 // of 50 GiB.
-func (w *writer) cacheGiB() int {
+func (w pods) cacheGiB() int {
 	const room, step = 1.25, 50 * units.GiB
 	var sum units.Bytes
 	seen := map[string]bool{}
@@ -112,7 +118,7 @@ func (w *writer) cacheGiB() int {
 }
 
 // sharedObjects are the claim of the volume with the weights, shared by all nodes, and a ConfigMap with TensorRT-LLM's config files.
-func (w *writer) sharedObjects() ([]*mapping, error) {
+func (w pods) sharedObjects() ([]*mapping, error) {
 	out := []*mapping{w.object("v1", "PersistentVolumeClaim", w.cacheClaim()).set("spec", fields(
 		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.cacheStorage()))))}
 	if w.engine() != launch.TRTLLM {
@@ -130,19 +136,19 @@ func (w *writer) sharedObjects() ([]*mapping, error) {
 }
 
 // configMapName names the ConfigMap of config files.
-func (w *writer) configMapName() string { return w.name + "-engine" }
+func (w pods) configMapName() string { return w.name + "-engine" }
 
 // configMount and configMapVolume give a container this ConfigMap.
 func configMount() *mapping {
 	return fields("name", "engine", "mountPath", configHome, "readOnly", true)
 }
 
-func (w *writer) configMapVolume() *mapping {
+func (w pods) configMapVolume() *mapping {
 	return fields("name", "engine", "configMap", fields("name", w.configMapName()))
 }
 
 // variables are the engine's own environment.
-func (w *writer) variables(at *slot) []*mapping { return named(w.environment(at)) }
+func (w pods) variables(at *slot) []*mapping { return named(w.environment(at)) }
 
 // named are variables as a container has them.
 func named(variables [][2]string) []*mapping {
@@ -154,7 +160,7 @@ func named(variables [][2]string) []*mapping {
 }
 
 // workload is what starts the pods of a pool, and how many of them may be taken away.
-func (w *writer) workload(v *launch.Values, unit int) ([]*mapping, error) {
+func (w pods) workload(v *launch.Values, unit int) ([]*mapping, error) {
 	of := poolPart(v, unit)
 	leader, err := w.pod(&slot{Values: v, unit: unit})
 	if err != nil {
@@ -183,7 +189,7 @@ func (w *writer) workload(v *launch.Values, unit int) ([]*mapping, error) {
 func onFullDevices() *mapping { return fields("maxSurge", 0, "maxUnavailable", 1) }
 
 // pod is the template of a worker's pod on its first node or another.
-func (w *writer) pod(at *slot) (*mapping, error) {
+func (w pods) pod(at *slot) (*mapping, error) {
 	of := poolPart(at.Values, at.unit)
 	container, err := w.engineContainer(at)
 	if err != nil {
@@ -208,7 +214,7 @@ func (w *writer) pod(at *slot) (*mapping, error) {
 }
 
 // engineContainer is the engine on a worker's first node or another.
-func (w *writer) engineContainer(at *slot) (*mapping, error) {
+func (w pods) engineContainer(at *slot) (*mapping, error) {
 	command, err := w.podCommand(at)
 	if err != nil {
 		return nil, err
@@ -230,7 +236,7 @@ func (w *writer) engineContainer(at *slot) (*mapping, error) {
 }
 
 // leaderProbe asks the first pod of a group for its health from another, with what every image has.
-func (w *writer) leaderProbe() *mapping {
+func (w pods) leaderProbe() *mapping {
 	script := fmt.Sprintf("import os, urllib.request; urllib.request.urlopen('http://%%s:%d/health' %% os.environ['LWS_LEADER_ADDRESS'], timeout=%d)",
 		w.Site.Port, answer-1)
 	return fields("exec", fields("command", []string{"python3", "-c", script}))
@@ -238,7 +244,7 @@ func (w *writer) leaderProbe() *mapping {
 
 // podCommand is a worker's command: in a shell where it needs the variables of a
 // LeaderWorkerSet.
-func (w *writer) podCommand(at *slot) ([]string, error) {
+func (w pods) podCommand(at *slot) ([]string, error) {
 	command := launch.Literals(at.Command(launch.OwnServer, w.Site.ServedName, configHome+configFile(at.Role))...)
 	if at.Nodes > 1 {
 		rank := 0
@@ -275,7 +281,7 @@ func tokenField() *mapping {
 }
 
 // podEnvironment are the variables of a pod.
-func (w *writer) podEnvironment(at *slot) []*mapping {
+func (w pods) podEnvironment(at *slot) []*mapping {
 	out := []*mapping{tokenField(), fields("name", cacheVariable, "value", cacheHome)}
 	out = append(out, w.variables(at)...)
 	for _, e := range w.fabricEnvironment(at.Values) {
@@ -289,7 +295,7 @@ func (w *writer) podEnvironment(at *slot) []*mapping {
 
 // autoscaler scales on the predicted number of requests per worker. Only aggregated workers
 // can be scaled independently.
-func (w *writer) autoscaler() *mapping {
+func (w kubernetes) autoscaler() *mapping {
 	v := &w.pools[0]
 	metrics, ok := loadMetrics(v)
 	if !ok || w.disaggregated() || v.Nodes > 1 || w.Concurrency == 0 {

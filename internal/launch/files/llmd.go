@@ -10,10 +10,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// llmd are values for two charts of llm-d. That of the model service runs vLLM: one pool of decode
+// llmd is llm-d's charts.
+type llmd struct{ pods }
+
+// files are values for two charts of llm-d. That of the model service runs vLLM: one pool of decode
 // workers, which do everything where there is no pool of prefill workers. That of the router finds
 // the pods that answer requests by labels.
-func (w *writer) llmd() ([]launch.File, error) {
+func (w llmd) files() ([]launch.File, error) {
 	if e := w.engine(); e != launch.VLLM {
 		return nil, cannot(LLMD, "its chart runs vLLM, not %s", e)
 	}
@@ -38,7 +41,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 		if v.Role == deployment.Prefill {
 			side = "prefill"
 		}
-		pool, err := w.llmdPool(v)
+		pool, err := w.pool(v)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +61,7 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := w.llmdRouter()
+	router, err := w.router()
 	return []launch.File{{Path: "llm-d/router.values.yaml", Mode: plainFile, Data: router}, {Path: "llm-d/values.yaml", Mode: plainFile, Data: values}}, err
 }
 
@@ -73,13 +76,13 @@ const llmdModel = "llm-d.ai/model"
 
 // leaderLabels are those of the pods that answer requests. All pods of a LeaderWorkerSet of the chart have the same labels but for
 // this one, which the set's controller gives them.
-func (w *writer) leaderLabels() *mapping {
+func (w llmd) leaderLabels() *mapping {
 	return fields(llmdModel, w.name).setIf(w.spans(), memberLabel, "0")
 }
 
 // hub is the id of the model on Hugging Face, which templates of charts and controllers put into
 // commands as it is.
-func (w *writer) hub(t Target) (string, error) {
+func (w pods) hub(t Target) (string, error) {
 	served, form := launch.Site{ServedName: w.Site.ServedName}, regexp.MustCompile(`^[A-Za-z0-9][-\w.]*/[-\w.]+$`)
 	for i := range w.pools {
 		if m := w.pools[i].Model; !form.MatchString(m) || m != w.pools[0].Model || served.Check() != nil {
@@ -90,40 +93,41 @@ func (w *writer) hub(t Target) (string, error) {
 }
 
 // decodePort is where vLLM listens in decode pods: behind the sidecar, or at the service's port.
-func (w *writer) decodePort() int {
+func (w llmd) decodePort() int {
 	if w.disaggregated() {
 		return w.Site.Port + launch.WorkerPorts
 	}
 	return w.Site.Port
 }
 
-// llmdPool is a side of the chart.
-func (w *writer) llmdPool(v *launch.Values) (*mapping, error) {
-	at := *w // of the pods behind the sidecar, or of those with the service's port
+// pool is a side of the chart.
+func (w llmd) pool(v *launch.Values) (*mapping, error) {
+	shifted := *w.writer // of the pods behind the sidecar, or of those with the service's port
 	if v.Role == deployment.Decode {
-		at.Site.Port = w.decodePort()
+		shifted.Site.Port = w.decodePort()
 	}
+	at := llmd{shifted.pods()}
 	container := fields("name", "vllm", "image", w.image(v))
-	if err := at.llmdCommand(container, v); err != nil {
+	if err := at.command(container, v); err != nil {
 		return nil, err
 	}
 	env := w.podEnvironment(&slot{Values: v})[2:] // the chart sets the token and the directory of the weights
 	container.setIf(len(env) > 0, "env", env).set("ports", at.serverPorts()).
 		set("resources", w.resources(&slot{Values: v})).
 		set("mountModelVolume", true).set("volumeMounts", []*mapping{fields("name", "shm", "mountPath", "/dev/shm")}).
-		set("extraConfig", at.llmdLifetime(v).set("securityContext", w.engineContext(v)))
+		set("extraConfig", at.lifetime(v).set("securityContext", w.engineContext(v)))
 	out := fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", max(1, v.Layout.DP/v.Nodes), "workers", v.Nodes),
 		"strategy", fields("type", "RollingUpdate", "rollingUpdate", onFullDevices()), "terminationGracePeriodSeconds", w.grace()).
-		setIf(v.Role == deployment.Decode, "initContainers", []*mapping{w.llmdSidecar()}).
+		setIf(v.Role == deployment.Decode, "initContainers", []*mapping{w.sidecar()}).
 		set("containers", []*mapping{container}).
 		set("monitoring", fields("podmonitor", fields("portName", "http"))). // if the user enables it
 		set("volumes", []*mapping{fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", gibibytes(sharedMemory)))})
 	return w.onNodes(out, v), nil
 }
 
-// llmdLifetime are the probes of a pool and what its pods do before they end. On several nodes all have the same: they ask their leader,
+// lifetime are the probes of a pool and what its pods do before they end. On several nodes all have the same: they ask their leader,
 // and those that are not it stay until it has answered its requests.
-func (w *writer) llmdLifetime(v *launch.Values) *mapping {
+func (w llmd) lifetime(v *launch.Values) *mapping {
 	ask, stop := func() *mapping { return get("/health") }, stopAfter(withdrawal)
 	if v.Nodes > 1 {
 		ask = w.leaderProbe
@@ -135,10 +139,10 @@ func (w *writer) llmdLifetime(v *launch.Values) *mapping {
 	return fields("startupProbe", whileLoading().of(ask()), "readinessProbe", whileBusy().of(ask()), "livenessProbe", whileStuck().of(ask()), "lifecycle", stop)
 }
 
-// llmdSidecar takes requests at the service's port in decode pods and has prompts computed elsewhere first. The chart has one too, but
+// sidecar takes requests at the service's port in decode pods and has prompts computed elsewhere first. The chart has one too, but
 // with an empty list of variables, which a server-side apply refuses, and flags that the sidecar no longer has from 0.10
 // (llm-d-modelservice 0.4.12, routingProxy; llm-d-router, pkg/sidecar/proxy/options.go).
-func (w *writer) llmdSidecar() *mapping {
+func (w llmd) sidecar() *mapping {
 	return fields("name", "routing-proxy", "image", "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0",
 		"args", []string{"--port=" + strconv.Itoa(w.Site.Port), "--vllm-port=" + strconv.Itoa(w.decodePort()), "--kv-connector=nixlv2", "--secure-proxy=false"},
 		"ports", []*mapping{fields("name", "proxy", "containerPort", w.Site.Port)}, "resources", routerResources(),
@@ -146,8 +150,8 @@ func (w *writer) llmdSidecar() *mapping {
 		"securityContext", fields("allowPrivilegeEscalation", false, "runAsNonRoot", true))
 }
 
-// llmdCommand is the command of a pool. On several nodes its pods all run one script, in which the first leads.
-func (w *writer) llmdCommand(container *mapping, v *launch.Values) error {
+// command is the command of a pool. On several nodes its pods all run one script, in which the first leads.
+func (w llmd) command(container *mapping, v *launch.Values) error {
 	command, err := w.podCommand(&slot{Values: v})
 	if err != nil {
 		return err
@@ -167,9 +171,9 @@ func (w *writer) llmdCommand(container *mapping, v *launch.Values) error {
 	return nil
 }
 
-// llmdRouter are values of the router's chart. Prompts always go to prefill workers where the plan has
+// router are values of the router's chart. Prompts always go to prefill workers where the plan has
 // some; the default plugins of the chart choose among workers that do both.
-func (w *writer) llmdRouter() ([]byte, error) {
+func (w llmd) router() ([]byte, error) {
 	router := fields("modelServers", fields("type", "vllm", "matchLabels", w.leaderLabels(), "targetPorts", []*mapping{fields("number", w.Site.Port)}))
 	if w.disaggregated() {
 		plugin := func(names ...string) []*mapping {

@@ -10,7 +10,7 @@ import (
 // mindie is MindIE's config.json (its developer guide, ServerConfig and
 // BackendConfig) and the script that starts the daemon with it. One file is for one
 // worker; the script of each node puts it in place.
-func (w *writer) mindie() ([]launch.File, error) {
+func (w plain) mindie() ([]launch.File, error) {
 	var files []launch.File
 	for i := range w.pools {
 		v := &w.pools[i]

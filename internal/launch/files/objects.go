@@ -26,9 +26,12 @@ func poolPart(v *launch.Values, unit int) part {
 	return part{unit, string(v.Role)}
 }
 
+// objects names and labels objects of Kubernetes.
+type objects struct{ *writer }
+
 // partName names all objects of a part. No part has the deployment's own name, which is that of its entrance: the controller of a
 // LeaderWorkerSet makes a headless Service with the set's name, and could not if there was another.
-func (w *writer) partName(p part) string { return w.unitName(p.unit) + "-" + p.component }
+func (w objects) partName(p part) string { return w.unitName(p.unit) + "-" + p.component }
 
 // The recommended labels of Kubernetes that objects have here (kubernetes.io, "Recommended Labels").
 const (
@@ -42,30 +45,30 @@ const (
 const servesLabel = "serves"
 
 // labels are those of all objects of a part and its pods.
-func (w *writer) labels(p part) *mapping {
+func (w objects) labels(p part) *mapping {
 	return fields(nameLabel, w.engine(), instanceLabel, w.unitName(p.unit), componentLabel, p.component, wholeLabel, w.name)
 }
 
 // selector is what tells the pods of a part from all others, and stays the same when a plan changes: a Deployment's cannot be changed.
-func (w *writer) selector(p part) *mapping {
+func (w objects) selector(p part) *mapping {
 	return fields(instanceLabel, w.unitName(p.unit), componentLabel, p.component)
 }
 
 // serving selects the pods of a part that answer requests.
-func (w *writer) serving(p part) *mapping { return fields(servesLabel, w.partName(p)) }
+func (w objects) serving(p part) *mapping { return fields(servesLabel, w.partName(p)) }
 
 // object begins an object of the whole deployment.
-func (w *writer) object(version, kind, name string) *mapping {
+func (w objects) object(version, kind, name string) *mapping {
 	return w.labelled(version, kind, name, fields(nameLabel, w.engine(), instanceLabel, w.name, wholeLabel, w.name))
 }
 
 // objectOf begins an object of a part.
-func (w *writer) objectOf(p part, version, kind string) *mapping {
+func (w objects) objectOf(p part, version, kind string) *mapping {
 	return w.labelled(version, kind, w.partName(p), w.labels(p))
 }
 
 // labelled begins an object.
-func (w *writer) labelled(version, kind, name string, labels *mapping) *mapping {
+func (w objects) labelled(version, kind, name string, labels *mapping) *mapping {
 	meta := fields("name", name).setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace).set("labels", labels)
 	return fields("apiVersion", version, "kind", kind, "metadata", meta)
 }
@@ -77,20 +80,20 @@ func podField(name, path string) *mapping {
 
 // onNodes keeps the pods of a pool on nodes with its devices: another kind would take them and be slower or short of memory. Nodes of
 // devices often have a taint that is named after the resource (kubernetes.io, "Taints and Tolerations", nodes with special hardware).
-func (w *writer) onNodes(pod *mapping, v *launch.Values) *mapping {
+func (w objects) onNodes(pod *mapping, v *launch.Values) *mapping {
 	key, value := productLabel(v.Device)
 	return pod.setIf(value != "", "nodeSelector", fields(key, value)).
 		set("tolerations", []*mapping{fields("key", resource(v), "operator", "Exists", "effect", "NoSchedule")})
 }
 
 // spread keeps the pods of a part on different nodes where it can.
-func (w *writer) spread(p part) []*mapping {
+func (w objects) spread(p part) []*mapping {
 	return []*mapping{fields("maxSkew", 1, "topologyKey", "kubernetes.io/hostname", "whenUnsatisfiable", "ScheduleAnyway",
 		"labelSelector", fields("matchLabels", w.selector(p)))}
 }
 
 // disruption lets one pod of a part be evicted at a time.
-func (w *writer) disruption(p part) *mapping {
+func (w objects) disruption(p part) *mapping {
 	return w.objectOf(p, "policy/v1", "PodDisruptionBudget").set("spec",
 		fields("maxUnavailable", 1, "selector", fields("matchLabels", w.selector(p))))
 }
@@ -115,7 +118,7 @@ func contained(v *launch.Values) *mapping {
 }
 
 // engineContext is that of an engine: RDMA reads and writes memory that must not be moved.
-func (w *writer) engineContext(v *launch.Values) *mapping {
+func (w pods) engineContext(v *launch.Values) *mapping {
 	network, _ := w.rdma(v)
 	return contained(v).setIf(network != "", "capabilities", fields("add", []string{"IPC_LOCK"}))
 }

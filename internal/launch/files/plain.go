@@ -6,14 +6,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
-// plain are the engine's own commands: a script for each node, and for several
+// plain is scripts with the engine's own commands.
+type plain struct{ scripts }
+
+// files are the engine's own commands: a script for each node, and for several
 // workers a router in front of them. TensorRT-LLM has a config file for each role
 // beside.
-func (w *writer) plain() ([]launch.File, error) {
+func (w plain) files() ([]launch.File, error) {
 	if w.engine() == launch.MindIE {
 		return w.mindie()
 	}
-	w = w.scripted()
+	w.writer = w.scripted()
 	nodes := w.placed()
 	files, err := w.configFiles("plain/", nodes)
 	if err != nil {
@@ -28,7 +31,7 @@ func (w *writer) plain() ([]launch.File, error) {
 		}
 		for unit := range w.units() {
 			if all := leaders(nodes, unit); all[0].home == i {
-				w.router(s, unit, all)
+				w.start(s, unit, all)
 			}
 		}
 		heading := w.heading(fmt.Sprintf("Node %d of %d", i, len(nodes)))

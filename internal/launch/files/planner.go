@@ -13,9 +13,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
-// planner are the tables that Dynamo's planner otherwise measures before a deployment, as its
+// planner is tables for Dynamo's planner.
+type planner struct{ *writer }
+
+// files are the tables that Dynamo's planner otherwise measures before a deployment, as its
 // profiler writes them: arrays of NumPy, the same as JSON, and a ConfigMap of the latter.
-func (w *writer) planner() ([]launch.File, error) {
+func (w planner) files() ([]launch.File, error) {
 	switch v := &w.pools[0]; {
 	case v.Device.Vendor != device.NVIDIA:
 		return nil, aside(Planner, "Dynamo runs on NVIDIA's GPUs, not %s", v.Device.Name)
@@ -61,7 +64,7 @@ func (w *writer) planner() ([]launch.File, error) {
 		files = append(files, launch.File{Path: "planner/" + t.role + "_raw_data.json", Mode: plainFile, Data: append(text, '\n')},
 			launch.File{Path: "planner/selected_" + t.role + "_interpolation/raw_data.npz", Mode: plainFile, Data: packed})
 	}
-	data, err := encode(w.heading("Tables for Dynamo's planner"), w.object("v1", "ConfigMap", w.name+"-planner").set("data", texts))
+	data, err := encode(w.heading("Tables for Dynamo's planner"), w.objects().object("v1", "ConfigMap", w.name+"-planner").set("data", texts))
 	return byPath(append(files, launch.File{Path: "planner/configmap.yaml", Mode: plainFile, Data: data})), err
 }
 

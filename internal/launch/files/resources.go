@@ -29,7 +29,7 @@ func (s *slot) processes() int {
 // resources are what an engine's container asks for. A limit for CPU would stop the loops that drive the devices. The limit for memory
 // leaves room for all shared memory and for a whole checkpoint on its way to the devices; TensorRT-LLM has none, since each of its
 // processes reads the checkpoint into memory.
-func (w *writer) resources(at *slot) *mapping {
+func (w pods) resources(at *slot) *mapping {
 	const each = 6 * units.GiB // memory of a device's process (vLLM's documentation, "Using Kubernetes")
 	host := units.Bytes(w.Deployment.Host.GiB) / units.Bytes(at.Nodes) * units.GiB
 	memory := units.Bytes(at.PerNode)*each + host

@@ -12,8 +12,11 @@ import (
 // restsOn begins a sentence about a part of the prediction that files do not bring about.
 const restsOn = "The predicted figures rest on "
 
+// divisions is how requests are divided between workers, predicted and by the files.
+type divisions struct{ *writer }
+
 // rests are the parts of the prediction that the files of the target do not bring about, as sentences.
-func (w *writer) rests() []string {
+func (w divisions) rests() []string {
 	if w.of == Bench || w.of == KEDA || w.of == Planner {
 		return nil
 	}
@@ -27,7 +30,7 @@ func (w *writer) rests() []string {
 	if w.Deployment.Routing == "" || !w.chooses() { // nobody asked for one
 		return out
 	}
-	switch s := w.division(); {
+	switch s := w.ofTarget(); {
 	case s.instead != "":
 		out = append(out, fmt.Sprintf(restsOn+"routing by %s; here it is %s.", w.Deployment.Routing, s.instead))
 	case s.needs != "":
@@ -54,12 +57,12 @@ func Rests(all []launch.File) []string {
 }
 
 // chooses reports whether requests are divided between workers of a role.
-func (w *writer) chooses() bool {
+func (w divisions) chooses() bool {
 	return slices.ContainsFunc(w.pools, func(v launch.Values) bool { return w.workers(&v) > 1 })
 }
 
 // routing is how the prediction divides requests. An unknown name has been refused with the deployment.
-func (w *writer) routing() sim.Routing {
+func (w divisions) routing() sim.Routing {
 	r, _ := sim.RoutingNamed(w.Deployment.Routing)
 	return r
 }
@@ -68,29 +71,29 @@ func (w *writer) routing() sim.Routing {
 // is than the predicted, needs what it takes to be that.
 type division struct{ word, instead, needs string }
 
-// division is that of the target.
-func (w *writer) division() division {
+// ofTarget is that of the target.
+func (w divisions) ofTarget() division {
 	switch {
 	case w.of == Dynamo:
-		return w.dynamoDivision()
+		return w.byDynamo()
 	case w.of == LLMD || w.of == KServe:
 		if w.routing() == sim.LLMD {
 			return division{}
 		}
 		return division{instead: "by prefix and load, as llm-d's scheduler does"}
 	case w.of == SkyPilot && !w.disaggregated():
-		return w.skypilotDivision()
+		return w.bySkyPilot()
 	case w.hasRouter():
-		return w.routerDivision()
+		return w.byRouter()
 	case w.disaggregated(): // trtllm-serve
-		return w.trtllmDivision()
+		return w.byTRTLLM()
 	}
 	return division{instead: "that of the load balancer in front of the workers"}
 }
 
-// routerDivision is the policy of the routers of vLLM and SGLang (--help of vllm-router 0.1.16 and sglang-router 0.3.2): without one they take
+// byRouter is the policy of the routers of vLLM and SGLang (--help of vllm-router 0.1.16 and sglang-router 0.3.2): without one they take
 // cache_aware.
-func (w *writer) routerDivision() division {
+func (w divisions) byRouter() division {
 	session := division{word: "consistent_hash", needs: "clients send the session as X-Session-ID"}
 	if w.engine() == launch.SGLang {
 		session = division{word: "manual", needs: "clients send the session as X-SMG-Routing-Key"}
@@ -109,8 +112,8 @@ func (w *writer) routerDivision() division {
 	}
 }
 
-// trtllmDivision is the router of trtllm-serve's config file (llmapi/disagg_utils.py, RouterConfig), which is round_robin by itself.
-func (w *writer) trtllmDivision() division {
+// byTRTLLM is the router of trtllm-serve's config file (llmapi/disagg_utils.py, RouterConfig), which is round_robin by itself.
+func (w divisions) byTRTLLM() division {
 	switch w.routing() {
 	case sim.RoundRobin:
 		return division{}
@@ -121,8 +124,8 @@ func (w *writer) trtllmDivision() division {
 	}
 }
 
-// dynamoDivision is the mode of Dynamo's frontend (--router-mode of 1.4.1), which is round-robin by itself.
-func (w *writer) dynamoDivision() division {
+// byDynamo is the mode of Dynamo's frontend (--router-mode of 1.4.1), which is round-robin by itself.
+func (w divisions) byDynamo() division {
 	switch w.routing() {
 	case sim.RoundRobin:
 		return division{}
@@ -139,9 +142,9 @@ func (w *writer) dynamoDivision() division {
 
 // frontendRouting are the variables of Dynamo's frontend for this mode. The KV router tells what workers hold from what it has sent them: they
 // publish no events unless asked.
-func (w *writer) frontendRouting() [][2]string {
+func (w divisions) frontendRouting() [][2]string {
 	var out [][2]string
-	switch word := w.dynamoDivision().word; word {
+	switch word := w.byDynamo().word; word {
 	case "":
 	case "kv":
 		out = append(out, [2]string{"DYN_ROUTER_USE_KV_EVENTS", "false"})
@@ -152,8 +155,8 @@ func (w *writer) frontendRouting() [][2]string {
 	return out
 }
 
-// skypilotDivision is the policy of SkyPilot's load balancer (sky/serve/load_balancing_policies.py).
-func (w *writer) skypilotDivision() division {
+// bySkyPilot is the policy of SkyPilot's load balancer (sky/serve/load_balancing_policies.py).
+func (w divisions) bySkyPilot() division {
 	switch w.routing() {
 	case sim.RoundRobin:
 		return division{word: "round_robin"}

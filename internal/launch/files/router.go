@@ -12,9 +12,12 @@ import (
 // of its own.
 func (w *writer) hasRouter() bool { return w.engine() == launch.VLLM || w.engine() == launch.SGLang }
 
-// router starts the router of a unit. Aggregated TensorRT-LLM has none: any HTTP load
+// routers is the routers of vLLM and SGLang, and trtllm-serve in their place.
+type routers struct{ *writer }
+
+// start starts the router of a unit. Aggregated TensorRT-LLM has none: any HTTP load
 // balancer works.
-func (w *writer) router(s *script, unit int, workers []slot) {
+func (w routers) start(s *script, unit int, workers []slot) {
 	if w.routed(s) {
 		s.add("# Requests go to port %d.", w.Site.Port+unit)
 		s.add("%s &", w.routerCommand(workers, unit).Lines("  "))
@@ -22,7 +25,7 @@ func (w *writer) router(s *script, unit int, workers []slot) {
 }
 
 // routed reports whether a router follows in a script: several workers without one get a hint instead.
-func (w *writer) routed(s *script) bool {
+func (w routers) routed(s *script) bool {
 	if w.alone() {
 		return false
 	}
@@ -35,13 +38,13 @@ func (w *writer) routed(s *script) bool {
 }
 
 // balancerHint is a comment about the load balancer that the user adds.
-func (w *writer) balancerHint() string {
+func (w routers) balancerHint() string {
 	return fmt.Sprintf("# The workers listen on ports %d and up: put a load balancer in front of them.", w.Site.Port+launch.WorkerPorts)
 }
 
-// routerStart begins the command of the engine project's router (sglang-router 0.3,
+// executable begins the command of the engine project's router (sglang-router 0.3,
 // vllm-router 0.1).
-func (w *writer) routerStart() launch.Command {
+func (w routers) executable() launch.Command {
 	start, split := launch.Literals("vllm-router"), "--vllm-pd-disaggregation"
 	if w.engine() == launch.SGLang {
 		start, split = launch.Literals("python3", "-m", "sglang_router.launch_router"), "--pd-disaggregation"
@@ -53,11 +56,11 @@ func (w *writer) routerStart() launch.Command {
 }
 
 // routerCommand is the command of a router with a list of workers.
-func (w *writer) routerCommand(workers []slot, unit int) launch.Command {
+func (w routers) routerCommand(workers []slot, unit int) launch.Command {
 	if !w.hasRouter() {
 		return launch.Literals("trtllm-serve", "disaggregated", "-c", w.routingFile(unit))
 	}
-	out := w.routerStart()
+	out := w.executable()
 	if !w.disaggregated() {
 		out = out.Add("--worker-urls")
 	}
@@ -66,25 +69,25 @@ func (w *writer) routerCommand(workers []slot, unit int) launch.Command {
 		if w.disaggregated() {
 			out = out.Add("--" + string(at.Role))
 		}
-		out = append(out, launch.Expansion(fmt.Sprintf("http://%s:%d", w.nodeAddress(at.home), w.workerPort(at))))
+		out = append(out, launch.Expansion(fmt.Sprintf("http://%s:%d", scripts{w}.nodeAddress(at.home), scripts{w}.workerPort(at))))
 		if at.Engine == launch.SGLang && at.Role == deployment.Prefill {
 			out = out.Add(strconv.Itoa(bootstrap(at.serial)))
 		}
 	}
-	return out.Add(w.routerFlags(w.Site.Port+unit, unit)...)
+	return out.Add(w.ownFlags(w.Site.Port+unit, unit)...)
 }
 
-// routerFlags are the flags of the routers of vLLM and SGLang for where they listen, how they choose a worker, and how long they wait for all.
+// ownFlags are the flags of the routers of vLLM and SGLang for where they listen, how they choose a worker, and how long they wait for all.
 // Routers on the same host have ports for Prometheus of their own. By itself vllm-router gives up after 600 s and tells its metrics to its own
 // host alone.
-func (w *writer) routerFlags(port, offset int) []string {
-	return append(listen(port), "--policy", w.routerDivision().word,
-		"--prometheus-host", "0.0.0.0", "--prometheus-port", strconv.Itoa(w.routerMetrics()+offset),
+func (w routers) ownFlags(port, offset int) []string {
+	return append(listen(port), "--policy", w.divisions().byRouter().word,
+		"--prometheus-host", "0.0.0.0", "--prometheus-port", strconv.Itoa(w.metricsPort()+offset),
 		"--worker-startup-timeout-secs", strconv.Itoa(loading), "--worker-startup-check-interval", "10")
 }
 
-// routerMetrics is the port at which a router tells its metrics unless there are others on the host.
-func (w *writer) routerMetrics() int {
+// metricsPort is the port at which a router tells its metrics unless there are others on the host.
+func (w routers) metricsPort() int {
 	program := launch.VLLMRouter
 	if w.engine() == launch.SGLang {
 		program = launch.SGLangRouter
@@ -101,6 +104,6 @@ func routerPackage(name string) string {
 }
 
 // routerShell installs and starts a router in a container.
-func (w *writer) routerShell(command launch.Command) []string {
+func (w routers) routerShell(command launch.Command) []string {
 	return []string{"bash", "-c", "pip install -q --only-binary=:all: " + routerPackage(w.engine()) + " && exec " + command.InManifest().Line()}
 }

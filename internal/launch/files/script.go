@@ -48,7 +48,7 @@ func addresses(nodes int, rest string) string {
 func nodeIP(node int) string { return fmt.Sprintf("${NODE_%d_IP}", node) }
 
 // nodeAddress is a node's address in commands.
-func (w *writer) nodeAddress(node int) string {
+func (w scripts) nodeAddress(node int) string {
 	if w.host != nil {
 		return w.host(node)
 	}
@@ -61,7 +61,7 @@ func (s *script) file(path string) launch.File {
 }
 
 // nodeScript completes a script that starts the processes of a node.
-func (w *writer) nodeScript(heading string, nodes int, body *script) *script {
+func (w scripts) nodeScript(heading string, nodes int, body *script) *script {
 	s := newScript(heading)
 	s.supervise()
 	s.WriteString(addresses(nodes, body.String()))

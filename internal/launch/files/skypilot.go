@@ -18,9 +18,12 @@ func accelerators() map[string]string {
 	}
 }
 
-// skypilot is a service whose replicas are a worker each, or a unit of prefill and decode workers
+// skypilot is a service of SkyPilot.
+type skypilot struct{ scripts }
+
+// files is a service whose replicas are a worker each, or a unit of prefill and decode workers
 // with its router, on one node or several.
-func (w *writer) skypilot() ([]launch.File, error) {
+func (w skypilot) files() ([]launch.File, error) {
 	one := w.oneOf(w.replicas())
 	nodes := one.placed()
 	devices := onNodes(nodes)
@@ -33,18 +36,18 @@ func (w *writer) skypilot() ([]launch.File, error) {
 	case slices.Min(devices) != slices.Max(devices):
 		return nil, cannot(SkyPilot, "a replica takes %v devices of its nodes, but all nodes of a SkyPilot task are equal", devices)
 	}
-	run, err := one.skypilotRun(nodes)
+	run, err := skypilot{one.scripts()}.run(nodes)
 	if err != nil {
 		return nil, err
 	}
-	files, err := w.skypilotConfigs(one, nodes)
+	files, err := w.configs(one, nodes)
 	if err != nil {
 		return nil, err
 	}
 	root := fields("service", fields("readiness_probe", fields("path", "/health", "initial_delay_seconds", loading), "replicas", w.replicas(),
 		"load_balancer", fields("stream_timeout_seconds", abandoned)),
 		"resources", fields("accelerators", fmt.Sprintf("%s:%d", kind, devices[0]), "image_id", "docker:"+w.image(&w.pools[0]),
-			"disk_size", skypilotSystem+w.cacheGiB()).setIf(len(nodes) > 1, "network_tier", "best").set("ports", w.Site.Port))
+			"disk_size", skypilotSystem+w.pods().cacheGiB()).setIf(len(nodes) > 1, "network_tier", "best").set("ports", w.Site.Port))
 	root.setIf(len(nodes) > 1, "num_nodes", len(nodes)).set("secrets", fields("HF_TOKEN", ""))
 	mounts := fields()
 	for _, f := range files {
@@ -54,7 +57,7 @@ func (w *writer) skypilot() ([]launch.File, error) {
 	root.setIf(len(files) > 0, "file_mounts", mounts)
 	root.setIf(!one.alone() && w.hasRouter(), "setup", "pip install -q "+routerPackage(w.engine())+"\n").set("run", run)
 	if w.replicas() > 1 && !w.disaggregated() {
-		root.values["service"].(*mapping).set("load_balancing_policy", w.skypilotDivision().word)
+		root.values["service"].(*mapping).set("load_balancing_policy", w.divisions().bySkyPilot().word)
 	}
 	heading := w.heading("SkyPilot service")
 	if rate := w.Predicted.Throughput / float64(max(1, w.Output)*w.replicas()); rate > 0 {
@@ -68,18 +71,18 @@ func (w *writer) skypilot() ([]launch.File, error) {
 // resources.disk_size). An engine's image has 10 to 30.
 const skypilotSystem = 256
 
-// skypilotConfigs are the config files of TensorRT-LLM for one replica.
-func (w *writer) skypilotConfigs(one *writer, nodes [][]slot) ([]launch.File, error) {
+// configs are the config files of TensorRT-LLM for one replica.
+func (w skypilot) configs(one *writer, nodes [][]slot) ([]launch.File, error) {
 	files, err := w.configFiles("skypilot/", nil)
 	if err != nil || w.hasRouter() || !w.disaggregated() {
 		return files, err
 	}
-	data, err := encode(w.heading("Workers that trtllm-serve divides requests between"), one.workersOf(nodes, 0))
-	return append(files, launch.File{Path: "skypilot/" + one.routingFile(0), Mode: plainFile, Data: data}), err
+	data, err := encode(w.heading("Workers that trtllm-serve divides requests between"), one.routers().workersOf(nodes, 0))
+	return append(files, launch.File{Path: "skypilot/" + one.routers().routingFile(0), Mode: plainFile, Data: data}), err
 }
 
 // replicas is the number of equal parts that a load balancer divides requests between.
-func (w *writer) replicas() int {
+func (w skypilot) replicas() int {
 	if w.disaggregated() {
 		return w.units()
 	}
@@ -97,8 +100,8 @@ func onNodes(nodes [][]slot) []int {
 	return out
 }
 
-// skypilotRun is the script that all nodes of a replica run.
-func (w *writer) skypilotRun(nodes [][]slot) (string, error) {
+// run is the script that all nodes of a replica run.
+func (w skypilot) run(nodes [][]slot) (string, error) {
 	body := &script{}
 	for i := range nodes {
 		part := &script{}
@@ -108,7 +111,7 @@ func (w *writer) skypilotRun(nodes [][]slot) (string, error) {
 			}
 		}
 		if i == 0 {
-			w.router(part, 0, leaders(nodes, 0))
+			w.start(part, 0, leaders(nodes, 0))
 		}
 		if len(nodes) == 1 {
 			body.WriteString(part.String())

@@ -9,9 +9,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
-// slurm is one batch job for all workers. A step of srun starts each process, with its devices of
+// slurm is a batch job.
+type slurm struct{ scripts }
+
+// files is one batch job for all workers. A step of srun starts each process, with its devices of
 // the node; TensorRT-LLM on several nodes is one step of MPI tasks. Routers run on the first node.
-func (w *writer) slurm() ([]launch.File, error) {
+func (w slurm) files() ([]launch.File, error) {
 	nodes := w.placed()
 	switch {
 	case w.engine() == launch.MindIE:
@@ -32,9 +35,9 @@ func (w *writer) slurm() ([]launch.File, error) {
 		}
 	}
 	for unit := range w.units() {
-		w.slurmRouter(body, unit, nodes)
+		w.router(body, unit, nodes)
 	}
-	s := newScript(w.slurmHeading(len(nodes), most))
+	s := newScript(w.intro(len(nodes), most))
 	s.add(`read -ra hosts <<<"$(scontrol show hostnames "${SLURM_JOB_NODELIST}" | tr '\n' ' ')"`)
 	if len(nodes) > 1 {
 		s.add(`for i in "${!hosts[@]}"; do`)
@@ -51,8 +54,8 @@ func (w *writer) slurm() ([]launch.File, error) {
 	return byPath(append(files, launch.File{Path: "slurm/job.sbatch", Mode: scriptFile, Data: []byte(s.String())})), nil
 }
 
-// slurmHeading is what sbatch reads, and the heading.
-func (w *writer) slurmHeading(nodes, devices int) string {
+// intro is what sbatch reads, and the heading.
+func (w slurm) intro(nodes, devices int) string {
 	options := []string{
 		"job-name=" + w.name, "nodes=" + strconv.Itoa(nodes), "ntasks-per-node=1", "gpus-per-node=" + strconv.Itoa(devices),
 		"exclusive", "mem=0", "output=%x-%j.log",
@@ -65,7 +68,7 @@ func host(node int) string { return fmt.Sprintf("${hosts[%d]}", node) }
 
 // srun starts a worker's process on a node in the background. Slurm sets the variable that names
 // the devices, so the process gets ours after it.
-func (w *writer) srun(s *script, at *slot, devices int) error {
+func (w slurm) srun(s *script, at *slot, devices int) error {
 	command, err := w.command(at, launch.OwnServer, "")
 	if err != nil {
 		return err
@@ -111,9 +114,9 @@ func (s *slot) tasks(devices int) launch.Command {
 		Add("--gpus-per-node=" + strconv.Itoa(devices))
 }
 
-// slurmRouter starts the router of a unit. trtllm-serve reads the addresses of its workers from
+// router starts the router of a unit. trtllm-serve reads the addresses of its workers from
 // a file, which only the job knows.
-func (w *writer) slurmRouter(s *script, unit int, nodes [][]slot) {
+func (w slurm) router(s *script, unit int, nodes [][]slot) {
 	if !w.routed(s) {
 		return
 	}
@@ -133,7 +136,7 @@ func (w *writer) slurmRouter(s *script, unit int, nodes [][]slot) {
 }
 
 // routerNeeds says what the command of a router needs that the engine's image lacks.
-func (w *writer) routerNeeds() string {
+func (w slurm) routerNeeds() string {
 	if !w.hasRouter() {
 		return ""
 	}

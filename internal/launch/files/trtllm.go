@@ -17,7 +17,7 @@ func configFile(r deployment.Role) string { return roleName(r) + "_config.yaml" 
 
 // configFiles are TensorRT-LLM's: the settings of each role, and with nodes the workers
 // of each router. Other engines have none.
-func (w *writer) configFiles(directory string, nodes [][]slot) ([]launch.File, error) {
+func (w scripts) configFiles(directory string, nodes [][]slot) ([]launch.File, error) {
 	if w.engine() != launch.TRTLLM {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func yamlValue(at any, words []string) any {
 }
 
 // routingFile is where trtllm-serve finds the workers of a unit.
-func (w *writer) routingFile(unit int) string {
+func (w routers) routingFile(unit int) string {
 	if w.units() == 1 {
 		return "disagg_config.yaml"
 	}
@@ -103,22 +103,22 @@ func (w *writer) routingFile(unit int) string {
 
 // workersOf is the content of this file for workers on nodes, whose addresses only the user
 // knows unless everything is on one.
-func (w *writer) workersOf(nodes [][]slot, unit int) *mapping {
+func (w routers) workersOf(nodes [][]slot, unit int) *mapping {
 	servers := map[deployment.Role][]string{}
 	for _, at := range leaders(nodes, unit) {
 		host := "127.0.0.1"
 		if len(nodes) > 1 {
 			host = fmt.Sprintf("node-%d", at.home)
 		}
-		servers[at.Role] = append(servers[at.Role], fmt.Sprintf("%s:%d", host, w.workerPort(&at)))
+		servers[at.Role] = append(servers[at.Role], fmt.Sprintf("%s:%d", host, scripts{w}.workerPort(&at)))
 	}
 	return w.routingYAML(w.Site.Port+unit, servers[deployment.Prefill], servers[deployment.Decode])
 }
 
 // routingYAML is trtllm-serve's list of workers.
-func (w *writer) routingYAML(port int, prefill, decode []string) *mapping {
+func (w routers) routingYAML(port int, prefill, decode []string) *mapping {
 	servers := func(urls []string) *mapping {
-		word := w.trtllmDivision().word
+		word := w.divisions().byTRTLLM().word
 		return fields("num_instances", len(urls), "urls", urls).setIf(word != "", "router", fields("type", word))
 	}
 	return fields("hostname", "0.0.0.0", "port", port, "backend", "pytorch", "context_servers", servers(prefill), "generation_servers", servers(decode))

@@ -13,9 +13,12 @@ import (
 // bootstrap is the port at which a prefill worker of SGLang meets the others.
 func bootstrap(serial int) int { return launch.DefaultPort(launch.SGLang, launch.Bootstrap) + serial }
 
+// scripts is processes that are started on nodes.
+type scripts struct{ routers }
+
 // workerPort is where a worker's server listens: workers have ports of their own,
 // above those of the routers.
-func (w *writer) workerPort(s *slot) int {
+func (w scripts) workerPort(s *slot) int {
 	if w.alone() {
 		return w.Site.Port
 	}
@@ -37,7 +40,7 @@ func (s *slot) bootstrapFlag(offset int) []string {
 // command is the command line of a worker's process on a node. Before it stands a
 // launcher where TensorRT-LLM runs on several nodes; the command is empty on the others
 // of these.
-func (w *writer) command(at *slot, by launch.Program, configs string) (launch.Command, error) {
+func (w scripts) command(at *slot, by launch.Program, configs string) (launch.Command, error) {
 	out := launch.Literals(at.Command(by, w.Site.ServedName, configs+configFile(at.Role))...)
 	switch {
 	case at.Nodes == 1:
@@ -69,7 +72,7 @@ const rendezvous = 20000
 
 // apart gives a worker of SGLang whose ranks meet over TCP ports of its own: those it takes by itself, from its port of requests on, overlap
 // with those of the worker at the next one.
-func (w *writer) apart(at *slot) launch.Command {
+func (w scripts) apart(at *slot) launch.Command {
 	if w.alone() || at.RendezvousPorts() == 0 {
 		return nil
 	}
@@ -92,7 +95,7 @@ func (s *slot) mpirun() launch.Command {
 }
 
 // process starts a worker's process on a node in the background.
-func (w *writer) process(s *script, at *slot, by launch.Program) error {
+func (w scripts) process(s *script, at *slot, by launch.Program) error {
 	command, err := w.command(at, by, "")
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func write(p *launch.Plan, targets []Target, requested bool) (files []launch.Fil
 	}
 	w.targets = targets
 	for _, t := range targets {
-		more, err := w.target(t)
+		more, err := w.files(t)
 		_, adds := errors.AsType[asideError](err)
 		switch {
 		case adds && !requested:
@@ -145,6 +145,16 @@ type writer struct {
 	host func(node int) string
 }
 
+// The parts of a writer, by what they write.
+
+func (w *writer) objects() objects     { return objects{w} }
+func (w *writer) fabric() fabric       { return fabric{w.objects()} }
+func (w *writer) pods() pods           { return pods{w.fabric()} }
+func (w *writer) entrances() entrances { return entrances{w.pods()} }
+func (w *writer) routers() routers     { return routers{w} }
+func (w *writer) scripts() scripts     { return scripts{w.routers()} }
+func (w *writer) divisions() divisions { return divisions{w} }
+
 // newWriter derives the values, and refuses engines that do not run on the devices.
 func newWriter(p *launch.Plan) (*writer, error) {
 	values, err := p.Values()
@@ -171,15 +181,15 @@ func newWriter(p *launch.Plan) (*writer, error) {
 	return &writer{Plan: p, pools: values, Site: site, name: objectName(p.Deployment.Model)}, site.CheckPorts(workers)
 }
 
-// target writes one target.
-func (w *writer) target(t Target) ([]launch.File, error) {
+// files writes one target.
+func (w *writer) files(t Target) ([]launch.File, error) {
 	if err := w.onAscend(t); err != nil {
 		return nil, err
 	}
 	for _, a := range Abouts() {
 		if a.Target == t {
 			w.of = t
-			return a.write(w)
+			return a.of(w).files()
 		}
 	}
 	return nil, fmt.Errorf("unknown target %q; the targets are %v", t, Targets())
