@@ -35,7 +35,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("half the concurrency: TPOT %.0f ms, limit met with %.0f %% probability\n", p.TPOT.Mean, 100**p.Chance)
+	fmt.Printf("half the concurrency: TPOT %.0f ms, limit met with %.0f %% probability\n", p.TPOT.Mean, 100**p.Judged.Chance)
 	// Output:
 	// h200_sxm vllm agg: 4 replicas of TP=2, about 9 thousand tokens/s
 	// half the concurrency: TPOT 20 ms, limit met with 95 % probability

@@ -66,7 +66,7 @@ func ExamplePlanner_Predict() {
 	}
 	fmt.Println("TPOT between 8 and 20 ms:", p.TPOT.Low > 8 && p.TPOT.High < 20)
 	fmt.Println("95th percentile above the mean:", p.TPOT.P95 > p.TPOT.Mean)
-	fmt.Println("limits met:", *p.Chance > 0.95)
+	fmt.Println("limits met:", *p.Judged.Chance > 0.95)
 	// Output:
 	// TPOT between 8 and 20 ms: true
 	// 95th percentile above the mean: true

@@ -30,11 +30,21 @@ type Estimate struct {
 	High  float64 `json:"high"`
 }
 
+// Latencies are the times of requests by one statistic, in milliseconds; TPOT is nil if requests generate one token.
+type Latencies struct {
+	Statistic string    `json:"statistic"` // mean, or a percentile such as p95
+	TTFT      *Estimate `json:"ttft_ms"`
+	TPOT      *Estimate `json:"tpot_ms"`
+	Latency   *Estimate `json:"request_latency_ms"`
+	// Chance is the probability that they meet the limits, nil without limits.
+	Chance *float64 `json:"chance_within_limits"`
+}
+
 // Times are predicted times: the mean with its 80 % interval, and percentiles of the requests.
 type Times struct {
 	Mean Milliseconds `json:"mean"`
-	Low  Milliseconds `json:"low80"`
-	High Milliseconds `json:"high80"`
+	Low  Milliseconds `json:"low"`
+	High Milliseconds `json:"high"`
 	P50  Milliseconds `json:"p50"`
 	P90  Milliseconds `json:"p90"`
 	P95  Milliseconds `json:"p95"`

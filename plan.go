@@ -77,11 +77,10 @@ type Contender struct {
 	Concurrency int      `json:"concurrency"`
 	Requests    Estimate `json:"request_rate"`      // per second
 	Tokens      Estimate `json:"tokens_per_second"` // output
-	// TTFT and TPOT are means in milliseconds; TPOT is nil if requests generate one token.
-	TTFT Estimate  `json:"ttft_ms"`
-	TPOT *Estimate `json:"tpot_ms"`
-	// Chance is the probability that the limits are met, nil without limits.
-	Chance *float64 `json:"within_limits"`
+	// Judged are the latencies that limits apply to, beside the means and the 95th percentiles.
+	Judged Latencies `json:"judged"`
+	Mean   Latencies `json:"mean"`
+	P95    Latencies `json:"p95"`
 	// Cost is nil if no price is known.
 	Cost *Cost `json:"cost"`
 	// Tier is what operator times rest on: measured, calibrated, transferred or datasheet; Basis what the intervals rest on.

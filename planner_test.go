@@ -37,8 +37,8 @@ func TestPlanIsPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := []any{float64(p.TTFT.Mean), float64(p.TTFT.Low), float64(p.TPOT.Mean), float64(p.TPOT.High), p.Tokens, *p.Chance, p.Basis, p.Tier}
-		want := []any{c.TTFT.Value, c.TTFT.Low, c.TPOT.Value, c.TPOT.High, c.Tokens.Value, *c.Chance, c.Basis, c.Tier}
+		got := []any{float64(p.TTFT.Mean), float64(p.TTFT.Low), float64(p.TPOT.Mean), float64(p.TPOT.High), p.Tokens.Value, *p.Judged.Chance, p.Basis, p.Tier}
+		want := []any{c.Mean.TTFT.Value, c.Mean.TTFT.Low, c.Mean.TPOT.Value, c.Mean.TPOT.High, c.Tokens.Value, *c.Judged.Chance, c.Basis, c.Tier}
 		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a) }) // of ten digits
 		if d := cmp.Diff(want, got, near); d != "" {
 			t.Errorf("%s (-plan +prediction):\n%s", c.Name, d)

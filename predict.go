@@ -38,15 +38,15 @@ type Prediction struct {
 	Finished int   `json:"finished"` // requests
 	TTFT     Times `json:"ttft_ms"`
 	// TPOT is nil if requests generate one token.
-	TPOT     *Times  `json:"tpot_ms"`
-	Latency  Times   `json:"latency_ms"`
-	Requests float64 `json:"requests_per_s"`
-	Tokens   float64 `json:"output_tokens_per_s"`
-	// Chance is the probability that the limits are met, nil without limits.
-	Chance *float64 `json:"chance_within_limits"`
+	TPOT     *Times   `json:"tpot_ms"`
+	Latency  Times    `json:"latency_ms"`
+	Requests float64  `json:"requests_per_s"`
+	Tokens   Estimate `json:"output_tokens_per_s"`
+	// Judged are the latencies that limits apply to.
+	Judged Latencies `json:"judged"`
 	// Tier is what operator times rest on: measured, calibrated, transferred or datasheet; Basis what the intervals rest on.
 	Tier  string `json:"tier"`
-	Basis string `json:"interval_basis"`
+	Basis string `json:"basis"`
 	// JSON is the whole answer, as "plimsoll simulate --json" prints it.
 	JSON json.RawMessage `json:"-"`
 }

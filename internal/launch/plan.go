@@ -4,6 +4,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // The engines that files can be written for; their names in internal/describe/engine.
@@ -40,7 +41,7 @@ type Plan struct {
 	// Copies is the number of copies of the whole deployment: units of x prefill and y decode
 	// workers that share nothing. 0 = 1.
 	Copies    int
-	Predicted Predicted
+	Predicted figures.Figures // of the row, for the comments of files and the benchmark
 	Capacity  Capacity
 	Profile   *Profile // of a worker of each role, nil where nobody computed it
 	Remarks   []string // on what the files run otherwise than predicted, for their comments
@@ -51,12 +52,6 @@ type Plan struct {
 type Load struct {
 	Model   string
 	Formats deployment.Formats
-}
-
-// Predicted is the prediction of the row, for the comments of files and the benchmark.
-type Predicted struct {
-	TTFT, TPOT units.Seconds
-	Throughput float64 // output tokens per second of all copies
 }
 
 // Capacity is the most load of the deployment within the limits; zero without limits.

@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	serve "github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -25,31 +26,23 @@ type figures struct {
 	ttft, tpot         units.Seconds
 	throughput, chance float64
 	expected           calibration.Expected
-	joules             units.Joules // of an output token
+	joules             serve.Estimate // of an output token
 }
 
 func ofSimulation(s *simulate.Response) figures {
-	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, orSure(s.Chance), s.Expected, s.Energy.PerToken}
+	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, s.Judged.Sure(), s.Expected, s.Energy.PerToken}
 }
 
 func ofOption(o *experiment.Option) figures {
-	return figures{units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput, o.Chance, o.Run.Expected, o.Energy.PerToken}
+	return figures{o.TTFT, o.TPOT, o.Throughput, o.Judged.Sure(), o.Run.Expected, o.Energy.PerToken}
 }
 
 func ofEstimate(r *estimate.Response) figures {
-	return figures{units.Seconds(r.TTFT), units.Seconds(r.TPOT), r.Throughput, orSure(r.Chance), r.Expected, r.Energy.PerToken}
-}
-
-// orSure is a chance, 1 without limits.
-func orSure(chance *float64) float64 {
-	if chance == nil {
-		return 1
-	}
-	return *chance
+	return figures{r.TTFT, r.TPOT, r.Throughput, r.Judged.Sure(), r.Expected, r.Energy.PerToken}
 }
 
 func ofRow(r *optimize.Row) figures {
-	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, orSure(r.Chance), r.Expected, r.Energy.PerToken}
+	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, r.Judged.Sure(), r.Expected, r.Energy.PerToken}
 }
 
 // agreement compares the searches with simulations, of the same random deployments.
@@ -95,15 +88,15 @@ func (a *agreement) experiment(e *experiment.Experiment) {
 		a.is(what, ofOption(o), a.simulate(e, o.Deployment, o.Concurrency, 1))
 		if d := written(a.T, x, o); d != nil {
 			got := a.simulate(e, *d, o.Concurrency, 1)
-			if got.tpot != units.Seconds(o.TPOT) || got.throughput != o.Throughput {
+			if got.tpot != o.TPOT || got.throughput != o.Throughput {
 				a.Errorf("the files of %s run something else: %+v", what, *d)
 			}
 		}
 		if o.Deployment.Devices() != o.Used || o.Used > e.Devices {
 			a.Errorf("%s uses %d devices of %d, the row says %d", what, o.Deployment.Devices(), e.Devices, o.Used)
 		}
-		if e.Limits.Any() && o.Chance < search.DefaultConfidence {
-			a.Errorf("%s meets its limits with %g", what, o.Chance)
+		if e.Limits.Any() && o.Judged.Sure() < search.DefaultConfidence {
+			a.Errorf("%s meets its limits with %g", what, o.Judged.Sure())
 		}
 		if i > 0 && o.Throughput > x.Rows[i-1].Throughput {
 			a.Errorf("row %d carries %g, the one before %g", i, o.Throughput, x.Rows[i-1].Throughput)
@@ -167,8 +160,8 @@ func (a *agreement) optimizer(e *experiment.Experiment) {
 		whole := *e
 		whole.Prefix = 0
 		a.is(what, ofRow(row), a.simulate(&whole, d, row.Best.Concurrency, q.LengthLow))
-		if q.Limits.Any() && *row.Chance < q.Confidence {
-			a.Errorf("%s meets its limits with %g, asked for %g", what, *row.Chance, q.Confidence)
+		if q.Limits.Any() && row.Judged.Sure() < q.Confidence {
+			a.Errorf("%s meets its limits with %g, asked for %g", what, row.Judged.Sure(), q.Confidence)
 		}
 		if q.LengthLow < 1 { // of experiments all lengths are equal
 			continue

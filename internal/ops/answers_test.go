@@ -57,7 +57,7 @@ func TestOneAnswer(t *testing.T) {
 	}
 	of := func(o *experiment.Option) answer {
 		p := &o.Deployment.Pools[0]
-		return answer{p.Layout.Label(false), p.Replicas, o.Concurrency, o.Budget, units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput}
+		return answer{p.Layout.Label(false), p.Replicas, o.Concurrency, o.Budget, o.TTFT, o.TPOT, o.Throughput}
 	}
 	x := configured(t, experiment.Experiment{
 		Model: model, System: system, Devices: 8, Engine: deployment.Engine{Name: "vllm"}, Input: 3500, Output: 150, Limits: l,
@@ -165,8 +165,8 @@ func TestRequestLatency(t *testing.T) {
 		e.Mode = mode
 		x := configured(t, e, 2)
 		for i := range x.Rows {
-			if o := &x.Rows[i]; units.Seconds(o.Latency) > e.Limits.Latency || o.Chance < search.DefaultConfidence || o.Chance > 0.999 {
-				t.Errorf("%s: latency %v with a chance of %g", mode, o.Latency, o.Chance)
+			if o := &x.Rows[i]; o.Latency > e.Limits.Latency || o.Judged.Sure() < search.DefaultConfidence || o.Judged.Sure() > 0.999 {
+				t.Errorf("%s: latency %v with a chance of %g", mode, o.Latency, o.Judged.Sure())
 			}
 		}
 		if len(x.Rows) == 0 {
@@ -175,7 +175,7 @@ func TestRequestLatency(t *testing.T) {
 	}
 	e.Limits.Latency = 100 * ms
 	x := configured(t, e, 2)
-	if len(x.Rows) > 0 || x.Near == nil || x.Near.Binds != search.OverLatency || x.Nearest.Latency < units.Seconds(x.Near.Latency) || x.Nearest.TTFT != 0 {
+	if len(x.Rows) > 0 || x.Near == nil || x.Near.Binds != search.OverLatency || x.Nearest.Latency < x.Near.Latency || x.Nearest.TTFT != 0 {
 		t.Errorf("rows %d, near %+v, nearest limits %+v", len(x.Rows), x.Near, x.Nearest)
 	}
 	o, err := optimize.Run(t.Context(), world(), optimize.Request{
@@ -201,7 +201,7 @@ func TestPercentiles(t *testing.T) {
 	for _, p := range []float64{99.9, 80, 33.3} {
 		e.Percentile = p
 		row := configured(t, e, 1).Rows[0]
-		if units.Seconds(row.TTFT) > e.Limits.TTFT || row.Throughput < 0.975*before {
+		if row.TTFT > e.Limits.TTFT || row.Throughput < 0.975*before {
 			t.Errorf("p%g: TTFT %v, %g tokens/s, before %g", p, row.TTFT, row.Throughput, before)
 		}
 		before = row.Throughput

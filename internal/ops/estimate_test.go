@@ -44,8 +44,8 @@ func TestEstimatesAreRows(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%+v: %v", q, err)
 			}
-			if units.InMs(got.TTFT) != o.TTFT || got.TPOT != o.TPOT || got.Latency != o.Latency || got.Throughput != o.Throughput || (got.Chance == nil) == e.Limits.Any() || got.Chance != nil && *got.Chance != o.Chance ||
-				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse != o.Memory || got.Expected != o.Run.Expected || float64(got.User) != o.User() {
+			if got.Times != o.Times || got.Throughput != o.Throughput || (got.Judged.Chance == nil) == e.Limits.Any() || got.Judged.Sure() != o.Judged.Sure() ||
+				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse != o.Memory || got.Expected != o.Run.Expected || got.TokensPerUser.Zero().Value != o.User() {
 				t.Errorf("estimate of %+v: %+v, the row has %+v", q, got, o)
 			}
 			s := simulate.Request{Deployment: got.Deployment, Limits: e.Limits}
@@ -54,7 +54,7 @@ func TestEstimatesAreRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if x := &sim.Result; x.TTFT.Mean != units.Seconds(got.TTFT) || x.TPOT.Mean != units.Seconds(got.TPOT) || x.Latency.Mean != units.Seconds(got.Latency) || x.OutputRate != got.Throughput || x.RequestRate != got.RequestRate {
+			if x := &sim.Result; x.TTFT.Mean != got.TTFT || x.TPOT.Mean != got.TPOT || x.Latency.Mean != got.Latency || x.OutputRate != got.Throughput || x.RequestRate != got.RequestRate {
 				t.Errorf("estimate of %+v: %+v, the simulation has %+v", q, got, x)
 			}
 			rows++

@@ -58,8 +58,8 @@ func TestRecommend(t *testing.T) {
 				if load := max(r.Rate, float64(r.Concurrency)) / carries / float64(n.Copies); math.Abs(load-n.Load) > 1e-9 || load > 1+1e-9 {
 					t.Errorf("load %g, want %g", n.Load, load)
 				}
-				if n.Deployment.Devices() != n.Used || n.Chance < search.DefaultConfidence {
-					t.Errorf("%+v has %d devices, the row %d; within limits %g", n.Deployment, n.Deployment.Devices(), n.Used, n.Chance)
+				if n.Deployment.Devices() != n.Used || n.Judged.Sure() < search.DefaultConfidence {
+					t.Errorf("%+v has %d devices, the row %d; within limits %g", n.Deployment, n.Deployment.Devices(), n.Used, n.Judged.Sure())
 				}
 				if k > 0 && (n.Used < x.Rows[k-1].Used || n.Used == x.Rows[k-1].Used && n.Capacity.Throughput > x.Rows[k-1].Capacity.Throughput) {
 					t.Errorf("row %d needs %d, the one before %d", k, n.Used, x.Rows[k-1].Used)
@@ -108,11 +108,11 @@ func TestRecommendAtRandom(t *testing.T) {
 			}
 			return r
 		}
-		if r := simulate(n.Copies); units.InMs(r.Result.TTFT.Mean) != n.TTFT || units.InMsOrNull(r.Result.TPOT.Mean) != n.TPOT || *r.Chance != n.Chance {
+		if r := simulate(n.Copies); r.Result.TTFT.Mean != n.TTFT || r.Result.TPOT.Mean != n.TPOT || r.Judged.Sure() != n.Judged.Sure() {
 			t.Errorf("%d copies: the row has %v and %v, the simulation %v and %v", n.Copies, n.TTFT, n.TPOT, r.Result.TTFT.Mean, r.Result.TPOT.Mean)
 		}
 		if n.Copies > n.Least {
-			if r := simulate(n.Copies - 1); n.Copies < 64 && *r.Chance >= search.DefaultConfidence {
+			if r := simulate(n.Copies - 1); n.Copies < 64 && r.Judged.Sure() >= search.DefaultConfidence {
 				t.Errorf("%d copies would do, got %d", n.Copies-1, n.Copies)
 			}
 		}

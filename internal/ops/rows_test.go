@@ -92,8 +92,8 @@ func TestRowsBetweenLayouts(t *testing.T) {
 			t.Errorf("row %d carries more than the one above", i)
 		}
 		lowest[layout(o)] = o
-		if order = append(order, layout(o)); o.Batch == 0 || o.Chance < e.Confidence {
-			t.Errorf("row %d: batch %d, within the limits with a probability of %g", i, o.Batch, o.Chance)
+		if order = append(order, layout(o)); o.Batch == 0 || o.Judged.Sure() < e.Confidence {
+			t.Errorf("row %d: batch %d, within the limits with a probability of %g", i, o.Batch, o.Judged.Sure())
 		}
 	}
 	if len(all) != 6 || len(lowest) < 2 || order[1] != order[0] {

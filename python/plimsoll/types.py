@@ -45,9 +45,8 @@ __all__ = [
     "HostCache",
     "Improvement",
     "InFlight",
-    "Interval",
-    "Judged",
     "KVFlow",
+    "Latencies",
     "Layout",
     "Limits",
     "LinkFacts",
@@ -73,6 +72,7 @@ __all__ = [
     "Reason",
     "ReplicaState",
     "Safe",
+    "Sampling",
     "Session",
     "Sessions",
     "Shift",
@@ -247,6 +247,7 @@ class Change(TypedDict):
 class Contender(TypedDict):
     """Contender is the best deployment of one system, engine and mode."""
 
+    # basis is the source of the intervals.
     basis: str
     batch_size: int
     bound_by: NotRequired[str]
@@ -275,8 +276,8 @@ class Contender(TypedDict):
     guide: NotRequired[Union[Guide, None]]
     # "4 replicas of TP 8"
     in_words: str
-    # judged are the latencies that limits apply to; the following are means and 95th percentiles.
-    judged: Judged
+    # judged are the latencies that limits apply to.
+    judged: Latencies
     # links are the levels of the system's interconnect, outermost first. kv_flow is missing if no KV caches are sent.
     kv_flow: NotRequired[Union[KVFlow, None]]
     kv_tokens: int
@@ -285,6 +286,7 @@ class Contender(TypedDict):
     links: NotRequired[Optional[List[LinkFacts]]]
     # load is the share of its capacity in use, if a rate was requested. All figures but those of capacity are then at that rate.
     load: NotRequired[Optional[float]]
+    mean: Latencies
     meets_limits: bool
     memory: Budget
     # agg or disagg
@@ -292,31 +294,23 @@ class Contender(TypedDict):
     # "h200_sxm vllm disagg"
     name: str
     nearest_limits: NotRequired[Union[Limits, None]]
+    p95: Latencies
     # prefix_cached_share is the prefix-cache hit rate in prompt tokens, of requests outside sessions.
     prefix_cached_share: NotRequired[float]
-    request_latency_ms: float
     request_rate: Estimate
     sessions: NotRequired[Union[Sessions, None]]
     # spare_replicas replicas exceed what the load needs; figures are those with this many replicas down.
     spare_replicas: NotRequired[int]
     system: str
     tier: str
+    # of all devices
     tokens_per_second: Estimate
+    # of a device that is paid for
     tokens_per_second_gpu: Estimate
-    # from the judged tpot_ms; null if requests generate one token
+    # tokens_per_second_user is those that a user sees, null if requests generate one token.
     tokens_per_second_user: Union[Estimate, None]
-    # null if requests generate one token
-    tpot_ms: Union[Estimate, None]
-    # null with tpot_ms
-    tpot_p95_ms: Union[Estimate, None]
-    ttft_ms: Estimate
-    ttft_p95_ms: Estimate
     # why explains its figures; for the first contender see the plan's. Missing without changes.
     why: NotRequired[Union[Why, None]]
-    # within_limits is the probability that the limits are met by the statistic they apply to, within_limits_p95 that the 95th percentiles meet them; null without limits.
-    within_limits: Optional[float]
-    # within_limits is the probability that the limits are met by the statistic they apply to, within_limits_p95 that the 95th percentiles meet them; null without limits.
-    within_limits_p95: Optional[float]
 
 
 class Content(TypedDict):
@@ -448,8 +442,7 @@ class Energy(TypedDict):
     """Energy is what the devices of a deployment draw while it serves."""
 
     # joules_per_output_token is the energy of all devices for an output token.
-    joules_per_output_token: float
-    joules_per_output_token_80: Union[Interval, None]
+    joules_per_output_token: Estimate
     # tier is calibrated where the power of the device's generation was measured, transferred where it is estimated from others.
     tier: str
     # watts_per_device is the mean power of a device.
@@ -470,7 +463,7 @@ class EngineStep(TypedDict):
 
 
 class Estimate(TypedDict):
-    """Estimate is a predicted value with its 80 % interval."""
+    """Estimate is a predicted value with its 80 % interval. A value that does not exist is nil, and null in JSON."""
 
     high: float
     low: float
@@ -612,24 +605,6 @@ class InFlight(TypedDict):
     p99: int
 
 
-class Interval(TypedDict):
-    """Interval is an 80 % interval."""
-
-    high: float
-    low: float
-
-
-class Judged(TypedDict):
-    """Judged is the times that limits apply to."""
-
-    request_latency_ms: Estimate
-    # mean, or a percentile such as p95
-    statistic: str
-    # null if requests generate one token
-    tpot_ms: Union[Estimate, None]
-    ttft_ms: Estimate
-
-
 class KVFlow(TypedDict):
     """KVFlow is the KV cache traffic from prefill to decode workers."""
 
@@ -639,6 +614,18 @@ class KVFlow(TypedDict):
     link: str
     # of a prompt of mean length
     mb_per_request: float
+
+
+class Latencies(TypedDict):
+    """Latencies are the times of requests by one statistic, in milliseconds, null where a deployment has none: TPOT if requests generate one token."""
+
+    # chance_within_limits is the probability that they meet the limits; null without limits.
+    chance_within_limits: Optional[float]
+    request_latency_ms: Union[Estimate, None]
+    # mean, or a percentile such as p95
+    statistic: str
+    tpot_ms: Union[Estimate, None]
+    ttft_ms: Union[Estimate, None]
 
 
 class Layout(TypedDict):
@@ -790,16 +777,11 @@ class Load(TypedDict):
 
     concurrency: int
     # judged are the latencies that limits apply to; the following are means and 95th percentiles.
-    judged: Judged
+    judged: Latencies
+    mean: Latencies
+    p95: Latencies
     request_rate: float
     tokens_per_second: Estimate
-    # null if requests generate one token
-    tpot_ms: Union[Estimate, None]
-    tpot_p95_ms: float
-    ttft_ms: Estimate
-    ttft_p95_ms: float
-    # of the judged times
-    within_limits: float
 
 
 class Modelling(TypedDict):
@@ -850,10 +832,9 @@ class Neighbours(TypedDict):
     deployments: int
     # "NVIDIA, vllm"
     of: str
-    throughput: Interval
-    tpot: Interval
-    # Measured over predicted, less one: the ends of an interval that holds 80 % of them.
-    ttft: Interval
+    throughput: Estimate
+    tpot: Estimate
+    ttft: Estimate
 
 
 class Next(TypedDict):
@@ -1074,6 +1055,14 @@ class Safe(TypedDict):
     usd_per_month: Optional[float]
 
 
+class Sampling(TypedDict):
+    """Sampling is the relative standard errors of simulated times, which come from the number of requests that were simulated."""
+
+    request_latency: float
+    tpot: float
+    ttft: float
+
+
 class Session(TypedDict):
     """Session is a conversation with a model: each prompt is the conversation so far plus a new message. Its requests follow each other."""
 
@@ -1194,8 +1183,8 @@ class SimulateResponse(TypedDict):
 
     # assumed_settings are settings from a preset.
     assumed_settings: NotRequired[Optional[List[Assumption]]]
-    # chance_within_limits is the probability that the judged times meet the limits, null without limits; interval_basis says what the intervals come from.
-    chance_within_limits: Optional[float]
+    # source of the intervals
+    basis: str
     # command is the command line of this answer, request the request in JSON.
     command: NotRequired[str]
     device: str
@@ -1218,12 +1207,10 @@ class SimulateResponse(TypedDict):
     host_spared_s: NotRequired[float]
     in_flight: InFlight
     input_tokens_per_s: float
-    # chance_within_limits is the probability that the judged times meet the limits, null without limits; interval_basis says what the intervals come from.
-    interval_basis: str
     # tpot_ms and itl_ms are null if requests generate one token.
     itl_ms: Union[Times, None]
     # judged is the times that limits apply to: means, or the percentile of the request.
-    judged: Judged
+    judged: Latencies
     kv_tokens: int
     kv_use_mean: float
     kv_use_peak: float
@@ -1235,9 +1222,8 @@ class SimulateResponse(TypedDict):
     notes: Optional[List[str]]
     # offered_requests_per_s is requests per second that came, requests_per_s those served.
     offered_requests_per_s: float
-    output_tokens_per_s: float
-    # output_tokens_per_s_80 is null if requests come at a rate or from a trace, which then determine the throughput.
-    output_tokens_per_s_80: Union[Interval, None]
+    # output_tokens_per_s has no interval if requests come at a rate or from a trace, which then determine the throughput.
+    output_tokens_per_s: Estimate
     preemptions: int
     # Figures of the prefill replicas; those of all replicas if there are none.
     prefill_layout: NotRequired[str]
@@ -1297,10 +1283,8 @@ class SteadyRun(TypedDict):
 
     # ended is precise where the sampling error is small enough; otherwise overloaded, bounded (by the number of requests) or replayed (a trace, all of whose requests count).
     ended: str
-    latency_sampling_error: float
-    tpot_sampling_error: float
-    # Relative standard errors of the means, or of the percentile of the request.
-    ttft_sampling_error: float
+    # sampling_error is the relative standard errors of the means, or of the percentile of the request.
+    sampling_error: Sampling
     # warmup_requests is the requests that ended before the window, window_requests those in it.
     warmup_requests: int
     # warmup_requests is the requests that ended before the window, window_requests those in it.
@@ -1343,8 +1327,8 @@ class Timeline(TypedDict):
 class Times(TypedDict):
     """Times is the distribution of a time. Low and High are the 80 % interval of the mean."""
 
-    high80: float
-    low80: float
+    high: float
+    low: float
     max: float
     mean: float
     p50: float

@@ -65,7 +65,7 @@ func TestReportSaves(t *testing.T) {
 	dir := t.TempDir()
 	p.do(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(dir), chromedp.Navigate(file(t, golden)))
 	p.do(chromedp.Click(`[data-save]`, chromedp.ByQuery))
-	if got := arrived(t, filepath.Join(dir, "plan.json")); !strings.Contains(got, `"schema": "plimsoll/plan/1"`) {
+	if got := arrived(t, filepath.Join(dir, "plan.json")); !strings.Contains(got, `"schema": "plimsoll/plan/2"`) {
 		t.Errorf("saved: %.200s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // LearnOwn puts the residuals of a user's rows, their configurations held out,
@@ -59,8 +60,7 @@ func Summed(rows []*measured.Compared, even bool, wider calibration.Error) calib
 		}
 		return calibration.Error{Low: round(at(logs, 0.1)), High: round(at(logs, 0.9))}
 	}
-	return calibration.Residuals{
-		Rows: len(rows),
+	return calibration.Residuals{Rows: len(rows), Each: figures.Each[calibration.Error]{
 		TTFT: of(func(c *measured.Compared) float64 {
 			if c.Row.TTFT == 0 {
 				return math.NaN()
@@ -74,7 +74,7 @@ func Summed(rows []*measured.Compared, even bool, wider calibration.Error) calib
 			}
 			return math.Log(c.Row.ClosedLoop(c.Row.TTFT, c.Row.TPOT) / c.Pred.Throughput)
 		}, wider),
-	}
+	}}
 }
 
 // fewRows is the number of rows up to which those of a cell count singly.

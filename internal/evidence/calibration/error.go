@@ -21,21 +21,6 @@ const (
 	normal80 = 1.2815515655
 )
 
-// Interval is an 80 % interval.
-type Interval struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// Around is the interval around a predicted quantity, nil where there is none.
-func (e Error) Around(predicted float64) *Interval {
-	if predicted == 0 {
-		return nil
-	}
-	low, high := e.Interval(predicted)
-	return &Interval{low, high}
-}
-
 // Interval is the 80 % interval around a predicted quantity.
 func (e Error) Interval(predicted float64) (low, high float64) {
 	return predicted * math.Exp(e.Low), predicted * math.Exp(e.High)
@@ -133,13 +118,34 @@ func (e Error) toward(o Error, share float64) Error {
 
 // Expected is the errors to expect of a prediction.
 type Expected struct {
-	TTFT, TPOT, Throughput Error
+	figures.Each[Error]
+
 	// Basis says which measurements they come from, and why they are wider.
 	Basis string
 }
 
 // LowChance is the chance of meeting the limits below which a note says so.
 const LowChance = 0.6
+
+// Latencies are times with these errors by a statistic, and the probability that they meet limits.
+func (s *Expected) Latencies(of workload.Statistic, t figures.Times, l workload.Limits) figures.Latencies {
+	out := figures.Latencies{
+		Statistic: of.Named(), TTFT: s.TTFT.OrNull(t.TTFT.Ms()), TPOT: s.TPOT.OrNull(t.TPOT.Ms()), Latency: s.Latency(of.At()).OrNull(t.Latency.Ms()),
+	}
+	if l.Any() {
+		out.Chance = new(s.Chance(t, l))
+	}
+	return out
+}
+
+// Rates are those of a throughput and of requests with these errors, on so many devices that are paid for, where a token of a user takes
+// some time.
+func (s *Expected) Rates(throughput, requests float64, devices int, each units.Seconds) figures.Rates {
+	return figures.Rates{
+		Tokens: s.Throughput.Of(throughput), TokensPerGPU: s.Throughput.Of(throughput / float64(devices)),
+		TokensPerUser: s.TPOT.Inverse().OrNull(each.Rate()), RequestRate: s.Throughput.Of(requests),
+	}
+}
 
 // Chance is the probability that times meet all limits. Their errors are assumed
 // independent: the rank correlation of those of TTFT and TPOT over 1,200 measured

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 const (
@@ -24,7 +25,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 	kind := o.kind(s)
 	out := Expected{
 		// Nothing known: a factor of two for TTFT, of 1.5 for TPOT and throughput.
-		TTFT: Error{-math.Ln2, math.Ln2}, TPOT: Error{-0.4, 0.4}, Throughput: Error{-0.4, 0.4},
+		Each:  figures.Each[Error]{TTFT: Error{-math.Ln2, math.Ln2}, TPOT: Error{-0.4, 0.4}, Throughput: Error{-0.4, 0.4}},
 		Basis: "no measured deployment: this calibration has no residuals",
 	}
 	path := s.Path(kind)

@@ -24,7 +24,7 @@ const many = 1 << 40
 
 // even are residuals of so many rows, the same to both sides.
 func even(rows int, ttft, tpot, throughput float64) calibration.Residuals {
-	return calibration.Residuals{Rows: rows, TTFT: calibration.Error{Low: -ttft, High: ttft}, TPOT: calibration.Error{Low: -tpot, High: tpot}, Throughput: calibration.Error{Low: -throughput, High: throughput}}
+	return calibration.Residuals{Rows: rows, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -ttft, High: ttft}, TPOT: calibration.Error{Low: -tpot, High: tpot}, Throughput: calibration.Error{Low: -throughput, High: throughput}}}
 }
 
 // ordinary is a deployment of a dense model with rows in the fit.
@@ -193,8 +193,8 @@ func holds80(middle, half float64) float64 {
 // lopsided residuals have a middle that is not zero.
 func lopsided() *calibration.Overlay {
 	return fitted(map[string]calibration.Residuals{
-		"seen":         {Rows: many, TTFT: calibration.Error{Low: -0.1, High: 0.3}, TPOT: calibration.Error{Low: -0.2, High: 0.1}, Throughput: calibration.Error{Low: -0.05, High: 0.15}},
-		"uncalibrated": {Rows: many, TTFT: calibration.Error{Low: -0.4, High: 0.6}, TPOT: calibration.Error{Low: -0.5, High: 0.2}, Throughput: calibration.Error{Low: -0.3, High: 0.1}},
+		"seen":         {Rows: many, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -0.1, High: 0.3}, TPOT: calibration.Error{Low: -0.2, High: 0.1}, Throughput: calibration.Error{Low: -0.05, High: 0.15}}},
+		"uncalibrated": {Rows: many, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -0.4, High: 0.6}, TPOT: calibration.Error{Low: -0.5, High: 0.2}, Throughput: calibration.Error{Low: -0.3, High: 0.1}}},
 		"disagg":       even(many, 0.5, 0.4, 0.3),
 		"formulas":     even(many, 0.7, 0.6, 0.5),
 	})
@@ -355,7 +355,7 @@ func TestBasisOfOtherVendors(t *testing.T) {
 // TestChance: both limits are met as often as each, times each.
 func TestChance(t *testing.T) {
 	t.Parallel()
-	e := calibration.Expected{TTFT: calibration.Error{Low: -0.2, High: 0.4}, TPOT: calibration.Error{Low: -0.1, High: 0.1}}
+	e := calibration.Expected{Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -0.2, High: 0.4}, TPOT: calibration.Error{Low: -0.1, High: 0.1}}}
 	a, b := e.TTFT.Within(1, 1.2), e.TPOT.Within(0.01, 0.0105)
 	if got := e.Chance(figures.Times{TTFT: 1, TPOT: 0.01}, workload.Limits{TTFT: 1.2, TPOT: 0.0105}); math.Abs(got-a*b) > 1e-12 || a <= 0.5 || b <= 0.5 || a >= 1 || b >= 1 {
 		t.Errorf("%g and %g together %g", a, b, got)

@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Neighbours are measured deployments like that of a prediction, with the errors of their predictions.
 type Neighbours struct {
 	Of   string `json:"of"` // "NVIDIA, vllm"
 	Rows int    `json:"deployments"`
-	// Measured over predicted, less one: the ends of an interval that holds 80 % of them.
-	TTFT       Interval `json:"ttft"`
-	TPOT       Interval `json:"tpot"`
-	Throughput Interval `json:"throughput"`
+	// Measured over predicted, less one: the ends of an interval that holds 80 % of them, and its middle.
+	figures.Each[figures.Estimate]
 }
 
 // Neighbours are the groups of measured deployments that a case belongs to, from the widest to the narrowest: those that [Overlay.Expect]
@@ -36,8 +36,10 @@ func (o *Overlay) Neighbours(s *Case) (groups []Neighbours, how string) {
 }
 
 func (r *Residuals) neighbours(of string) Neighbours {
-	relative := func(e Error) Interval { return Interval{math.Expm1(e.Low), math.Expm1(e.High)} }
-	return Neighbours{of, r.Rows, relative(r.TTFT), relative(r.TPOT), relative(r.Throughput)}
+	relative := func(e Error) figures.Estimate {
+		return figures.Estimate{Value: math.Expm1((e.Low + e.High) / 2), Low: math.Expm1(e.Low), High: math.Expm1(e.High)}
+	}
+	return Neighbours{of, r.Rows, figures.Each[figures.Estimate]{TTFT: relative(r.TTFT), TPOT: relative(r.TPOT), Throughput: relative(r.Throughput)}}
 }
 
 // Nearest is a measured deployment with a known correction.

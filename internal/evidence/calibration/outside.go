@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Outside is how far deployments of sources err that the fit has no rows of, beyond those it has: standard
 // deviations to add. Their hosts, builds, settings and clients differ in undocumented ways.
 type Outside struct {
-	Rows, Sources          int
-	TTFT, TPOT, Throughput float64
+	Rows, Sources int
+	figures.Each[float64]
 }
 
 // Text is the line of a file.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // TestOutside: errors of deployments outside the fit are added to those of familiar ones, by load, unless the user's own rows are in
@@ -14,7 +15,7 @@ import (
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	o := fitted(map[string]calibration.Residuals{"seen": even(1000, 0.3, 0.1, 0.1)})
-	o.Outside = map[string]calibration.Outside{"to-8": {Rows: 5, Sources: 2, TTFT: 0.4, TPOT: 0.2, Throughput: 0.1}}
+	o.Outside = map[string]calibration.Outside{"to-8": {Rows: 5, Sources: 2, Each: figures.Each[float64]{TTFT: 0.4, TPOT: 0.2, Throughput: 0.1}}}
 	s := ordinary()
 	s.Concurrency = 8
 	other := o.Expect(&s)

@@ -57,7 +57,7 @@ func TestPercentilesAreLessSure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		half := rapid.Float64Range(0, 1).Draw(t, "half")
-		mean := Expected{TTFT: Error{-half, half}, TPOT: Error{-half, half}, Throughput: Error{-half, half}}
+		mean := Expected{Each: figures.Each[Error]{TTFT: Error{-half, half}, TPOT: Error{-half, half}, Throughput: Error{-half, half}}}
 		low := rapid.Float64Range(1, 99.9).Draw(t, "low")
 		a, b := mean.At(low), mean.At(rapid.Float64Range(low, 99.9).Draw(t, "high"))
 		width := func(e Error) float64 { return e.High - e.Low }

@@ -6,12 +6,14 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Residuals are the errors of a kind of predictions over held-out rows.
 type Residuals struct {
-	Rows                   int
-	TTFT, TPOT, Throughput Error
+	Rows int
+	figures.Each[Error]
 }
 
 // Kind says how rows were predicted to learn the errors from; each kind is divided
@@ -79,7 +81,7 @@ func parseResiduals(text string) (Residuals, error) {
 			return Residuals{}, wrong
 		}
 	}
-	r := Residuals{n, Error{x[0], x[1]}, Error{x[2], x[3]}, Error{x[4], x[5]}}
+	r := Residuals{n, figures.Each[Error]{TTFT: Error{x[0], x[1]}, TPOT: Error{x[2], x[3]}, Throughput: Error{x[4], x[5]}}}
 	for _, e := range []Error{r.TTFT, r.TPOT, r.Throughput} {
 		if !(e.Low <= e.High) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || n < 1 {
 			return Residuals{}, errors.New("want at least one row, and a low and a high quantile in that order")

@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured/measuredtest"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 var errUnknown = errors.New("unknown")
@@ -232,7 +233,7 @@ const many = 1 << 40
 
 // even are residuals of so many rows, the same to both sides.
 func even(rows int, ttft, tpot, throughput float64) calibration.Residuals {
-	return calibration.Residuals{Rows: rows, TTFT: calibration.Error{Low: -ttft, High: ttft}, TPOT: calibration.Error{Low: -tpot, High: tpot}, Throughput: calibration.Error{Low: -throughput, High: throughput}}
+	return calibration.Residuals{Rows: rows, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -ttft, High: ttft}, TPOT: calibration.Error{Low: -tpot, High: tpot}, Throughput: calibration.Error{Low: -throughput, High: throughput}}}
 }
 
 // ordinary is a deployment of a dense model with rows in the fit.

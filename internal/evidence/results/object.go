@@ -260,14 +260,15 @@ func (o object) simulate() Run {
 		t := o.sub(key)
 		return Times{t.seconds("mean"), t.seconds("p50")}
 	}
+	output := o.sub("output_tokens_per_s").number("value")
 	r := Run{
 		Format: Simulate, Model: o.text("model"), Engine: o.text("engine"), System: o.text("device"), Requests: o.count("finished"),
 		Concurrency: traffic.count("concurrency"), Rate: traffic.number("rate"),
 		TTFT: times("ttft_ms"), TPOT: times("tpot_ms"),
-		OutputRate: o.number("output_tokens_per_s"), TotalRate: o.number("output_tokens_per_s") + o.number("input_tokens_per_s"),
+		OutputRate: output, TotalRate: output + o.number("input_tokens_per_s"),
 	}
 	if rate := o.number("requests_per_s"); rate > 0 {
-		r.Input, r.Output = o.number("input_tokens_per_s")/rate, o.number("output_tokens_per_s")/rate
+		r.Input, r.Output = o.number("input_tokens_per_s")/rate, output/rate
 	}
 	return r
 }

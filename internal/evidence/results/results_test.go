@@ -67,7 +67,7 @@ Request Throughput (per sec),2.5
 "output_tokens_per_second":{"successful":{"mean":1700}},"tokens_per_second":{"successful":{"mean":8300}}}},
 {"args":{"strategy":{"type_":"constant","rate":2.5}},"metrics":{"request_totals":{"successful":50},"time_to_first_token_ms":{"successful":{"mean":70}}}}]}`
 	simulateFile = `{"request":{"concurrency":4},"model":"Qwen/Qwen3-8B","device":"h200_sxm","engine":"vllm","kv_tokens":100000,"finished":40,"duration_s":10,
-"ttft_ms":{"mean":50,"p50":45,"p99":90},"tpot_ms":{"mean":6,"p50":6,"p99":7},"requests_per_s":4,"input_tokens_per_s":4000,"output_tokens_per_s":800}`
+"ttft_ms":{"mean":50,"p50":45,"p99":90},"tpot_ms":{"mean":6,"p50":6,"p99":7},"requests_per_s":4,"input_tokens_per_s":4000,"output_tokens_per_s":{"value":800,"low":700,"high":900}}`
 )
 
 func ms(x float64) units.Seconds { return units.Seconds(x / 1e3) }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // explained is the part of an answer that says where time goes.
@@ -65,14 +67,14 @@ func TestExplainedSteps(t *testing.T) {
 			for _, s := range e.Steps {
 				n++
 				var alone struct {
-					TotalS float64 `json:"total_s"`
+					TotalS struct{ Value float64 } `json:"total_s"`
 				}
 				if s.Command == "" {
 					t.Errorf("%s: no command for the %s step", c.flags, s.Phase)
 					continue
 				}
 				decode(t, run(t, append(strings.Fields(s.Command)[1:], "--json")), &alone)
-				near(t, s.Command, alone.TotalS, s.TotalS)
+				near(t, s.Command, alone.TotalS.Value, s.TotalS)
 			}
 		}
 		if n != c.steps {
@@ -116,9 +118,8 @@ func TestSimulatedRow(t *testing.T) {
 		Devices []struct {
 			Passes []struct {
 				Best struct {
-					Throughput  float64
-					TTFT        float64 `json:"ttft_ms"`
-					TPOT        float64 `json:"tpot_ms"`
+					figures.Record
+
 					Concurrency int
 					Settings    []string `json:"engine_settings"`
 				}
@@ -129,15 +130,15 @@ func TestSimulatedRow(t *testing.T) {
 	best := searched.Devices[0].Passes[0].Best
 	type times struct{ Mean float64 }
 	var alone struct {
-		Throughput float64 `json:"output_tokens_per_s"`
-		TTFT       times   `json:"ttft_ms"`
-		TPOT       times   `json:"tpot_ms"`
+		Throughput figures.Estimate `json:"output_tokens_per_s"`
+		TTFT       times            `json:"ttft_ms"`
+		TPOT       times            `json:"tpot_ms"`
 	}
 	decode(t, run(t, strings.Fields("simulate"+common+" --tp-size 2 --concurrency "+strconv.Itoa(best.Concurrency)+" --set "+strings.Join(best.Settings, " "))), &alone)
-	near(t, "throughput", alone.Throughput, best.Throughput)
-	near(t, "TTFT", alone.TTFT.Mean, best.TTFT)
-	near(t, "TPOT", alone.TPOT.Mean, best.TPOT)
-	if best.Concurrency < 2 || best.TTFT > 200 {
+	near(t, "throughput", alone.Throughput.Value, best.Tokens.Value)
+	near(t, "TTFT", alone.TTFT.Mean, best.Judged.TTFT.Value)
+	near(t, "TPOT", alone.TPOT.Mean, best.Judged.TPOT.Value)
+	if best.Concurrency < 2 || best.Judged.TTFT.Value > 200 {
 		t.Errorf("the best row is no search's: %+v", best)
 	}
 }

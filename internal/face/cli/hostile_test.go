@@ -208,7 +208,7 @@ func hostiles() map[string]hostile {
 		"measured rows":      {rows, "rows.csv", text(columns, many(50_001, "vllm,m,h200_sxm,1,1,1,1\n")), "more than 50,000 rows", 500},
 		"measured numbers":   {rows, "rows.csv", text(columns, "vllm,m,h200_sxm,1e300,-1,NaN,Inf\n"), "rows.csv:2:", 80},
 		"deep plan":          {"diff @ @", "p.json", text(many(1_000_000, `{"a":`)), "more than 262,144 objects and lists", 80},
-		"contenders":         {"files @ --out out", "p.json", text(`{"schema":"plimsoll/plan/1","contenders":[`, many(1_000_000, "{},"), "{}]}"), "more than 262,144 objects and lists", 80},
+		"contenders":         {"files @ --out out", "p.json", text(`{"schema":"plimsoll/plan/2","contenders":[`, many(1_000_000, "{},"), "{}]}"), "more than 262,144 objects and lists", 80},
 		"aliases in a grid":  {"sweep @ --dry-run", "g.yaml", laughs, "more than 500,000 values", 300},
 		"cells": {"sweep @ --dry-run", "g.yaml", func() string {
 			return "ask: plan\nmodels: [m]\nsystems: [h200_sxm]\nworkloads: [{isl: 1, osl: 1}]\ngpus: [" + counting(100_000, "%d, ") + "]\nprices: [" + counting(1_000, "1%d, ") + "]\n"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // in runs a command in a directory and reads the JSON it prints.
@@ -30,14 +31,14 @@ func in(t *testing.T, dir string, into any, args ...string) {
 
 // simulated is what simulate prints, as far as it is compared.
 type simulated struct {
-	Output float64 `json:"output_tokens_per_s"`
+	Output figures.Estimate `json:"output_tokens_per_s"`
 	TTFT   struct {
-		Mean  float64
-		Low80 float64
+		Mean float64
+		Low  float64
 	} `json:"ttft_ms"`
 	TPOT struct {
-		Mean   float64
-		High80 float64
+		Mean float64
+		High float64
 	} `json:"tpot_ms"`
 }
 
@@ -52,11 +53,10 @@ func TestLintOwnFiles(t *testing.T) {
 			Experiments []struct {
 				Request struct{ Name string }
 				Rows    []struct {
+					figures.Record
+
 					Deployment  deployment.Deployment
 					Concurrency int
-					TTFT        float64 `json:"ttft_ms"`
-					TPOT        float64 `json:"tpot_ms"`
-					Throughput  float64 `json:"tokens_per_second"`
 				}
 			}
 		}
@@ -75,9 +75,9 @@ func TestLintOwnFiles(t *testing.T) {
 			at := strconv.Itoa(row.Concurrency)
 			in(t, dir, &found, append([]string{"lint", "--json", "--concurrency", at}, scripts...)...)
 			p := &found.Prediction
-			if p.TTFT.Mean != row.TTFT || p.TPOT.Mean != row.TPOT || p.Output != row.Throughput {
+			if p.TTFT.Mean != row.Judged.TTFT.Value || p.TPOT.Mean != row.Judged.TPOT.Value || p.Output.Value != row.Tokens.Value {
 				t.Errorf("%s %s %s: the row has %g, %g, %g; its files %g, %g, %g", c.engine, c.model, x.Request.Name,
-					row.TTFT, row.TPOT, row.Throughput, p.TTFT.Mean, p.TPOT.Mean, p.Output)
+					row.Judged.TTFT.Value, row.Judged.TPOT.Value, row.Tokens.Value, p.TTFT.Mean, p.TPOT.Mean, p.Output.Value)
 			}
 			for i := range row.Deployment.Pools {
 				a, b := &row.Deployment.Pools[i], &found.Deployment.Pools[i]

@@ -123,13 +123,13 @@ func (t *talk) result(d *optimize.Device, p *optimize.Search, c *optimize.Candid
 	case c.OK:
 		row, latency := c.Best, ""
 		if p.Mode != search.DecodeOnly {
-			latency += fmt.Sprintf(", TTFT %.2f ms", row.TTFT.Ms())
+			latency += fmt.Sprintf(", TTFT %.2f ms", row.Best.TTFT.Ms())
 		}
 		if p.Mode != search.PrefillOnly {
-			latency += fmt.Sprintf(", TPOT %.2f ms", row.TPOT.Ms())
+			latency += fmt.Sprintf(", TPOT %.2f ms", row.Best.TPOT.Ms())
 		}
 		fmt.Fprintf(t.env.Stderr, "[INFO] %s %s %s: %.2f tokens/s%s, concurrency %d, batch %d, %.2f GiB left, bound by %s\n",
-			d.Name, p.Mode, c.Label, row.Throughput, latency, row.Concurrency, row.Batch, row.Available.GiB(), row.Binds)
+			d.Name, p.Mode, c.Label, row.Best.Throughput, latency, row.Concurrency, row.Batch, row.Available.GiB(), row.Binds)
 	case t.level == levelDebug:
 		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Name, p.Mode, c.Label, c.Reason)
 	}

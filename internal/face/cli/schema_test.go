@@ -197,8 +197,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"rows without a best":       func(v map[string]any) { pass(v)["best"] = nil },
 		"a best without rows":       func(v map[string]any) { pass(v)["rows"] = []any{} },
 		"rows and nearest limits":   func(v map[string]any) { pass(v)["nearest_limits"] = map[string]any{"ttft_ms": nil, "tpot_ms": 1} },
-		"a latency of zero":         func(v map[string]any) { pass(v)["best"].(map[string]any)["tpot_ms"] = 0 },
-		"a number in quotes":        func(v map[string]any) { pass(v)["best"].(map[string]any)["throughput"] = "1" },
+		"a latency of zero":         func(v map[string]any) { pass(v)["best"].(map[string]any)["judged"].(map[string]any)["tpot_ms"] = 0 },
+		"a number in quotes":        func(v map[string]any) { pass(v)["best"].(map[string]any)["tokens_per_second"] = "1" },
 		"feasible and rejected":     func(v map[string]any) { pass(v)["candidates"].([]any)[0].(map[string]any)["reason"] = "x" },
 		"infeasible and not reason": func(v map[string]any) { pass(v)["candidates"].([]any)[0].(map[string]any)["feasible"] = false },
 	} {

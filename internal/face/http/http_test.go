@@ -92,7 +92,7 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/api/models", "", 405, "use GET"},
 		{"GET", "/api/devices?q=h200", "", 200, `"h200_sxm"`},
 		{"GET", "/api/engines", "", 200, `"vllm"`},
-		{"POST", "/api/plan", small, 200, `"schema": "plimsoll/plan/1"`},
+		{"POST", "/api/plan", small, 200, `"schema": "plimsoll/plan/2"`},
 		{"GET", "/api/plan", "", 405, "use POST"},
 		{"POST", "/api/plan", strings.Replace(small, `"gpus":2`, `"gpus":0.5`, 1), 400, `"detail":"gpus must be a whole number, got 0.5","fields":["gpus"]`},
 		{"POST", "/api/plan", strings.Replace(small, `"tpot_ms":20`, `"tpot":50`, 1), 400, `"errors":[{"fields":["limits.tpot"],"detail":"unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms","value":"50","allowed":["ttft_ms","tpot_ms","latency_ms"],"nearest":"tpot_ms"}]`},

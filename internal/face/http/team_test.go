@@ -174,7 +174,7 @@ func TestCopies(t *testing.T) {
 		all = append(all, ask(t, balanced, "GET", "/api/jobs/"+first.ID+"/result", "").Body.String(), ask(t, balanced, "POST", "/api/plan", small).Body.String())
 	}
 	for _, x := range all {
-		if x != all[0] || !strings.Contains(x, "plimsoll/plan/1") {
+		if x != all[0] || !strings.Contains(x, "plimsoll/plan/2") {
 			t.Error("copies differ")
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	coststep "github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -95,7 +94,27 @@ func (n number) MarshalJSON() ([]byte, error) {
 // interval is a figure with its 80 % interval: value, low, high.
 type interval []number
 
-func of(r figures.Estimate) interval { return interval{number(r.Value), number(r.Low), number(r.High)} }
+// of is the interval of an estimate, nil where there is none.
+func of(r *figures.Estimate) interval {
+	if r == nil {
+		return nil
+	}
+	return interval{number(r.Value), number(r.Low), number(r.High)}
+}
+
+// record is the figures of a deployment, in few words.
+type record struct {
+	Tokens      interval `json:"tokens_per_second"`
+	RequestRate interval `json:"request_rate"`
+	TTFT        interval `json:"ttft_ms,omitempty"`
+	TPOT        interval `json:"tpot_ms,omitempty"`
+	Statistic   string   `json:"times_are"`
+	Chance      *number  `json:"chance_within_limits,omitempty"`
+}
+
+func recordOf(r *figures.Record) record {
+	return record{of(&r.Tokens), of(&r.RequestRate), of(r.Judged.TTFT), of(r.Judged.TPOT), r.Judged.Statistic, (*number)(r.Judged.Chance)}
+}
 
 // planSummary is a plan in few words.
 type planSummary struct {
@@ -116,21 +135,16 @@ type planSummary struct {
 }
 
 type contenderSummary struct {
-	Name        string   `json:"name"`
-	Deployment  string   `json:"in_words"`
-	GPUs        int      `json:"gpus_used"`
-	Meets       bool     `json:"meets_limits"`
-	Chance      *number  `json:"within_limits,omitempty"`
-	Concurrency int      `json:"concurrency"`
-	Batch       int      `json:"batch_size"`
-	RequestRate interval `json:"request_rate"`
-	Tokens      interval `json:"tokens_per_second"`
-	TTFT        interval `json:"ttft_ms"`
-	TPOT        interval `json:"tpot_ms,omitempty"`
-	Statistic   string   `json:"times_are"`
-	PerMillion  *number  `json:"usd_per_million_output_tokens,omitempty"`
-	PerMonth    *number  `json:"usd_per_month,omitempty"`
-	Load        *number  `json:"load,omitempty"`
+	Name        string `json:"name"`
+	Deployment  string `json:"in_words"`
+	GPUs        int    `json:"gpus_used"`
+	Meets       bool   `json:"meets_limits"`
+	Concurrency int    `json:"concurrency"`
+	Batch       int    `json:"batch_size"`
+	record
+	PerMillion *number `json:"usd_per_million_output_tokens,omitempty"`
+	PerMonth   *number `json:"usd_per_month,omitempty"`
+	Load       *number `json:"load,omitempty"`
 }
 
 type changeSummary struct {
@@ -154,12 +168,8 @@ func briefPlan(p *plan.Response, uri string) *planSummary {
 	for i := range p.Contenders[:min(len(p.Contenders), 1+shownOthers)] {
 		c := &p.Contenders[i]
 		s := contenderSummary{
-			Name: c.Name, Deployment: c.Deployment, GPUs: c.GPUs, Meets: c.Meets, Chance: (*number)(c.Chance),
-			Concurrency: c.Concurrency, Batch: c.Batch, RequestRate: of(c.RequestRate), Tokens: of(c.Tokens),
-			TTFT: of(c.Judged.TTFT), Statistic: c.Judged.Statistic, Load: (*number)(c.Load),
-		}
-		if t := c.Judged.TPOT; t != nil {
-			s.TPOT = of(*t)
+			Name: c.Name, Deployment: c.Deployment, GPUs: c.GPUs, Meets: c.Meets,
+			Concurrency: c.Concurrency, Batch: c.Batch, record: recordOf(&c.Record), Load: (*number)(c.Load),
 		}
 		if c.Cost != nil {
 			s.PerMillion, s.PerMonth = new(number(c.Cost.PerMillion.Value)), new(number(c.Cost.PerMonth))
@@ -235,15 +245,12 @@ type searchSummary struct {
 }
 
 type rowSummary struct {
-	Layout      string   `json:"parallel"`
-	Batch       int      `json:"batch_size"`
-	Concurrency int      `json:"concurrency"`
-	Throughput  interval `json:"throughput"`
-	PerDevice   number   `json:"throughput_per_device"`
-	TTFT        interval `json:"ttft_ms,omitempty"`
-	TPOT        interval `json:"tpot_ms,omitempty"`
-	BoundBy     string   `json:"bound_by"`
-	Chance      *number  `json:"chance_within_limits,omitempty"`
+	Layout      string `json:"parallel"`
+	Batch       int    `json:"batch_size"`
+	Concurrency int    `json:"concurrency"`
+	PerDevice   number `json:"tokens_per_second_gpu"`
+	BoundBy     string `json:"bound_by"`
+	record
 }
 
 type ratioSummary struct {
@@ -291,23 +298,9 @@ func briefSearch(s *optimize.Search) searchSummary {
 }
 
 func briefRow(r *optimize.Row) rowSummary {
-	with := func(value float64, i *calibration.Interval) interval {
-		if i == nil {
-			return interval{number(value)}
-		}
-		return interval{number(value), number(i.Low), number(i.High)}
+	return rowSummary{
+		Layout: r.Label, Batch: r.Batch, Concurrency: r.Concurrency, PerDevice: number(r.PerDevice()), BoundBy: string(r.Binds), record: recordOf(&r.Record),
 	}
-	out := rowSummary{
-		Layout: r.Label, Batch: r.Batch, Concurrency: r.Concurrency, Throughput: with(r.Throughput, r.Intervals.Throughput),
-		PerDevice: number(r.PerDevice), BoundBy: string(r.Binds), Chance: (*number)(r.Chance),
-	}
-	if r.TTFT > 0 {
-		out.TTFT = with(r.TTFT.Ms(), r.Intervals.TTFT)
-	}
-	if r.TPOT > 0 {
-		out.TPOT = with(r.TPOT.Ms(), r.Intervals.TPOT)
-	}
-	return out
 }
 
 // supportSummary is what can be predicted, a line for each system.
@@ -334,8 +327,8 @@ func briefSupport(r *support.Response) *supportSummary {
 			continue
 		}
 		text := fmt.Sprintf(" %s×%d", row.Engine, row.Devices)
-		if a := row.Aggregated; a != nil && a.Throughput != nil {
-			text += fmt.Sprintf(" (%.2f–%.2f)", a.Throughput.Low, a.Throughput.High)
+		if a := row.Aggregated; a != nil {
+			text += fmt.Sprintf(" (%.2f–%.2f)", a.Factors.Throughput.Low, a.Factors.Throughput.High)
 			if a.Compared {
 				text += "*"
 			}

@@ -208,11 +208,11 @@ func summary(p *plan.Response, uri string) string {
 	for i := range p.Contenders[:min(len(p.Contenders), 1+shownOthers)] {
 		c := &p.Contenders[i]
 		within := ""
-		if c.Chance != nil {
-			within = fmt.Sprintf(", probability of meeting the limits %.2f", *c.Chance)
+		if c.Judged.Chance != nil {
+			within = fmt.Sprintf(", probability of meeting the limits %.2f", *c.Judged.Chance)
 		}
 		fmt.Fprintf(&b, "- %s: %s, %.0f tokens/s (80 %%: %.0f to %.0f), %s TTFT %.0f ms, TPOT %.1f ms%s\n",
-			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.Judged.Statistic, c.Judged.TTFT.Value, c.Judged.TPOT.Zero().Value, within)
+			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.Judged.Statistic, c.Judged.TTFT.Zero().Value, c.Judged.TPOT.Zero().Value, within)
 	}
 	if n := len(p.Contenders) - 1 - shownOthers; n > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", n)

@@ -167,7 +167,7 @@ func overall(w io.Writer, r *configure.Response) {
 	fmt.Fprintf(w, "    - %s: %.2fms (%s)\n", named("TTFT", &x.Experiment), o.TTFT.Ms(), plusMinus(e.TTFT))
 	fmt.Fprintf(w, "    - %s: %s\n", named("TPOT", &x.Experiment), tpotOf(o, ""))
 	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, %s: %.2fms\n", o.RequestRate, named("Request Latency", &x.Experiment), o.Latency.Ms())
-	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
+	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Judged.Sure()))
 	energyLine(w, o.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
 }
@@ -192,7 +192,7 @@ func tpotOf(o *experiment.Option, space string) string {
 func energyLine(w io.Writer, e *simulate.Energy) {
 	if e != nil {
 		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
-			units.Figure(float64(e.PerToken)), plusMinus(e.Error), float64(e.Watts), unmeasured(e.Tier))
+			units.Figure(e.PerToken.Value), plusMinus(e.Error), float64(e.Watts), unmeasured(e.Tier))
 	}
 }
 
@@ -313,7 +313,7 @@ func options(w io.Writer, x *experiment.Result, rows []experiment.Option, v Opti
 		if powered {
 			power = []string{fmt.Sprintf("%.1fW", float64(o.Energy.Watts))}
 		}
-		t.Row(i+1, e.Engine.Name, f2(o.PerDevice(e)), dash(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), dash(o.TPOT.Ms()), chance(o.Chance),
+		t.Row(i+1, e.Engine.Name, f2(o.PerDevice(e)), dash(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), dash(o.TPOT.Ms()), chance(o.Judged.Sure()),
 			fmt.Sprintf("%d(=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
 			fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, o.Used/o.Copies), o.Copies, workersOf(e.Mode, o, x.Experts), power)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // compared are two experiments, the better one first.
@@ -20,7 +21,7 @@ func compared(models ...string) *configure.Response {
 	out := &configure.Response{At: 0}
 	for i, m := range models {
 		o := experiment.Option{
-			Run: &simulate.Response{}, Throughput: 800 / float64(i+1), TTFT: 0.2, TPOT: 0.01, Concurrency: 64, Copies: 2, Y: 1, Used: 8, Memory: 1 << 30, Version: "1.3.0",
+			Run: &simulate.Response{}, Figures: figures.Figures{Times: figures.Times{TTFT: 0.2, TPOT: 0.01}, Throughput: 800 / float64(i+1)}, Concurrency: 64, Copies: 2, Y: 1, Used: 8, Memory: 1 << 30, Version: "1.3.0",
 			Deployment: deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: parallel.Layout{Devices: 4, TP: 4}}}},
 		}
 		x := experiment.Result{

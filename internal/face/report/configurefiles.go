@@ -65,7 +65,7 @@ func optionCells(x *experiment.Result, o *experiment.Option) []string {
 	n := strconv.Itoa
 	chance, memory, budget := "", "", "" // of rows alone
 	if o.Memory > 0 {
-		chance, memory, budget = f3(o.Chance), f3(o.Memory.GiB()), n(o.Budget)
+		chance, memory, budget = f3(o.Judged.Sure()), f3(o.Memory.GiB()), n(o.Budget)
 	}
 	row := []string{
 		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f3(o.RequestRate), f3(o.TTFT.Ms()), f3some(o.TPOT.Ms()), f3(o.Latency.Ms()),
@@ -86,7 +86,7 @@ func optionCells(x *experiment.Result, o *experiment.Option) []string {
 	}
 	watts, joules := "", "" // if the power of a device is unknown
 	if p := o.Energy; p != nil {
-		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
+		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(p.PerToken.Value, 'g', 4, 64)
 	}
 	return append(row, watts, joules, f3(o.Throughput/g))
 }

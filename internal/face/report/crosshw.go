@@ -204,7 +204,7 @@ func crossRatio(w io.Writer, r *optimize.Response, v OptimizeView) {
 			split = true
 		}
 		t.Row(i+1, d.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
-			f2(p.P.TTFT.Ms()), f2(p.D.TPOT.Ms()), instances)
+			f2(p.P.Best.TTFT.Ms()), f2(p.D.Best.TPOT.Ms()), instances)
 	}
 	framed(w, t, 2, v)
 	infeasible(w, without)

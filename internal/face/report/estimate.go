@@ -92,20 +92,20 @@ func timesAndRates(line func(name, format string, args ...any), r *estimate.Resp
 			line(name, "%.3f ms (%s)", t.Ms(), plusMinus(e))
 		}
 	}
-	timed("TTFT", units.Seconds(r.TTFT), x.TTFT)
-	timed("TPOT", units.Seconds(r.TPOT), x.TPOT)
-	timed("Request Latency", units.Seconds(r.Latency), x.Throughput.Inverse())
+	timed("TTFT", r.TTFT, x.TTFT)
+	timed("TPOT", r.TPOT, x.TPOT)
+	timed("Request Latency", r.Latency, x.Throughput.Inverse())
 	line("tokens/s", "%.2f (%s)", r.Throughput, plusMinus(x.Throughput))
-	line("tokens/s/gpu", "%.2f", r.PerDevice)
+	line("tokens/s/gpu", "%.2f", r.TokensPerGPU.Value)
 	if r.TPOT > 0 {
-		line("tokens/s/user", "%.2f", r.User)
+		line("tokens/s/user", "%.2f", r.TPOT.Rate())
 	}
 	line("seq/s", "%.3f", r.RequestRate)
 	if e := r.Energy; e != nil {
-		line("Power", "%.1f W per GPU, %s J per output token (%s)%s", float64(e.Watts), units.Figure(float64(e.PerToken)), plusMinus(e.Error), unmeasured(e.Tier))
+		line("Power", "%.1f W per GPU, %s J per output token (%s)%s", float64(e.Watts), units.Figure(e.PerToken.Value), plusMinus(e.Error), unmeasured(e.Tier))
 	}
-	if r.Chance != nil {
-		line("Within limits", "%s", chance(*r.Chance))
+	if r.Judged.Chance != nil {
+		line("Within limits", "%s", chance(*r.Judged.Chance))
 	}
 }
 

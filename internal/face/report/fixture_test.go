@@ -68,8 +68,8 @@ func rejected(tp, dp int, ttft, tpot float64, binds search.Verdict, reason strin
 // residuals are made-up residuals.
 func residuals() *calibration.Overlay {
 	return &calibration.Overlay{Residuals: map[string]calibration.Residuals{
-		"formulas": {Rows: 100, TTFT: calibration.Error{Low: -1, High: 0}, TPOT: calibration.Error{Low: -0.1, High: 0.1}, Throughput: calibration.Error{Low: -0.2, High: 0.1}},
-		"disagg":   {Rows: 50, TTFT: calibration.Error{Low: -0.5, High: 1.5}, TPOT: calibration.Error{Low: -0.3, High: 0.1}, Throughput: calibration.Error{Low: -0.1, High: 0.3}},
+		"formulas": {Rows: 100, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -1, High: 0}, TPOT: calibration.Error{Low: -0.1, High: 0.1}, Throughput: calibration.Error{Low: -0.2, High: 0.1}}},
+		"disagg":   {Rows: 50, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -0.5, High: 1.5}, TPOT: calibration.Error{Low: -0.3, High: 0.1}, Throughput: calibration.Error{Low: -0.1, High: 0.3}}},
 	}}
 }
 
@@ -101,9 +101,9 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 	if n := search.Near(results, &search.Judge{Limits: l}); len(s.Rows) == 0 && n != nil {
 		s.Nearest = &optimize.Nearest{Label: n.Label, Batch: n.First.Batch, Times: n.First.Times}
 	}
-	if i := slices.IndexFunc(s.Rows, func(r optimize.Row) bool { return r.Chance != nil && *r.Chance >= optimize.SafeChance }); i >= 0 {
+	if i := slices.IndexFunc(s.Rows, func(r optimize.Row) bool { return r.Judged.Chance != nil && *r.Judged.Chance >= optimize.SafeChance }); i >= 0 {
 		r := &s.Rows[i]
-		s.Safe = &optimize.Safe{Label: r.Label, Batch: r.Batch, Throughput: r.Throughput, Chance: *r.Chance}
+		s.Safe = &optimize.Safe{Label: r.Label, Batch: r.Batch, Throughput: r.Best.Throughput, Chance: *r.Judged.Chance}
 	}
 	return s
 }

@@ -52,7 +52,7 @@ func intervals(w io.Writer, d *optimize.Device, p *optimize.Search) {
 		when(true, column[optimize.Row]{">Throughput (token/s)", func(_ int, r *optimize.Row) any { return ranged(r.Best.Throughput, r.Expected.Throughput) }}),
 		when(p.Mode != search.DecodeOnly, column[optimize.Row]{">TTFT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TTFT.Ms(), r.Expected.TTFT) }}),
 		when(p.Mode != search.PrefillOnly, column[optimize.Row]{">TPOT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TPOT.Ms(), r.Expected.TPOT) }}),
-		when(p.Limited(), column[optimize.Row]{">within the limits", func(_ int, r *optimize.Row) any { return chance(*r.Chance) }}),
+		when(p.Limited(), column[optimize.Row]{">within the limits", func(_ int, r *optimize.Row) any { return chance(*r.Judged.Chance) }}),
 		when(priced, column[optimize.Row]{">" + perMillion, func(_ int, r *optimize.Row) any { return usd(float64(r.Cost)) }}))
 	fmt.Fprintf(w, "80 %% prediction intervals:\n%s\n", t)
 	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
@@ -72,10 +72,10 @@ func silicon(w io.Writer, p *optimize.Search) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(w, "On silicon: row 1 is expected to reach %s tokens/s", ranging(s.Throughput))
-	fmt.Fprintf(w, " with TTFT %s", ranging(s.TTFT))
-	if s.TPOT != nil {
-		fmt.Fprintf(w, " and TPOT %s", ranging(*s.TPOT))
+	fmt.Fprintf(w, "On silicon: row 1 is expected to reach %s tokens/s", ranging(s.Tokens))
+	fmt.Fprintf(w, " with TTFT %s", ranging(*s.Judged.TTFT))
+	if s.Judged.TPOT != nil {
+		fmt.Fprintf(w, " and TPOT %s", ranging(*s.Judged.TPOT))
 	}
 	fmt.Fprintf(w, " ms (80 %%), simulated under %s with times of measured kernels; intervals from %s.\n", s.Engine, s.Basis)
 }
@@ -90,7 +90,7 @@ func safeChoice(w io.Writer, p *optimize.Search) {
 	if !p.Limited() {
 		return
 	}
-	c := *p.Rows[0].Chance
+	c := *p.Rows[0].Judged.Chance
 	if c >= calibration.LowChance {
 		return
 	}
@@ -106,8 +106,8 @@ func safeChoice(w io.Writer, p *optimize.Search) {
 func pairIntervals(w io.Writer, d *optimize.Device, pairs []optimize.Pair) {
 	t := tableOf(pairs, rank[optimize.Pair](">Top"), []column[optimize.Pair]{
 		{">Balanced QPS", func(_ int, x *optimize.Pair) any { return ranged(x.Balanced, x.Expected.Throughput) }},
-		{">TTFT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.P.TTFT.Ms(), x.Expected.TTFT) }},
-		{">TPOT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.D.TPOT.Ms(), x.Expected.TPOT) }},
+		{">TTFT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.P.Best.TTFT.Ms(), x.Expected.TTFT) }},
+		{">TPOT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.D.Best.TPOT.Ms(), x.Expected.TPOT) }},
 	}, when(d.Limited(), column[optimize.Pair]{">within the limits", func(_ int, x *optimize.Pair) any { return chance(*x.Chance) }}))
 	fmt.Fprintf(w, "80 %% prediction intervals:\n%s\nIntervals from %s.\n", t, pairs[0].Expected.Basis)
 }

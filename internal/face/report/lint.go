@@ -79,7 +79,7 @@ func predicted(w io.Writer, s *simulate.Response) {
 	fmt.Fprintf(w, "  TPOT          %s (%s)\n", r.TPOT.Mean, plusMinus(e.TPOT))
 	fmt.Fprintf(w, "  Throughput    %.1f output tokens/s (%s)\n", r.OutputRate, plusMinus(e.Throughput))
 	if s.Request.Limits.Any() {
-		fmt.Fprintf(w, "  Limits        met with a probability of %s\n", chance(*s.Chance))
+		fmt.Fprintf(w, "  Limits        met with a probability of %s\n", chance(*s.Judged.Chance))
 	}
 	if g := s.Guide; g != nil {
 		fmt.Fprintf(w, "  Guide         %s by the formulas of Ascend's guide (throughput-optimizer)\n", guided(g))

@@ -192,7 +192,7 @@ func TestExplainPicture(t *testing.T) {
 		p := &d.Searches[0]
 		x := optimize.Explanation{
 			Device: d.Name, Mode: p.Mode, Label: p.Rows[0].Label, Binds: p.Rows[0].Binds, Row: p.Rows[0],
-			Next: p.Rows[1].Label, NextBinds: p.Rows[1].Binds, Gap: new(1 - p.Rows[1].Throughput/p.Rows[0].Throughput),
+			Next: p.Rows[1].Label, NextBinds: p.Rows[1].Binds, Gap: new(1 - p.Rows[1].Best.Throughput/p.Rows[0].Best.Throughput),
 			Steps: []optimize.StepShare{
 				{Phase: "prefill", Time: millis(350.25), Bound: step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1}, Fixed: 3.5 / 350.25, Command: "plimsoll step a"},
 				{Phase: "decode", Time: millis(40), Bound: step.Bounds{Memory: 3, Comm: 1}, Fixed: 0.1},

@@ -96,7 +96,7 @@ func dumpRows(t *table.Table, head []string, p *optimize.Search, x *optimize.Eva
 	t.Row(cells)
 	for _, l := range x.Composition {
 		of := x.Row
-		of.TTFT, of.TPOT, of.Throughput, of.PerDevice, of.Best.PrefillBound, of.Best.DecodeBound = 0, 0, 0, 0, step.Bounds{}, step.Bounds{}
+		of.Best.TTFT, of.Best.TPOT, of.Best.Throughput, of.Best.PrefillBound, of.Best.DecodeBound = 0, 0, 0, step.Bounds{}, step.Bounds{}
 		detail := rawRow(head, p, &of, &part{strconv.Itoa(l.Tokens), fmt.Sprintf("%.3f", l.Ratio), strconv.Itoa(l.Samples)})
 		t.Row(append(detail[:len(detail)-3], cells[len(cells)-3], "", ""))
 	}
@@ -123,8 +123,8 @@ func rawLoad(head []string, effective, budget, chunks int, l *part) []string {
 func rawRow(head []string, p *optimize.Search, row *optimize.Row, l *part) []string {
 	return append(
 		rawLoad(head, row.Effective, row.Budget, row.Chunks, l),
-		strconv.Itoa(row.Concurrency), f3some(row.TTFT.Ms()), f3some(row.TPOT.Ms()),
-		f3some(row.Throughput), f3some(row.PerDevice), row.Label, strconv.Itoa(row.Batch),
+		strconv.Itoa(row.Concurrency), f3some(row.Best.TTFT.Ms()), f3some(row.Best.TPOT.Ms()),
+		f3some(row.Best.Throughput), f3some(row.PerDevice()), row.Label, strconv.Itoa(row.Batch),
 		bounds(row.Best.PrefillBound), bounds(row.Best.DecodeBound),
 		f3(row.Weights.GiB()), f3(row.KV.GiB()), f3(row.Activation.GiB()), f3(row.Available.GiB()),
 		string(p.Mode), "true", string(row.Binds), "",

@@ -119,8 +119,8 @@ func evaluated(s optimize.Search) optimize.Search {
 			continue
 		}
 		half, twice := *c.Best, *c.Best
-		half.Batch, half.Throughput, half.Binds = c.Best.Batch/2, c.Best.Throughput/2, search.Fits
-		twice.Batch, twice.Throughput, twice.Binds = 2*c.Best.Batch, 1.5*c.Best.Throughput, search.Fits
+		half.Batch, half.Best.Throughput, half.Binds = c.Best.Batch/2, c.Best.Best.Throughput/2, search.Fits
+		twice.Batch, twice.Best.Throughput, twice.Binds = 2*c.Best.Batch, 1.5*c.Best.Best.Throughput, search.Fits
 		c.Evaluated = []optimize.Evaluated{{Row: half}, {Row: *c.Best}, {Row: twice, Rejected: search.OverTPOT, Reason: "too slow"}}
 	}
 	return s

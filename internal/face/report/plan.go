@@ -90,9 +90,9 @@ func planContenders(w io.Writer, p *plan.Response) {
 			first.Rule()
 			second.Rule()
 		}
-		ttft, tpot, chances := c.TTFT95, c.TPOT95, []string{probability(c.Chance), probability(c.Chance95)}
+		ttft, tpot, chances := c.P95.TTFT, c.P95.TPOT, []string{probability(c.Judged.Chance), probability(c.P95.Chance)}
 		if of != "" {
-			ttft, tpot, chances = c.TTFT, c.TPOT, chances[:1]
+			ttft, tpot, chances = c.Mean.TTFT, c.Mean.TPOT, chances[:1]
 		}
 		each := "–"
 		if tpot != nil {
@@ -102,13 +102,13 @@ func planContenders(w io.Writer, p *plan.Response) {
 		if !c.Meets {
 			mark += " over the limits"
 		}
-		first.Row(mark, c.System, c.InRelease(), c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.Judged.TTFT), bracketed(c.Judged.TPOT.Zero()))
+		first.Row(mark, c.System, c.InRelease(), c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.Judged.TTFT.Zero()), bracketed(c.Judged.TPOT.Zero()))
 		cost := costCells(c.Cost, len(scaled))
 		load, carried := []string{units.Figure(c.RequestRate.Value)}, []string(nil)
 		if m := c.Capacity; m != nil {
 			load, carried = append(load, strconv.Itoa(c.Concurrency)), []string{bracketed(m.RequestRate), strconv.Itoa(m.Concurrency)}
 		}
-		second.Row(mark, load, units.Figure(ttft.Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost, carried)
+		second.Row(mark, load, units.Figure(ttft.Zero().Value), each, chances, probability(c.GoodShare), joules(c.Energy), cost, carried)
 	}
 	put(w, first.Least("mode", "TPOT "+of+"ms", "TTFT "+of+"ms"), "  ")
 	fmt.Fprintln(w)
@@ -196,7 +196,7 @@ func joules(e *simulate.Energy) string {
 	if e == nil {
 		return "–"
 	}
-	return units.Figure(float64(e.PerToken))
+	return units.Figure(e.PerToken.Value)
 }
 
 func bracketed(r figures.Estimate) string {

@@ -100,7 +100,7 @@ func sweep(c *scatter.Chart, p *optimize.Search, x func(*figures.Outcome) float6
 			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: judge.Verdict(o, nil) == search.Fits})
 		}
 		if r.OK {
-			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best.Best), Y: r.Best.Throughput}
+			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best.Best), Y: r.Best.Best.Throughput}
 			interval(&r.Best.Expected, &b)
 			c.Bars = append(c.Bars, b)
 		}

@@ -59,12 +59,12 @@ func bestPair(w io.Writer, r *optimize.Response, d *optimize.Device, p *optimize
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "      PD Ratio: %.2f (P Instance:D Instance)\n", p.Ratio)
 	fmt.Fprintf(w, "      Prefill QPS: %.2f req/s  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
-		p.PrefillQPS, p.P.TTFT.Ms(), p.P.Label, p.P.Batch, p.P.Concurrency)
+		p.PrefillQPS, p.P.Best.TTFT.Ms(), p.P.Label, p.P.Batch, p.P.Concurrency)
 	fmt.Fprintf(w, "      Decode QPS:  %.2f req/s  (TPOT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
-		p.DecodeQPS, p.D.TPOT.Ms(), p.D.Label, p.D.Batch, p.D.Concurrency)
+		p.DecodeQPS, p.D.Best.TPOT.Ms(), p.D.Label, p.D.Batch, p.D.Concurrency)
 	s, q := d.Ratio.Sustained, &r.Request
 	fmt.Fprintf(w, "      Sustained:   %.2f req/s of prefill  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
-		s.PrefillQPS, s.P.TTFT.Ms(), s.P.Label, s.P.Batch, s.P.Concurrency)
+		s.PrefillQPS, s.P.Best.TTFT.Ms(), s.P.Label, s.P.Batch, s.P.Concurrency)
 	if n := d.Ratio.Instances; n != nil {
 		fmt.Fprintf(w, "      P Instances: %d (%d devices)\n", n.Prefill, n.Prefill*q.PrefillDevices)
 		fmt.Fprintf(w, "      D Instances: %d (%d devices)\n", n.Decode, n.Decode*q.DecodeDevices)
@@ -82,7 +82,7 @@ func ratioTable(r *optimize.Response, pairs []optimize.Pair) *table.Table {
 		"P Batch Size", "D Batch Size", "P Concurrency", "D Concurrency", "P Sustained (req/s)")
 	for i := range pairs {
 		p := &pairs[i]
-		t.Row(i+1, f2(p.Ratio), f2(p.Balanced), f2(p.PrefillQPS), f2(p.DecodeQPS), f2(p.P.TTFT.Ms()), f2(p.D.TPOT.Ms()),
+		t.Row(i+1, f2(p.Ratio), f2(p.Balanced), f2(p.PrefillQPS), f2(p.DecodeQPS), f2(p.P.Best.TTFT.Ms()), f2(p.D.Best.TPOT.Ms()),
 			p.P.Label, p.D.Label, r.Request.PrefillDevices, r.Request.DecodeDevices,
 			p.P.Batch, p.D.Batch, p.P.Concurrency, p.D.Concurrency, f2(p.Sustained))
 	}

@@ -59,7 +59,7 @@ func fewest(w io.Writer, x *experiment.Result) {
 	fmt.Fprintf(w, "    - At the target: %.0f %% of capacity, %.2f req/s, %d requests in flight, %s: %.2fms (%s), %s: %s, %s: %.2fms\n",
 		100*n.Load, n.RequestRate, n.Concurrency, named("TTFT", &x.Experiment), n.TTFT.Ms(), plusMinus(e.TTFT), named("TPOT", &x.Experiment), tpotOf(n, ""),
 		named("Request Latency", &x.Experiment), n.Latency.Ms())
-	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
+	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Judged.Sure()))
 	energyLine(w, n.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
 }
@@ -82,7 +82,7 @@ func needBlock(w io.Writer, r *recommend.Response, x *experiment.Result, v Optim
 	for i := range x.Rows {
 		n := &x.Rows[i]
 		t.Row(i+1, x.Experiment.Engine.Name, n.Used, n.Copies, fmt.Sprintf("%.0f %%", 100*n.Load),
-			f2(n.PerDevice(&x.Experiment)), dash(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), dash(n.TPOT.Ms()), chance(n.Chance),
+			f2(n.PerDevice(&x.Experiment)), dash(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), dash(n.TPOT.Ms()), chance(n.Judged.Sure()),
 			fmt.Sprintf("%d (=%dx%d)", n.Concurrency, n.Concurrency/n.Copies, n.Copies), workersOf(m, n, x.Experts))
 	}
 	framed(w, t, 2, v)

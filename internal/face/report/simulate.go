@@ -47,11 +47,11 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	sampling(w, r)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
-		fmt.Fprintf(w, "Limits          met by %s with a probability of %s\n", judgedInWords(r), chance(*r.Chance))
+		fmt.Fprintf(w, "Limits          met by %s with a probability of %s\n", judgedInWords(r), chance(*r.Judged.Chance))
 	}
 	if e := r.Energy; e != nil {
 		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
-			units.Figure(float64(e.PerToken)), plusMinus(e.Error), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
+			units.Figure(e.PerToken.Value), plusMinus(e.Error), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
 	}
 	engineUse(w, r)
 	prefixes(w, s)

@@ -44,7 +44,7 @@ func Step(w io.Writer, r *opsstep.Response) {
 	low, high := r.Error.Times(r.Result.Time)
 	fmt.Fprintf(w, "Interval        %s to %s (80 %%), from %s\n", low, high, r.Basis)
 	if x := r.Silicon; x != nil {
-		fmt.Fprintf(w, "On silicon      %s (%s to %s, 80 %%), with times of measured kernels (--policy physical)\n", x.Time, units.Seconds(x.Interval.Low), units.Seconds(x.Interval.High))
+		fmt.Fprintf(w, "On silicon      %s (%s to %s, 80 %%), with times of measured kernels (--policy physical)\n", units.Seconds(x.Total.Value), units.Seconds(x.Total.Low), units.Seconds(x.Total.High))
 	}
 	fmt.Fprintf(w, "Basis           %s\n", basis(r))
 }

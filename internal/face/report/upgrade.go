@@ -186,7 +186,7 @@ func (u upgradeText) effects(r *upgrade.Response) {
 		}
 		u.line("Engines change by more than is modelled: in %s, %d deployments about %d weeks apart changed TPOT by %+.0f %% (%+.0f…%+.0f)"+
 			" and TTFT by %+.0f %% (%+.0f…%+.0f). The intervals of the changes include this.",
-			d.Source, d.Cases, weeks*d.Months, 100*d.TPOT.Median, 100*d.TPOT.Low, 100*d.TPOT.High, 100*d.TTFT.Median, 100*d.TTFT.Low, 100*d.TTFT.High)
+			d.Source, d.Cases, weeks*d.Months, 100*d.TPOT.Value, 100*d.TPOT.Low, 100*d.TPOT.High, 100*d.TTFT.Value, 100*d.TTFT.Low, 100*d.TTFT.High)
 	}
 }
 

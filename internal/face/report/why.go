@@ -7,8 +7,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Explained prints a plan, and what is behind each figure of the first contender.
@@ -72,6 +72,6 @@ func figureWord(f plan.FigureOf) string {
 }
 
 // off is an interval of measured over predicted, less one.
-func off(i calibration.Interval) string {
+func off(i figures.Estimate) string {
 	return fmt.Sprintf("%+.0f to %+.0f %%", 100*i.Low, 100*i.High)
 }

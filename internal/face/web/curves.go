@@ -65,18 +65,18 @@ func loads(p *plan.Response) []*chart {
 	}
 	ttft, tpot := limits(p)
 	// Beside the statistic that was asked for is the mean, or the 95th percentile.
-	beside := func(mean, p95 float64) float64 {
+	beside := func(mean, p95 *figures.Estimate) float64 {
 		if p.Request.At() > 0 {
-			return mean
+			return mean.Zero().Value
 		}
-		return p95
+		return p95.Zero().Value
 	}
 	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *plan.Load) (figures.Estimate, float64) { return l.Tokens, 0 })
 	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *plan.Load) (figures.Estimate, float64) {
-		return l.Judged.TTFT, beside(l.TTFT.Value, l.TTFT95)
+		return l.Judged.TTFT.Zero(), beside(l.Mean.TTFT, l.P95.TTFT)
 	})
 	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *plan.Load) (figures.Estimate, float64) {
-		return l.Judged.TPOT.Zero(), beside(l.TPOT.Zero().Value, l.TPOT95)
+		return l.Judged.TPOT.Zero(), beside(l.Mean.TPOT, l.P95.TPOT)
 	})
 	for _, x := range []struct {
 		to *chart

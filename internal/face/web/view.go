@@ -220,15 +220,15 @@ func figuresOf(p *plan.Response, c *plan.Contender) []group {
 	load := group{Name: "At capacity", Figures: []figure{
 		ranged("Throughput", c.TokensPerGPU, "tokens/s per GPU", number(c.Tokens.Value)+" tokens/s on "+gpus(c.GPUs)),
 		ranged("Requests", c.RequestRate, "per second", whole(c.Concurrency)+" in flight"),
-		timed(p, "Time to first token", c.Judged.TTFT, c.TTFT, c.TTFT95, l.TTFT.Ms()),
-		timed(p, "Time per output token", c.Judged.TPOT.Zero(), c.TPOT.Zero(), c.TPOT95.Zero(), l.TPOT.Ms()),
-		ranged("Speed", c.TokensPerUser.Zero(), "tokens/s per user", "request latency "+milliseconds(c.Judged.Latency.Value)),
+		timed(p, "Time to first token", c.Judged.TTFT.Zero(), c.Mean.TTFT.Zero(), c.P95.TTFT.Zero(), l.TTFT.Ms()),
+		timed(p, "Time per output token", c.Judged.TPOT.Zero(), c.Mean.TPOT.Zero(), c.P95.TPOT.Zero(), l.TPOT.Ms()),
+		ranged("Speed", c.TokensPerUser.Zero(), "tokens/s per user", "request latency "+milliseconds(c.Judged.Latency.Zero().Value)),
 	}}
 	if l.Finite().Latency > 0 {
-		f := ranged("Request latency", c.Judged.Latency, "ms, "+c.Judged.Statistic, "mean "+milliseconds(c.Latency))
-		load.Figures = append(load.Figures, f.against(c.Judged.Latency, l.Latency.Ms()))
+		f := ranged("Request latency", c.Judged.Latency.Zero(), "ms, "+c.Judged.Statistic, "mean "+milliseconds(c.Mean.Latency.Zero().Value))
+		load.Figures = append(load.Figures, f.against(c.Judged.Latency.Zero(), l.Latency.Ms()))
 	}
-	if c.Chance != nil {
+	if c.Judged.Chance != nil {
 		load.Figures = append(load.Figures, within(p, c))
 	}
 	out := []group{load}
@@ -252,8 +252,8 @@ func figuresOf(p *plan.Response, c *plan.Contender) []group {
 	}
 	if e := c.Energy; e != nil {
 		costs = append(costs, figure{
-			Name: "Energy", Value: number(float64(e.PerToken)), Unit: "J per output token",
-			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(float64(e.Watts)) + " W per GPU on average",
+			Name: "Energy", Value: number(e.PerToken.Value), Unit: "J per output token",
+			Interval: number(e.PerToken.Low) + " to " + number(e.PerToken.High), Note: number(float64(e.Watts)) + " W per GPU on average",
 		})
 	}
 	if costs == nil {
@@ -264,14 +264,14 @@ func figuresOf(p *plan.Response, c *plan.Contender) []group {
 
 // within is the probability that the limits are met.
 func within(p *plan.Response, c *plan.Contender) figure {
-	f := figure{Name: "Within the limits", Value: percent(*c.Chance), Unit: "probability", Interval: "of the means"}
+	f := figure{Name: "Within the limits", Value: percent(*c.Judged.Chance), Unit: "probability", Interval: "of the means"}
 	switch {
 	case p.Request.Goodput > 0:
 		f.Interval = "of " + percent(p.Request.Goodput) + " of the requests"
 	case p.Request.Percentile > 0:
 		f.Interval = "of " + p.Request.Named()
-	case c.Chance95 != nil:
-		f.Note = percent(*c.Chance95) + " of the 95th percentiles; "
+	case c.P95.Chance != nil:
+		f.Note = percent(*c.P95.Chance) + " of the 95th percentiles; "
 	}
 	if c.GoodShare != nil {
 		f.Note += percent(*c.GoodShare) + " of requests within all limits"

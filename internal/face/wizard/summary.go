@@ -98,12 +98,12 @@ func (w *wizard) planned(command string, r *plan.Response) {
 			w.line(t.Parallel, t.Phrase(c.Deployment))
 			w.line(t.Concurrency, strconv.Itoa(c.Concurrency))
 			w.line(t.Throughput, fmt.Sprintf("%.2f %s, %.2f %s", c.Tokens.Value, t.Tokens, c.RequestRate.Value, t.Requests))
-			w.line(t.TTFT, fmt.Sprintf("%.2f ms", c.Judged.TTFT.Value))
+			w.line(t.TTFT, fmt.Sprintf("%.2f ms", c.Judged.TTFT.Zero().Value))
 			if c.Judged.TPOT != nil {
 				w.line(t.TPOT, fmt.Sprintf("%.2f ms", c.Judged.TPOT.Value))
 			}
-			if c.Chance != nil {
-				w.line(t.Chance, fmt.Sprintf("%.0f %%", 100**c.Chance))
+			if c.Judged.Chance != nil {
+				w.line(t.Chance, fmt.Sprintf("%.0f %%", 100**c.Judged.Chance))
 			}
 			fmt.Fprintf(out, "\n%s\n", t.Top)
 		}
@@ -151,9 +151,9 @@ func (w *wizard) ratio(r *optimize.Response) {
 	w.line(t.Parallel, fmt.Sprintf("%s %s, %s %s", t.Prefill, p.P.Label, t.Decode, p.D.Label))
 	w.line(t.Batch, fmt.Sprintf("%d, %d", p.P.Batch, p.D.Batch))
 	w.line(t.Concurrency, fmt.Sprintf("%d, %d", p.P.Concurrency, p.D.Concurrency))
-	w.line(t.Throughput, fmt.Sprintf("%s %.2f %s, %s %.2f %s", t.Prefill, p.P.Throughput, t.Tokens, t.Decode, p.D.Throughput, t.Tokens))
-	w.line(t.TTFT, fmt.Sprintf("%.2f ms", p.P.TTFT.Ms()))
-	w.line(t.TPOT, fmt.Sprintf("%.2f ms", p.D.TPOT.Ms()))
+	w.line(t.Throughput, fmt.Sprintf("%s %.2f %s, %s %.2f %s", t.Prefill, p.P.Best.Throughput, t.Tokens, t.Decode, p.D.Best.Throughput, t.Tokens))
+	w.line(t.TTFT, fmt.Sprintf("%.2f ms", p.P.Best.TTFT.Ms()))
+	w.line(t.TPOT, fmt.Sprintf("%.2f ms", p.D.Best.TPOT.Ms()))
 	if len(r.Devices) > 1 {
 		fmt.Fprintf(out, "\n%s\n", t.Across)
 		for _, d := range found {

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured/measuredtest"
 	"github.com/plimsoll-project/plimsoll/internal/fit/deployments"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 var errUnknown = errors.New("unknown")
@@ -45,9 +46,9 @@ func TestLearnByHand(t *testing.T) {
 	var o calibration.Overlay
 	deployments.Learn(&o, &deployments.Evidence{Seen: append(rows(11, 16), bad...), Uncalibrated: rows(30, 16), Formulas: rows(29, 8), Steady: append(rows(30, 8), rows(30, 100)...)})
 	// Eleven errors of -3 to 7 percent: their sizes, sorted, are 0 1 1 2 2 3 3 4 5 6 7, of which the ninth is at 80 %.
-	isResidual(t, o, "seen", calibration.Residuals{Rows: 11, TTFT: calibration.Error{Low: -0.05, High: 0.05}, TPOT: calibration.Error{Low: -0.05, High: 0.05}, Throughput: calibration.Error{Low: -0.05, High: 0.05}})
+	isResidual(t, o, "seen", calibration.Residuals{Rows: 11, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -0.05, High: 0.05}, TPOT: calibration.Error{Low: -0.05, High: 0.05}, Throughput: calibration.Error{Low: -0.05, High: 0.05}}})
 	// Thirty of -3 to 26 percent: 10 % and 90 % of the weight end with the third and the 27th.
-	isResidual(t, o, "uncalibrated", calibration.Residuals{Rows: 30, TTFT: calibration.Error{Low: -0.01, High: 0.23}, TPOT: calibration.Error{Low: -0.01, High: 0.23}, Throughput: calibration.Error{Low: -0.24, High: 0}})
+	isResidual(t, o, "uncalibrated", calibration.Residuals{Rows: 30, Each: figures.Each[calibration.Error]{TTFT: calibration.Error{Low: -0.01, High: 0.23}, TPOT: calibration.Error{Low: -0.01, High: 0.23}, Throughput: calibration.Error{Low: -0.24, High: 0}}})
 	for name, rows := range map[string]int{"uncalibrated/nvidia/cache-free": 30, "uncalibrated/nvidia/cache-free/to-64": 30, "formulas": 29, "steady": 60, "steady/to-8": 30, "steady/above-64": 30} {
 		if got := o.Residuals[name].Rows; got != rows {
 			t.Errorf("%s: want %d rows, got %d", name, rows, got)

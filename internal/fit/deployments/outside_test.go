@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/fit/deployments"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // TestOutside: of rows that err evenly up to a factor, four in five lie inside the widened interval, whichever laboratory
@@ -26,7 +27,7 @@ func TestFromOutside(t *testing.T) {
 	}
 	add("source_file=x", "", 9)
 	add("one/lab:c.md", "eager", 9)
-	o := &calibration.Overlay{Residuals: map[string]calibration.Residuals{"uncalibrated": {Rows: 1000, TPOT: calibration.Error{Low: -0.3, High: 0.3}}}}
+	o := &calibration.Overlay{Residuals: map[string]calibration.Residuals{"uncalibrated": {Rows: 1000, Each: figures.Each[calibration.Error]{TPOT: calibration.Error{Low: -0.3, High: 0.3}}}}}
 	got := deployments.FromOutside(o, rows)
 	if len(got) != 1 || got[0].Rows != n || got[0].Sources != 2 {
 		t.Fatalf("got %+v", got)

@@ -23,6 +23,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // resolve finds what a plan's names stand for.
@@ -60,7 +61,7 @@ func planned(t testing.TB, engineName, release, id, system string, batches []int
 	p := &launch.Plan{
 		Deployment: deployment.Deployment{Model: id, System: system, Engine: deployment.Engine{Name: engineName, Version: release}, Pools: pools},
 		Input:      3000, Output: 512, Concurrency: 56, Batch: batches, Copies: 1,
-		Predicted: launch.Predicted{TTFT: 0.1877, TPOT: 0.0099, Throughput: 2553}, Capacity: launch.Capacity{Concurrency: 56, KV: 0.624},
+		Predicted: figures.Figures{Times: figures.Times{TTFT: 0.1877, TPOT: 0.0099}, Throughput: 2553}, Capacity: launch.Capacity{Concurrency: 56, KV: 0.624},
 	}
 	resolve(t, p)
 	return p

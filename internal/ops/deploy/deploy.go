@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -117,9 +116,8 @@ func given(ctx context.Context, s *session.Session, r *Request) (*subject, error
 		return nil, err
 	}
 	q = out.Request
-	x := &out.Result
 	return &subject{q.Sources, experiment.Experiment{Input: q.Input, Output: q.Output}, experiment.Option{
-		Deployment: q.Deployment, Concurrency: q.Concurrency, Run: out, TTFT: units.InMs(x.TTFT.Mean), TPOT: units.InMsOrNull(x.TPOT.Mean), Throughput: x.OutputRate,
+		Deployment: q.Deployment, Concurrency: q.Concurrency, Run: out, Figures: out.Result.Figures(0),
 	}}, nil
 }
 

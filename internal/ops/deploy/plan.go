@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -45,7 +44,7 @@ func Plan(w *session.Session, s *session.Sources, e *experiment.Experiment, o *e
 	}
 	return &launch.Plan{
 		Capacity: capacity(e, o), Profile: profile(st, &run, max(longest, e.Input+e.Output)), Deployment: run, Resolved: resolved, Loads: loads, Remarks: load.remarks, Input: e.Input, Output: e.Output, Longest: longest, Prompt: prompt, Prefix: e.Prefix, Concurrency: o.Concurrency, Copies: copies,
-		Predicted: launch.Predicted{TTFT: units.Seconds(o.TTFT), TPOT: units.Seconds(o.TPOT), Throughput: o.Throughput}, Site: site,
+		Predicted: o.Figures, Site: site,
 	}, nil
 }
 

@@ -189,11 +189,10 @@ func byRequests(ctx context.Context, w *session.Session, s *session.Stage, out *
 	if got.Finished == 0 {
 		return session.BadInput(fmt.Errorf("no request of %d tokens fits the KV cache of %d tokens", e.Input+e.Output, res.Memory.Tokens))
 	}
-	out.TTFT, out.TPOT, out.Latency = units.InMsOrNull(got.TTFT.Mean), units.InMsOrNull(got.TPOT.Mean), units.InMs(got.Latency.Mean)
-	out.Throughput, out.RequestRate = got.OutputRate, got.RequestRate
+	out.Figures, out.RequestRate = got.Figures(0), got.RequestRate
 	out.Energy = res.Energy
 	out.Guide = simulate.GuideOf(ctx, s, &out.Deployment, e.Input, e.Output, float64(q.Concurrency))
-	out.Expected, out.Chance, out.Tier, out.Notes = res.Expected, res.Chance, res.Tier, res.Notes
+	out.Expected, out.Tier, out.Notes = res.Expected, res.Tier, res.Notes
 	out.Pools[0].KVPeak = got.Workers.KVPeak
 	if got.Decode != nil {
 		out.Pools[1].KVPeak = got.Decode.KVPeak
@@ -227,8 +226,7 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 		decode = 0
 	}
 	latency := first + decode
-	t := figures.Times{TTFT: first, TPOT: each, Latency: latency}
-	r.TTFT, r.TPOT, r.Latency = units.InMsOrNull(first), units.InMsOrNull(each), units.InMs(latency)
+	r.Times = figures.Times{TTFT: first, TPOT: each, Latency: latency}
 	if latency > 0 {
 		r.RequestRate = float64(q.Concurrency) / float64(latency)
 		r.Throughput = float64(made) * r.RequestRate
@@ -245,7 +243,6 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 	if each == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}
-	r.Chance = new(r.Expected.Chance(t, e.Limits))
 	return nil
 }
 

@@ -7,10 +7,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Response is the figures of one deployment. Simulating the deployment at the concurrency
@@ -23,28 +25,16 @@ type Response struct {
 	Deployment  deployment.Deployment `json:"deployment"`
 	Devices     int                   `json:"gpus"`
 	Concurrency int                   `json:"concurrency"`
-	// Figures that a static mode does not have are null, as are TPOT and tokens per second and
-	// user if requests generate one token.
-	TTFT            units.InMsOrNull      `json:"ttft_ms"`
-	TTFTInterval    *calibration.Interval `json:"ttft_interval_ms"`
-	TPOT            units.InMsOrNull      `json:"tpot_ms"`
-	TPOTInterval    *calibration.Interval `json:"tpot_interval_ms"`
-	Latency         units.InMs            `json:"request_latency_ms"`
-	LatencyInterval *calibration.Interval `json:"request_latency_interval_ms"`
-	// Throughput is output tokens per second of all devices.
-	Throughput         float64               `json:"tokens_per_second"`
-	ThroughputInterval *calibration.Interval `json:"tokens_per_second_interval"`
-	PerDevice          float64               `json:"tokens_per_second_gpu"`
-	User               units.OrNull          `json:"tokens_per_second_user"`
-	RequestRate        float64               `json:"request_rate"`
-	// Chance is the probability that the limits are met, null without limits.
-	Chance *float64 `json:"within_limits"`
+	// Figures that a static mode does not have are null.
+	figures.Figures `json:"-"`
+	figures.Record
+
+	RequestRate float64 `json:"-"` // as in the record
 	// Guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
 	Guide *simulate.Guide `json:"guide,omitempty"`
 	// Energy is missing where the power of the device is unknown.
 	Energy *simulate.Energy `json:"energy,omitempty"`
 	Tier   device.Tier      `json:"tier"`
-	Basis  string           `json:"basis"`
 	// Pools are the workers that do both, or those for prefill and for decode.
 	Pools  []Pool      `json:"pools"`
 	Tables *prices.Use `json:"tables,omitempty"`
@@ -139,11 +129,8 @@ type Operator struct {
 // present adds what follows from the figures.
 func (r *Response) present() {
 	e := &r.Expected
-	r.TTFTInterval, r.TPOTInterval = e.TTFT.Around(r.TTFT.Ms()), e.TPOT.Around(r.TPOT.Ms())
-	r.LatencyInterval, r.ThroughputInterval = e.Throughput.Inverse().Around(r.Latency.Ms()), e.Throughput.Around(r.Throughput)
-	r.PerDevice, r.User, r.Basis = r.Throughput/float64(r.Devices), units.OrNull(units.Seconds(r.TPOT).Rate()), e.Basis
-	if !r.Request.Experiment.Limits.Any() {
-		r.Chance = nil
+	r.Record = figures.Record{
+		Rates: e.Rates(r.Throughput, r.RequestRate, r.Devices, r.TPOT), Judged: e.Latencies(workload.Statistic{}, r.Times, r.Request.Experiment.Limits), Basis: e.Basis,
 	}
 	for i := range r.Pools {
 		p := &r.Pools[i]

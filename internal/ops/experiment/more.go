@@ -92,7 +92,7 @@ func (x *run) advance(ctx context.Context, from []*further) error {
 			if s.o.Concurrency < s.of.Best.Concurrency { // a larger load is within the limits
 				row.Binds = search.Fits
 			}
-			if row.Throughput <= x.out.Rows[0].Throughput && (!x.e.Limits.Any() || row.Chance >= x.e.Confidence) {
+			if row.Throughput <= x.out.Rows[0].Throughput && row.Judged.Sure() >= x.e.Confidence {
 				f.next = &row
 			}
 		}

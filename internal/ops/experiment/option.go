@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -62,26 +63,16 @@ func kind(err error) string {
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency
-// gives them again. TPOT and tokens per second and user are null where requests generate
-// one token.
+// gives them again.
 type Option struct {
 	*Need
+	// Figures by the statistic that limits apply to, and the record that shows them.
+	figures.Figures `json:"-"`
+	figures.Record
 
-	PerGPU             float64               `json:"tokens_per_second_gpu"`
-	PerUser            units.OrNull          `json:"tokens_per_second_user"`
-	Throughput         float64               `json:"tokens_per_second"` // output tokens of the cluster
-	ThroughputInterval *calibration.Interval `json:"tokens_per_second_interval"`
-	RequestRate        float64               `json:"request_rate"`
-	// Statistic of the times and of tokens per second and user: mean, or the percentile that limits apply to.
-	Statistic    string                `json:"statistic"`
-	TTFT         units.InMs            `json:"ttft_ms"`
-	TTFTInterval *calibration.Interval `json:"ttft_interval_ms"`
-	TPOT         units.InMsOrNull      `json:"tpot_ms"`
-	TPOTInterval *calibration.Interval `json:"tpot_interval_ms"`
-	Latency      units.InMs            `json:"request_latency_ms"`
-	Chance       float64               `json:"within_limits"` // that the limits are met
-	Binds        search.Verdict        `json:"bound_by,omitempty"`
-	Concurrency  int                   `json:"concurrency"`
+	RequestRate float64        `json:"-"` // as in the record
+	Binds       search.Verdict `json:"bound_by,omitempty"`
+	Concurrency int            `json:"concurrency"`
 	// Copies of X prefill and Y decode workers, or of one worker that does both (X 0).
 	Copies int `json:"replicas"`
 	X      int `json:"prefill_workers"`
@@ -98,7 +89,6 @@ type Option struct {
 	Memory units.InGiB `json:"memory_gib"` // of a device that generates
 	// Energy is nil where the power of a device is unknown or nobody asked for it.
 	Energy *simulate.Energy `json:"energy,omitempty"`
-	Basis  string           `json:"basis"`
 	// Deployment is whole.
 	Deployment deployment.Deployment `json:"deployment"`
 
@@ -150,9 +140,10 @@ func (x *Result) present() {
 
 func (o *Option) present(e *Experiment) {
 	x := &o.Run.Expected
-	o.Statistic = e.Named()
-	o.PerGPU, o.PerUser, o.Basis = o.PerDevice(e), units.OrNull(o.User()), x.Basis
-	o.ThroughputInterval, o.TTFTInterval, o.TPOTInterval = x.Throughput.Around(o.Throughput), x.TTFT.Around(o.TTFT.Ms()), x.TPOT.Around(o.TPOT.Ms())
+	o.Record = figures.Record{Rates: x.Rates(o.Throughput, o.RequestRate, o.Devices(e), o.TPOT), Judged: o.Run.Judged, Basis: x.Basis}
+	if o.Load > 0 { // the load is given
+		o.Rates = o.Given()
+	}
 	if o.Load > 0 {
 		o.Need = &Need{o.Copies, o.Used, o.Least, o.Load}
 	}
@@ -200,4 +191,4 @@ func (x *Result) Ahead(other *Result) (ratio float64, withinError bool) {
 }
 
 // User is the tokens per second that a user sees, 0 where there is no second token.
-func (o *Option) User() float64 { return units.Seconds(o.TPOT).Rate() }
+func (o *Option) User() float64 { return o.TPOT.Rate() }

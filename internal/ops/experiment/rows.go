@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/searchrun"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
@@ -79,8 +78,7 @@ func (x *run) frontier(swept []search.Result) {
 	for _, p := range search.Frontier(all, func(p *point) (a, b float64) { return p.User, p.Device }) {
 		if p.Option == nil {
 			o := x.found(p.of, p.o)
-			o.TTFT, o.TPOT, o.Latency = units.InMs(p.o.TTFT), units.InMsOrNull(p.o.TPOT), units.InMs(p.o.Latency)
-			o.Throughput, o.RequestRate = p.o.Throughput, p.o.Throughput/float64(x.e.Output)
+			o.Figures, o.RequestRate = p.o.Figures, p.o.Throughput/float64(x.e.Output)
 			p.Option = &o
 		}
 		x.out.Frontier = append(x.out.Frontier, p.Speed)
@@ -123,12 +121,7 @@ func (x *run) found(r *search.Result, o *figures.Outcome) Option {
 // figures takes those of a simulation.
 func (x *run) figures(o *Option, r *simulate.Response) {
 	r.Result.Series, r.Result.Records = nil, nil
-	t := r.Result.Times(x.e.At())
-	o.TTFT, o.TPOT, o.Latency = units.InMs(t.TTFT), units.InMsOrNull(t.TPOT), units.InMs(t.Latency)
-	o.Chance = 1
-	if r.Chance != nil {
-		o.Chance = *r.Chance
-	}
+	o.Times, o.Judged = r.Result.Times(x.e.At()), r.Judged
 	if k := x.stage.Kinds; x.e.Prefix > 0 || k != nil && k.Sessions != nil { // others find again what they had before a preemption
 		o.Cached, o.Hosted = r.CachedShare, r.HostShare
 	}

@@ -409,8 +409,8 @@ const farBelow = 4
 func (x *inspection) limits(ctx context.Context) error {
 	s := x.out.Prediction
 	if met(s) {
-		if s.Chance != nil && *s.Chance < calibration.LowChance {
-			x.add("PL042", "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100**s.Chance), "")
+		if s.Judged.Chance != nil && *s.Judged.Chance < calibration.LowChance {
+			x.add("PL042", "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100**s.Judged.Chance), "")
 		}
 		return nil
 	}

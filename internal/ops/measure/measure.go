@@ -238,7 +238,7 @@ func devicesOf(c *plan.Found) int { return max(1, c.Used/max(1, c.Copies)) }
 func pointOf(r *simulate.Response, c *plan.Found, option int) (speed, point) {
 	got := &r.Result
 	s := speed{
-		judged: [quantities]float64{r.Judged.TTFT.Value / 1e3, r.Judged.TPOT.Zero().Value / 1e3}, latency: r.Judged.Latency.Value / 1e3,
+		judged: [quantities]float64{r.Judged.TTFT.Zero().Value / 1e3, r.Judged.TPOT.Zero().Value / 1e3}, latency: r.Judged.Latency.Zero().Value / 1e3,
 		mean:   [quantities]float64{float64(got.TTFT.Mean), float64(got.TPOT.Mean)},
 		tokens: got.OutputRate * float64(c.Copies) / float64(c.Devices()),
 	}

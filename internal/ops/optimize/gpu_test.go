@@ -56,8 +56,8 @@ func TestConfidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		row := &r.Devices[0].Searches[0].Rows[0]
-		if row.Best.Throughput >= before || *row.Chance < confidence {
-			t.Errorf("confidence %g: %g tokens/s, kept with %g; %g with less", confidence, row.Best.Throughput, *row.Chance, before)
+		if row.Best.Throughput >= before || *row.Judged.Chance < confidence {
+			t.Errorf("confidence %g: %g tokens/s, kept with %g; %g with less", confidence, row.Best.Throughput, *row.Judged.Chance, before)
 		}
 		if over := row.Best.TPOT > q.Limits.TPOT; over != (confidence < 0.5) {
 			t.Errorf("confidence %g: TPOT %v of %v", confidence, row.Best.TPOT, q.Limits.TPOT)

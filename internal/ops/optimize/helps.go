@@ -20,7 +20,7 @@ type Help struct {
 	Command    string  `json:"command,omitempty"` // command line of the changed search
 	Label      string  `json:"parallel"`
 	Batch      int     `json:"batch_size"`
-	Throughput float64 `json:"throughput,omitempty"`
+	Throughput float64 `json:"tokens_per_second,omitempty"`
 	// Feasible are the nearest limits, if the model fits but misses those of the request.
 	Feasible *session.Limits `json:"nearest_limits,omitempty"`
 

@@ -48,7 +48,7 @@ func TestHelps(t *testing.T) {
 					if again.Nearest == nil || again.Nearest.Label != h.Label || *h.Feasible.TPOT != *again.Feasible.TPOT {
 						t.Errorf("%s: %s, but the search has %+v", h.What, h.Label, again.Nearest)
 					}
-				case again.Best == nil || again.Best.Label != h.Label || again.Best.Throughput != h.Throughput:
+				case again.Best == nil || again.Best.Label != h.Label || again.Best.Best.Throughput != h.Throughput:
 					t.Errorf("%s: %s, but the search has %+v", h.What, h.Label, again.Best)
 				}
 			}

@@ -50,13 +50,13 @@ func TestSafeChoice(t *testing.T) {
 		t.Errorf("it meets the limits with %.3f", safe.Chance)
 	}
 	for i := range p.Candidates {
-		if r := p.Candidates[i].Best; r != nil && *r.Chance >= optimize.SafeChance && r.Throughput > safe.Throughput {
+		if r := p.Candidates[i].Best; r != nil && *r.Judged.Chance >= optimize.SafeChance && r.Best.Throughput > safe.Throughput {
 			t.Errorf("%s at batch %d is as safe and carries more", r.Label, r.Batch)
 		}
 	}
 	best := &p.Rows[0]
-	if *best.Chance >= safe.Chance || best.Throughput <= safe.Throughput {
-		t.Errorf("the best row, at its limit, keeps it with %.2f at %.0f tokens/s", *best.Chance, best.Throughput)
+	if *best.Judged.Chance >= safe.Chance || best.Best.Throughput <= safe.Throughput {
+		t.Errorf("the best row, at its limit, keeps it with %.2f at %.0f tokens/s", *best.Judged.Chance, best.Best.Throughput)
 	}
 	if got := optimized(t, "h200_sxm", units.Microsecond); got.Safe != nil || len(got.Rows) != 0 || got.Nearest == nil {
 		t.Errorf("of a limit nothing keeps: %+v, nearest %+v", got.Safe, got.Nearest)
@@ -79,8 +79,8 @@ func TestFrontier(t *testing.T) {
 	if len(p.Frontier) < 2 {
 		t.Fatalf("%d points", len(p.Frontier))
 	}
-	if best := &p.Rows[0]; p.Frontier[0].PerDevice < best.PerDevice {
-		t.Errorf("the frontier begins at %.1f tokens/s, the best row has %.1f", p.Frontier[0].PerDevice, best.PerDevice)
+	if best := &p.Rows[0]; p.Frontier[0].PerDevice < best.PerDevice() {
+		t.Errorf("the frontier begins at %.1f tokens/s, the best row has %.1f", p.Frontier[0].PerDevice, best.PerDevice())
 	}
 	for i := 1; i < len(p.Frontier); i++ {
 		if a, b := p.Frontier[i-1], p.Frontier[i]; a.PerDevice <= b.PerDevice || a.User >= b.User {
@@ -111,7 +111,7 @@ func TestPairs(t *testing.T) {
 		if e.TTFT != p.TTFT || e.TPOT != q.TPOT || e.Throughput != q.Throughput || e.Basis != q.Basis {
 			t.Errorf("pair %d: %+v of %+v and %+v", i, e, p, q)
 		}
-		if a, b := *x.P.Chance, *x.D.Chance; *x.Chance != a*b || *x.Chance <= 0 || *x.Chance >= min(a, b) {
+		if a, b := *x.P.Judged.Chance, *x.D.Judged.Chance; *x.Chance != a*b || *x.Chance <= 0 || *x.Chance >= min(a, b) {
 			t.Errorf("pair %d: both limits are met with %.3f, each with %.3f and %.3f", i, *x.Chance, a, b)
 		}
 	}

@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -27,8 +28,12 @@ type Sustained struct {
 
 // Pair is a prefill and a decode deployment.
 type Pair struct {
-	Ratio      float64 `json:"pd_ratio"` // prefill instances per decode instance
-	Balanced   float64 `json:"balanced_qps"`
+	Ratio float64 `json:"pd_ratio"` // prefill instances per decode instance
+	// Rate is the balanced rate with its interval, Chance the probability that both
+	// phases meet their limits, null without limits.
+	Rate   figures.Estimate `json:"balanced_qps"`
+	Chance *float64         `json:"chance_within_limits"`
+
 	PrefillQPS float64 `json:"p_qps"`
 	DecodeQPS  float64 `json:"d_qps"`
 	// Sustained is the sustained rate of one prefill instance of the layout.
@@ -36,11 +41,7 @@ type Pair struct {
 	P         Row     `json:"prefill"`
 	D         Row     `json:"decode"`
 
-	// Interval is that of the balanced rate; Chance is the probability that both
-	// phases meet their limits, null without limits.
-	Interval *calibration.Interval `json:"balanced_qps_80"`
-	Chance   *float64              `json:"chance_within_limits"`
-
+	Balanced float64              `json:"-"` // as in Rate
 	Expected calibration.Expected `json:"-"` // errors
 }
 
@@ -80,15 +81,11 @@ func (s *Sustained) instances(n formulas.Instances) *Instances {
 // The phases' errors are taken as independent, as those of TTFT and TPOT are.
 func NewPair(x *search.Pair, p, d Row) Pair {
 	out := Pair{Ratio: x.Ratio, Balanced: x.Balanced, PrefillQPS: x.PrefillQPS, DecodeQPS: x.DecodeQPS, Sustained: formulas.Sustained(&x.P.Best), P: p, D: d}
-	out.Expected = calibration.Expected{TTFT: p.Expected.TTFT, TPOT: d.Expected.TPOT, Throughput: d.Expected.Throughput, Basis: d.Expected.Basis}
-	out.Interval = out.Expected.Throughput.Around(out.Balanced)
-	switch {
-	case p.Chance != nil && d.Chance != nil:
-		out.Chance = new(*p.Chance * *d.Chance)
-	case p.Chance != nil:
-		out.Chance = p.Chance
-	default:
-		out.Chance = d.Chance
+	out.Expected = d.Expected
+	out.Expected.TTFT = p.Expected.TTFT
+	out.Rate = out.Expected.Throughput.Of(out.Balanced)
+	if p.Judged.Chance != nil || d.Judged.Chance != nil {
+		out.Chance = new(p.Judged.Sure() * d.Judged.Sure())
 	}
 	return out
 }

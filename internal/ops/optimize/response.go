@@ -86,7 +86,7 @@ type Search struct {
 	// probability of 0.9, null without limits or if there is none. Basis is the source of the
 	// rows' intervals.
 	Safe  *Safe  `json:"safe_choice"`
-	Basis string `json:"interval_basis"`
+	Basis string `json:"basis"`
 	// Silicon is the best row where it runs, of the guide's formulas on Ascend devices.
 	Silicon  *Silicon        `json:"silicon,omitempty"`
 	Feasible *session.Limits `json:"nearest_limits"`
@@ -143,15 +143,15 @@ type Evaluated struct {
 type Point struct {
 	Label     string  `json:"parallel"`
 	Batch     int     `json:"batch_size"`
-	PerDevice float64 `json:"throughput_per_device"`
-	User      float64 `json:"tokens_per_s_per_user"`
+	PerDevice float64 `json:"tokens_per_second_gpu"`
+	User      float64 `json:"tokens_per_second_user"`
 }
 
 // Safe is a deployment that meets the limits with a probability of 0.9.
 type Safe struct {
 	Label      string  `json:"parallel"`
 	Batch      int     `json:"batch_size"`
-	Throughput float64 `json:"throughput"`
+	Throughput float64 `json:"tokens_per_second"`
 	Chance     float64 `json:"chance_within_limits"`
 }
 

@@ -45,13 +45,13 @@ func TestRow(t *testing.T) {
 	result.Candidate.Layout.Devices, result.Candidate.Copies = 2, 4
 	row := optimize.NewRow(result, &result.Best, 16)
 	same(t, "shares", []*optimize.Breakdown{nil, {Mem: 75, Comm: 25}}, []*optimize.Breakdown{row.Prefill, row.Decode})
-	same(t, "devices", []float64{8, 4, 100.0 / 16}, []float64{float64(row.NumDevices), float64(row.Replicas), row.PerDevice})
-	e := calibration.Expected{TPOT: calibration.Error{Low: -0.1, High: 0.1}}
+	same(t, "devices", []float64{8, 4, 100.0 / 16}, []float64{float64(row.NumDevices), float64(row.Replicas), row.PerDevice()})
+	e := calibration.Expected{Each: figures.Each[calibration.Error]{TPOT: calibration.Error{Low: -0.1, High: 0.1}}}
 	row.Expect(e, workload.Limits{})
-	same(t, "intervals", optimize.Intervals{Throughput: &calibration.Interval{Low: 100, High: 100}, TPOT: e.TPOT.Around(33.25)}, row.Intervals)
-	same(t, "no limits, no chance", (*float64)(nil), row.Chance)
+	same(t, "throughput", figures.Sure(100), row.Tokens)
+	same(t, "latencies; no limits, no chance", figures.Latencies{Statistic: "mean", TPOT: e.TPOT.OrNull(33.25)}, row.Judged)
 	row.Expect(e, workload.Limits{TPOT: 33.25 * ms})
-	same(t, "chance", 0.5, math.Round(1e3**row.Chance)/1e3)
+	same(t, "chance", 0.5, math.Round(1e3**row.Judged.Chance)/1e3)
 
 	result.Load = formulas.Load{Distribution: &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}, {Min: 0, Max: 500, Weight: 3}}}}
 	row.Concurrency = 40
@@ -80,11 +80,11 @@ func TestMatchedPhases(t *testing.T) {
 	if n := d.Ratio.Instances; n.Devices(4, 8) > 64 || n.QPS != min(float64(n.Prefill)*s.PrefillQPS, float64(n.Decode)*s.DecodeQPS) || n.QPS < d.Ratio.Nearest.QPS {
 		t.Errorf("%+v, near the ratio %+v, of %g and %g", n, d.Ratio.Nearest, s.PrefillQPS, s.DecodeQPS)
 	}
-	same(t, "interval of a pair", pair.Expected.Throughput.Around(pair.Balanced), pair.Interval)
+	same(t, "interval of a pair", pair.Expected.Throughput.Of(pair.Balanced), pair.Rate)
 	for k, p := range []search.Mode{search.PrefillOnly, search.DecodeOnly} {
 		x := &d.Searches[k]
 		same(t, "best", []any{p, &x.Rows[0], x.Rows[0].Expected.Basis}, []any{x.Mode, x.Best, x.Basis})
-		same(t, "latencies of a phase", p == search.PrefillOnly, x.Best.TTFT > 0 && x.Best.TPOT == 0 && x.Best.Decode == nil)
+		same(t, "latencies of a phase", p == search.PrefillOnly, x.Best.Judged.TTFT != nil && x.Best.Judged.TPOT == nil && x.Best.Decode == nil)
 	}
 	r.Say(func(q *step.Request) string { return q.Deployment.Model }, func(*optimize.Request) string { return "" })
 	for i := range r.Explanations {

@@ -20,12 +20,11 @@ import (
 
 // Row is a deployment at its best batch.
 type Row struct {
-	Label      string           `json:"parallel"`
-	Throughput float64          `json:"throughput"`
-	PerDevice  float64          `json:"throughput_per_device"`
-	TTFT       units.InMsOrNull `json:"ttft_ms"`
-	TPOT       units.InMsOrNull `json:"tpot_ms"`
-	QPS        units.OrNull     `json:"qps"` // of a disaggregated phase
+	Label string `json:"parallel"`
+	// The figures are means, and throughput that of prompts where a phase only computes them.
+	figures.Record
+
+	QPS float64 `json:"-"` // of a disaggregated phase
 	// Cost is in USD for a million tokens of the throughput, null without a price.
 	Cost units.OrNull `json:"usd_per_million_tokens"`
 	// Energy is missing where the power of the device is unknown, and of rows by formulas.
@@ -50,11 +49,6 @@ type Row struct {
 	Available  units.InGiB    `json:"available_gib"`
 	Binds      search.Verdict `json:"bound_by"` // limit of the batch size
 
-	// Intervals hold a measurement with a probability of 0.8; Chance is the
-	// probability that it meets the limits, null without limits.
-	Intervals Intervals `json:"intervals80"`
-	Chance    *float64  `json:"chance_within_limits"`
-
 	// Composition is the prompts in the batch of one data-parallel rank, shortest
 	// first; missing where all are equal.
 	Composition []Part `json:"composition,omitempty"`
@@ -63,14 +57,8 @@ type Row struct {
 	Best      figures.Outcome      `json:"-"`
 	Effective int                  `json:"-"` // tokens to compute of a prompt, on average
 	Expected  calibration.Expected `json:"-"` // errors of Best
-}
-
-// Intervals are the 80 % intervals of a row, null where it has no such
-// figure.
-type Intervals struct {
-	Throughput *calibration.Interval `json:"throughput"`
-	TTFT       *calibration.Interval `json:"ttft_ms"`
-	TPOT       *calibration.Interval `json:"tpot_ms"`
+	Devices   int                  `json:"-"` // of the search
+	Output    int                  `json:"-"` // tokens of an answer
 }
 
 // Part is the prompts of one length in the batch of a data-parallel rank.
@@ -84,12 +72,11 @@ type Part struct {
 func NewRow(r *search.Result, o *figures.Outcome, devices int) Row {
 	c, u := &r.Candidate, &o.Use
 	out := Row{
-		Label: r.Label, Throughput: o.Throughput, PerDevice: o.Throughput / float64(devices), TTFT: units.InMsOrNull(o.TTFT), TPOT: units.InMsOrNull(o.TPOT),
-		QPS: units.OrNull(r.Load.QPS(o)), Concurrency: o.Concurrency, Batch: o.Batch, Replicas: max(1, c.Copies), Budget: r.Load.Budget, Chunks: o.Chunks,
+		Label: r.Label, QPS: r.Load.QPS(o), Concurrency: o.Concurrency, Batch: o.Batch, Replicas: max(1, c.Copies), Budget: r.Load.Budget, Chunks: o.Chunks,
 		PrefillStep: units.InMsOrNull(o.PrefillTime), DecodeStep: units.InMsOrNull(o.DecodeTime),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		Weights: units.InGiB(u.Weights), KV: units.InGiB(u.KV), Activation: units.InGiB(u.Activation), Available: units.InGiB(u.Available), Binds: r.Binds,
-		Candidate: *c, Best: *o, Effective: r.Load.EffectiveInput(),
+		Candidate: *c, Best: *o, Effective: r.Load.EffectiveInput(), Devices: devices, Output: r.Load.Output,
 	}
 	out.NumDevices = out.Replicas * c.Layout.Devices
 	return out
@@ -98,11 +85,13 @@ func NewRow(r *search.Result, o *figures.Outcome, devices int) Row {
 // Expect adds the errors to expect.
 func (r *Row) Expect(e calibration.Expected, l workload.Limits) {
 	o := &r.Best
-	r.Expected, r.Intervals = e, Intervals{e.Throughput.Around(o.Throughput), e.TTFT.Around(o.TTFT.Ms()), e.TPOT.Around(o.TPOT.Ms())}
-	if l.Any() {
-		r.Chance = new(e.Chance(o.Times, l))
+	r.Expected, r.Record = e, figures.Record{
+		Rates: e.Rates(o.Throughput, cmp.Or(r.QPS, o.Throughput/float64(r.Output)), r.Devices, o.TPOT), Judged: e.Latencies(workload.Statistic{}, o.Times, l), Basis: e.Basis,
 	}
 }
+
+// PerDevice is the throughput of a device of the search.
+func (r *Row) PerDevice() float64 { return r.Best.Throughput / float64(r.Devices) }
 
 // Deal adds the lengths of the prompts in a batch.
 func (r *Row) Deal(l *formulas.Load) {
@@ -194,11 +183,8 @@ func (t *task) rowAt(r *search.Result, o *figures.Outcome) Row {
 // Silicon is what the deployment of the best row is expected to reach where it runs: simulated under an engine, with times of
 // measured kernels. The guide's formulas are those of a model, and deployments on Ascend devices were measured far below it.
 type Silicon struct {
-	Engine     string            `json:"engine"`
-	Throughput figures.Estimate  `json:"throughput"`
-	TTFT       figures.Estimate  `json:"ttft_ms"`
-	TPOT       *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
-	Basis      string            `json:"interval_basis"`
+	Engine string `json:"engine"`
+	figures.Record
 }
 
 // silicon simulates the best row of the guide's formulas on an Ascend device, nil where a simulation does not support the request
@@ -213,9 +199,5 @@ func (t *task) silicon(ctx context.Context) *Silicon {
 	if err != nil {
 		return nil // a layout that engines have no room for, or do not run
 	}
-	x := &r.Result
-	return &Silicon{
-		Engine: r.Engine, Throughput: r.Means.Throughput.Of(x.OutputRate), TTFT: r.Means.TTFT.Of(r.TTFT.Mean),
-		TPOT: r.Means.TPOT.OrNull(x.TPOT.Mean.Ms()), Basis: r.Basis,
-	}
+	return &Silicon{r.Engine, r.Record(t.devices)}
 }

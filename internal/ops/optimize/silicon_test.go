@@ -14,8 +14,8 @@ import (
 func TestSilicon(t *testing.T) {
 	t.Parallel()
 	s := run(t, search32B(a3)).Devices[0].Searches[0]
-	if s.Silicon == nil || s.Silicon.Throughput.Value >= s.Best.Throughput || s.Silicon.Throughput.Low >= s.Silicon.Throughput.Value || s.Silicon.Basis == "" {
-		t.Fatalf("%+v beside %g", s.Silicon, s.Best.Throughput)
+	if s.Silicon == nil || s.Silicon.Tokens.Value >= s.Best.Best.Throughput || s.Silicon.Tokens.Low >= s.Silicon.Tokens.Value || s.Silicon.Basis == "" {
+		t.Fatalf("%+v beside %g", s.Silicon, s.Best.Best.Throughput)
 	}
 	q := simulate.Request{Deployment: on("Qwen/Qwen3-32B", a3, s.Best.Candidate.Layout)}
 	q.Input, q.Output, q.Concurrency = 2000, 500, s.Best.Concurrency
@@ -24,8 +24,8 @@ func TestSilicon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ratio := x.OutputRate / s.Silicon.Throughput.Value; ratio < 0.9 || ratio > 1.1 {
-		t.Errorf("simulated %g, beside the formulas %g", x.OutputRate, s.Silicon.Throughput.Value)
+	if ratio := x.OutputRate.Value / s.Silicon.Tokens.Value; ratio < 0.9 || ratio > 1.1 {
+		t.Errorf("simulated %g, beside the formulas %g", x.OutputRate.Value, s.Silicon.Tokens.Value)
 	}
 	hit := search32B(a3)
 	hit.PrefixHitRate = 0.5

@@ -142,10 +142,10 @@ func (p *planning) alternatives(best *Found) []way {
 
 // safer is the same with more certainty, where the answer has less.
 func (p *planning) safer(best *Found, w *changing) {
-	if !p.r.Limits.Finite().Any() || best.Chance >= SafeConfidence || p.r.Confidence >= SafeConfidence {
+	if !p.r.Limits.Finite().Any() || best.Judged.Sure() >= SafeConfidence || p.r.Confidence >= SafeConfidence {
 		return
 	}
-	c := w.step(fmt.Sprintf("%.0f %% confidence instead of %.0f %%", 100*SafeConfidence, 100*best.Chance), func(r *Request) {
+	c := w.step(fmt.Sprintf("%.0f %% confidence instead of %.0f %%", 100*SafeConfidence, 100*best.Judged.Sure()), func(r *Request) {
 		r.Confidence, r.Engines, r.Modes = SafeConfidence, p.r.Engines, p.r.Modes // another engine or mode may be the safer one
 	})
 	c.Safe = true

@@ -5,34 +5,26 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // newContender is what was found as plans show it.
 func newContender(c *Found) Contender {
 	e, r, x := &c.Experiment, c.Run, &c.Run.Expected
-	means, p95, at95 := r.Result.Times(0), r.Result.Times(95), r.At(95)
-	devices := float64(c.Devices())
 	out := Contender{
 		Name: label(e), System: e.System, Engine: e.Engine.Name, EngineTitle: r.Title,
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: c.InWords(), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(), NodeGPUs: c.NodeGPUs,
 		Concurrency: c.Concurrency, Batch: c.Batch,
-		Tokens: x.Throughput.Of(c.Throughput), TokensPerGPU: x.Throughput.Of(c.Throughput / devices),
-		TokensPerUser: x.TPOT.Inverse().OrNull(c.User()), RequestRate: x.Throughput.Of(c.RequestRate), Judged: r.Judged,
-		TTFT: r.Means.TTFT.Of(means.TTFT.Ms()), TPOT: r.Means.TPOT.OrNull(means.TPOT.Ms()), Latency: means.Latency.Ms(),
-		TTFT95: at95.TTFT.Of(p95.TTFT.Ms()), TPOT95: at95.TPOT.OrNull(p95.TPOT.Ms()), BoundBy: string(c.Binds),
-		Memory: r.Memory, KVPeak: r.KVPeak, KVTokens: r.KVTokens, Tier: c.Tier, Basis: x.Basis,
+		Record: c.Record, Mean: r.Mean(), P95: r.P95(), BoundBy: string(c.Binds),
+		Memory: r.Memory, KVPeak: r.KVPeak, KVTokens: r.KVTokens, Tier: c.Tier,
 		Frontier: append([]experiment.Speed{}, c.Frontier...), Run: c.Deployment, Energy: c.Energy, Links: c.Links, Found: *c,
 	}
 	out.KVFlow = out.flow(e.Input)
 	if e.Limits.Any() {
-		out.Chance, out.Chance95 = &c.Chance, new(at95.Chance(p95, e.Limits))
 		out.GoodShare, out.Goodput = &r.GoodShare, new(r.GoodShare*c.RequestRate)
 	}
 	if m := &c.Capacity; c.Load > 0 {
 		out.Load = &c.Load
 		out.Capacity = &Carried{x.Throughput.Of(m.RequestRate), x.Throughput.Of(m.Throughput), m.Concurrency}
-		out.RequestRate, out.Tokens, out.TokensPerGPU = figures.Sure(c.RequestRate), figures.Sure(c.Throughput), figures.Sure(c.Throughput/devices)
 	}
 	if !c.Meets && c.Nearest.Any() {
 		out.Nearest = session.LimitsOf(c.Nearest)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
@@ -32,7 +33,7 @@ func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
 		l.Tokens = l.Requests * float64(c.Experiment.Output)
 	}
 	if c.Energy != nil {
-		l.PerToken = c.Energy.PerToken
+		l.PerToken = units.Joules(c.Energy.PerToken.Value)
 	}
 	return out.Of(l, *p.r.EnergyPrice)
 }
@@ -190,11 +191,7 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		got, x, all := &r.Result, &r.Expected, float64(c.Copies)/float64(part)
 		out[i] = Load{
 			Concurrency: numbers[i], Tokens: x.Throughput.Of(got.OutputRate * all), RequestRate: got.RequestRate * all, Judged: r.Judged,
-			TTFT: r.Means.TTFT.Of(got.TTFT.Mean.Ms()), TPOT: r.Means.TPOT.OrNull(got.TPOT.Mean.Ms()),
-			TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(), Chance: 1,
-		}
-		if r.Chance != nil {
-			out[i].Chance = *r.Chance
+			Mean: r.Mean(), P95: r.P95(),
 		}
 		return nil
 	})

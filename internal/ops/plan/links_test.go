@@ -15,7 +15,7 @@ import (
 // TestLinks: nodes of a rack are connected by the rack's links, more nodes by the outer ones; caches go to every device of a decode worker.
 func TestLinks(t *testing.T) {
 	c := Contender{
-		NodeGPUs: 4, Links: []device.LinkFacts{{Name: "outer", Size: 8}, {Name: "rack", Size: 72}}, RequestRate: figures.Estimate{Value: 10},
+		NodeGPUs: 4, Links: []device.LinkFacts{{Name: "outer", Size: 8}, {Name: "rack", Size: 72}}, Record: figures.Record{Rates: figures.Rates{RequestRate: figures.Estimate{Value: 10}}},
 		Found: Found{Option: experiment.Option{Run: &simulate.Response{Sent: 64 * units.KiB}}},
 		Run:   deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: parallel.Layout{TP: 4, Devices: 4}}}},
 	}

@@ -53,7 +53,7 @@ func TestSpare(t *testing.T) {
 			t.Errorf("%d spare: $%g per month for %d devices", spare, c.Cost.PerMonth, c.Used)
 		}
 		// The power of all, also of spare ones.
-		if drawn := float64(c.Energy.PerToken) * c.Throughput / float64(c.Energy.Watts); math.Abs(drawn/float64(c.Copies*each)-1) > 0.05 {
+		if drawn := c.Energy.PerToken.Value * c.Throughput / float64(c.Energy.Watts); math.Abs(drawn/float64(c.Copies*each)-1) > 0.05 {
 			t.Errorf("%d spare: the energy is of %g devices, not %d", spare, drawn, c.Copies*each)
 		}
 		last = c.Used

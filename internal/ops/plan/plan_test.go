@@ -140,7 +140,7 @@ func TestPlanChanges(t *testing.T) {
 		}
 	}
 	want := []string{
-		fmt.Sprintf("90 %% confidence instead of %.0f %%", 100*p.Contenders[0].Found.Chance),
+		fmt.Sprintf("90 %% confidence instead of %.0f %%", 100*p.Contenders[0].Judged.Sure()),
 		"TTFT limit 1000 ms instead of 500 ms", "TPOT limit 30 ms instead of 15 ms", "limits on the 95th percentile instead of the mean", "FP8 weights",
 		"FP8 cache", "half of each prompt (500 tokens) in the prefix cache", "h100_sxm instead of h200_sxm", "b200_sxm instead of h200_sxm",
 	}

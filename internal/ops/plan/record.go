@@ -68,12 +68,17 @@ func Read(data []byte) (*Response, error) {
 	return p, nil
 }
 
-// readable says whether records of a schema can be read: those of this number and of all before it.
+// first is the number of the first schema that is read: records of 1 have other figures, and no release has written any.
+const first = 2
+
+// readable says whether records of a schema can be read: those of this number and of all before it, from the first.
 func readable(schema string) error {
 	kind, newest, _ := cutNumber(Schema)
 	switch k, n, ok := cutNumber(schema); {
 	case !ok || k != kind || n < 1:
 		return fmt.Errorf("not a Plimsoll plan: want schema %s, got %q", Schema, schema)
+	case n < first:
+		return fmt.Errorf("a plan of a build before the first release: its schema is %s, this program reads from %s%d; make the plan again", schema, kind, first)
 	case n > newest:
 		return fmt.Errorf("a plan of a newer release: its schema is %s, this program reads up to %s", schema, Schema)
 	}
@@ -134,19 +139,19 @@ func (d *Diff) compare(a, b *Contender) {
 	add("tokens/s per GPU", a.TokensPerGPU, b.TokensPerGPU)
 	add("requests/s", a.RequestRate, b.RequestRate)
 	if of := a.Judged.Statistic; of == b.Judged.Statistic && of != "mean" && of != "p95" {
-		add("TTFT "+of+" ms", a.Judged.TTFT, b.Judged.TTFT)
+		add("TTFT "+of+" ms", a.Judged.TTFT.Zero(), b.Judged.TTFT.Zero())
 		add("TPOT "+of+" ms", a.Judged.TPOT.Zero(), b.Judged.TPOT.Zero())
 	}
-	add("TTFT ms", a.TTFT, b.TTFT)
-	add("TPOT ms", a.TPOT.Zero(), b.TPOT.Zero())
-	add("TTFT p95 ms", a.TTFT95, b.TTFT95)
-	add("TPOT p95 ms", a.TPOT95.Zero(), b.TPOT95.Zero())
+	add("TTFT ms", a.Mean.TTFT.Zero(), b.Mean.TTFT.Zero())
+	add("TPOT ms", a.Mean.TPOT.Zero(), b.Mean.TPOT.Zero())
+	add("TTFT p95 ms", a.P95.TTFT.Zero(), b.P95.TTFT.Zero())
+	add("TPOT p95 ms", a.P95.TPOT.Zero(), b.P95.TPOT.Zero())
 	if a.Cost != nil && b.Cost != nil {
 		add("$ per million output tokens", a.Cost.PerMillion, b.Cost.PerMillion)
 		add("$ per month", figures.Sure(a.Cost.PerMonth), figures.Sure(b.Cost.PerMonth))
 	}
 	if a.Energy != nil && b.Energy != nil {
-		add("joules per output token", a.Energy.Estimate(), b.Energy.Estimate())
+		add("joules per output token", a.Energy.PerToken, b.Energy.PerToken)
 	}
 	d.Changed = d.Best[0] != d.Best[1]
 	for _, f := range d.Figures {

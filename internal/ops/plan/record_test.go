@@ -9,10 +9,10 @@ import (
 func TestReadPlan(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"schema":"plimsoll/plan/1","new":1,"request":{"model":"m","limits":{"tpot_ms":9}}}`:  "",
-		`{"schema":"plimsoll/plan/1","request":{"model":"m","limits":{"tpot":9}}}`:             "request of the plan: unknown field limits.tpot with value 9; nearest: tpot_ms",
-		`{"schema":"plimsoll/plan/1","request":{"model":"m","workloads":[{"isl":1,"ols":2}]}}`: "request of the plan: unknown field workloads[0].ols with value 2; nearest: osl",
-		`{"schema":"plimsoll/plan/1"}`:              "there is no request",
+		`{"schema":"plimsoll/plan/2","new":1,"request":{"model":"m","limits":{"tpot_ms":9}}}`:  "",
+		`{"schema":"plimsoll/plan/2","request":{"model":"m","limits":{"tpot":9}}}`:             "request of the plan: unknown field limits.tpot with value 9; nearest: tpot_ms",
+		`{"schema":"plimsoll/plan/2","request":{"model":"m","workloads":[{"isl":1,"ols":2}]}}`: "request of the plan: unknown field workloads[0].ols with value 2; nearest: osl",
+		`{"schema":"plimsoll/plan/2"}`:              "there is no request",
 		`{"schema":"plimsoll/plan/9","request":{}}`: "newer release",
 		`[]`: "not a plan",
 	} {
@@ -26,7 +26,7 @@ func TestReadPlan(t *testing.T) {
 // FuzzRead: no record makes the reader panic, and what it reads is a plan.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
-		`{"schema":"plimsoll/plan/1","request":{"model":"m","limits":{"tpot_ms":9}}}`, `{"schema":"plimsoll/plan/1","contenders":[{"name":"x","gpus":1e3}],"request":{}}`, `{"schema":"x/1","request":null}`,
+		`{"schema":"plimsoll/plan/2","request":{"model":"m","limits":{"tpot_ms":9}}}`, `{"schema":"plimsoll/plan/2","contenders":[{"name":"x","gpus":1e3}],"request":{}}`, `{"schema":"x/1","request":null}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // Schema names the format of a [Response]; an incompatible change gets a new number.
-const Schema = "plimsoll/plan/1"
+const Schema = "plimsoll/plan/2"
 
 // Response is the record of a plan: request, answer and the data behind it. The same
 // program gives the same bytes for the same request through every interface. Reports
@@ -99,21 +99,11 @@ type Contender struct {
 	Concurrency int `json:"concurrency"`
 	Batch       int `json:"batch_size"`
 
-	Tokens        figures.Estimate  `json:"tokens_per_second"`
-	TokensPerGPU  figures.Estimate  `json:"tokens_per_second_gpu"`
-	TokensPerUser *figures.Estimate `json:"tokens_per_second_user"` // from the judged TPOT; null if requests generate one token
-	RequestRate   figures.Estimate  `json:"request_rate"`
-	// Judged are the latencies that limits apply to; the following are means and 95th percentiles.
-	Judged  simulate.Judged   `json:"judged"`
-	TTFT    figures.Estimate  `json:"ttft_ms"`
-	TPOT    *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
-	Latency float64           `json:"request_latency_ms"`
-	TTFT95  figures.Estimate  `json:"ttft_p95_ms"`
-	TPOT95  *figures.Estimate `json:"tpot_p95_ms"` // null with tpot_ms
-	// Chance is the probability that the limits are met by the statistic they apply to, Chance95
-	// that the 95th percentiles meet them; null without limits.
-	Chance   *float64 `json:"within_limits"`
-	Chance95 *float64 `json:"within_limits_p95"`
+	// The figures, and the means and 95th percentiles of latencies beside those that limits apply to.
+	figures.Record
+
+	Mean figures.Latencies `json:"mean"`
+	P95  figures.Latencies `json:"p95"`
 	// GoodShare is the share of the simulated requests within all limits, Goodput their rate in requests per second; null
 	// without limits.
 	GoodShare *float64 `json:"good_share"`
@@ -132,7 +122,6 @@ type Contender struct {
 	KVPeak      float64            `json:"kv_use_peak"`
 	KVTokens    int                `json:"kv_tokens"`
 	Tier        device.Tier        `json:"tier"`
-	Basis       string             `json:"basis"`
 	Nearest     *session.Limits    `json:"nearest_limits,omitempty"`
 	Frontier    []experiment.Speed `json:"frontier"`
 	// Guide is the prediction of the formulas of Ascend's guide for the same deployment and load, on Ascend devices.
@@ -222,12 +211,9 @@ type Load struct {
 	Tokens      figures.Estimate `json:"tokens_per_second"`
 	RequestRate float64          `json:"request_rate"`
 	// Judged are the latencies that limits apply to; the following are means and 95th percentiles.
-	Judged simulate.Judged   `json:"judged"`
-	TTFT   figures.Estimate  `json:"ttft_ms"`
-	TPOT   *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
-	TTFT95 float64           `json:"ttft_p95_ms"`
-	TPOT95 float64           `json:"tpot_p95_ms"`
-	Chance float64           `json:"within_limits"` // of the judged times
+	Judged figures.Latencies `json:"judged"`
+	Mean   figures.Latencies `json:"mean"`
+	P95    figures.Latencies `json:"p95"`
 }
 
 // Moment is the state of the cluster in the simulated run.

@@ -11,13 +11,11 @@ import (
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -386,7 +384,7 @@ func (o RankedBy) compare(a, b *Found) int {
 // over is how many times as long as its limit the latency takes that misses it most.
 func (c *Found) over() float64 {
 	j := search.Judge{Limits: c.Experiment.Limits}
-	return j.Over(figures.Times{TTFT: units.Seconds(c.TTFT), TPOT: units.Seconds(c.TPOT), Latency: units.Seconds(c.Latency)})
+	return j.Over(c.Times)
 }
 
 // perDevice is the throughput per device, idle ones included.

@@ -20,7 +20,7 @@ func TestSafe(t *testing.T) {
 	r.Engines, r.Modes, r.NoChanges = []string{"vllm"}, []experiment.ServingMode{experiment.Aggregated}, false
 	p := mustPlan(t, r)
 	c, s := p.Answer.Certainty, p.Answer.Safe
-	if c == nil || c.Class != Likely || c.Probability != *p.Contenders[0].Chance || !strings.HasPrefix(c.Words, "Likely that the means meet the limits: ") {
+	if c == nil || c.Class != Likely || c.Probability != *p.Contenders[0].Judged.Chance || !strings.HasPrefix(c.Words, "Likely that the means meet the limits: ") {
 		t.Fatalf("certainty %+v", c)
 	}
 	if s == nil || !s.Meets || s.Confidence != SafeConfidence || !strings.Contains(s.Sentence, "instead of") {

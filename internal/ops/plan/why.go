@@ -119,11 +119,11 @@ func (x explaining) why(o *calibration.Overlay) *Why {
 	out := &Why{Models: append([]string{}, o.Models(c.Engine, c.System)...), Nearest: o.Memory.Nearest(&c.Found.Run.About.Subject)}
 	out.Measured, out.How = o.Neighbours(c.Found.Run.About)
 	out.Figures = append(out.Figures, x.whyFirst(c))
-	if c.TPOT != nil {
+	if c.Mean.TPOT != nil {
 		out.Figures = append(out.Figures, x.whyEach(c))
 	}
 	out.Figures = append(out.Figures, x.whyThroughput(c), x.whyMemory(c))
-	if c.Chance != nil {
+	if c.Judged.Chance != nil {
 		out.Figures = append(out.Figures, whyLimits(c))
 	}
 	if c.Cost != nil {
@@ -196,7 +196,7 @@ func (x explaining) whyFirst(c *Contender) Reason {
 		e := &c.Found.Experiment
 		steps = max(1, math.Ceil(float64(e.Input-e.Prefix)/float64(s.Query)))
 	}
-	return x.timed(OfTTFT, "prefill", c.Judged.TTFT, c.TTFT, steps,
+	return x.timed(OfTTFT, "prefill", c.Judged.TTFT.Zero(), c.Mean.TTFT.Zero(), steps,
 		"queueing and larger steps", "smaller steps (shorter or cached prompts)")
 }
 
@@ -206,18 +206,18 @@ func (x explaining) whyEach(c *Contender) Reason {
 	if len(c.Run.Pools) > 1 {
 		above = "steps with more requests or longer contexts"
 	}
-	return x.timed(OfTPOT, "decode", *c.Judged.TPOT, *c.TPOT, 1, above, below)
+	return x.timed(OfTPOT, "decode", c.Judged.TPOT.Zero(), c.Mean.TPOT.Zero(), 1, above, below)
 }
 
 // whyThroughput is what is behind throughput: the requests in flight and the time of each.
 func (x explaining) whyThroughput(c *Contender) Reason {
 	out := Reason{
 		Figure: OfThroughput, Value: c.TokensPerGPU.Value, Unit: "tokens/s per GPU", PartsUnit: "ms per request", Error: errorInWords(c.TokensPerGPU, "tokens/s per GPU", c.Basis),
-		Parts: []Portion{{"until the first token", c.TTFT.Value}, {"for the remaining tokens", max(0, c.Latency-c.TTFT.Value)}},
+		Parts: []Portion{{"until the first token", c.Mean.TTFT.Zero().Value}, {"for the remaining tokens", max(0, c.Mean.Latency.Zero().Value-c.Mean.TTFT.Zero().Value)}},
 	}
 	on := fmt.Sprintf("%s tokens/s on %s", units.Figure(c.Tokens.Value), units.Counted(c.GPUsGiven, "GPU"))
 	tokens := units.Figure(c.Tokens.Value / c.RequestRate.Value)
-	out.Sentence = fmt.Sprintf("%s in flight, each taking %s ms for %s tokens, give %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Latency), tokens, on)
+	out.Sentence = fmt.Sprintf("%s in flight, each taking %s ms for %s tokens, give %s.", units.Counted(c.Concurrency, "request"), units.Figure(c.Mean.Latency.Zero().Value), tokens, on)
 	if m := c.Capacity; m != nil {
 		out.Sentence = fmt.Sprintf("The load is given: %s requests/s of %s tokens give %s.", units.Figure(c.RequestRate.Value), tokens, on)
 		out.Error = "The load is given. The capacity is predicted: " + errorInWords(m.RequestRate, "requests/s", c.Basis)

@@ -50,7 +50,7 @@ func TestWhy(t *testing.T) {
 			want := f.Value
 			switch f.Figure { //nolint:exhaustive // others are their sums
 			case OfThroughput:
-				want = c.Latency
+				want = c.Mean.Latency.Value
 			case OfEnergy:
 				want = float64(c.Energy.Watts)
 			case OfLimits:

@@ -8,18 +8,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // whyLimits is what is behind the probability that the limits are met: that of each limit alone.
 func whyLimits(c *Contender) Reason {
 	f, l := &c.Found, c.Found.Experiment.Limits.Finite()
 	out := Reason{
-		Figure: OfLimits, Value: 100 * *c.Chance, Unit: "% probability", PartsUnit: "%", Parts: []Portion{},
+		Figure: OfLimits, Value: 100 * *c.Judged.Chance, Unit: "% probability", PartsUnit: "%", Parts: []Portion{},
 		Sentence: "The probability of meeting each limit follows from the expected prediction error. The product is the probability of meeting all limits.",
 		Error:    "Derived from the intervals of the limited times.",
 	}
-	ttft, tpot, latency := f.Run.Expected.Chances(figures.Times{TTFT: units.Seconds(f.TTFT), TPOT: units.Seconds(f.TPOT), Latency: units.Seconds(f.Latency)}, f.Experiment.Limits)
+	ttft, tpot, latency := f.Run.Expected.Chances(f.Times, f.Experiment.Limits)
 	each := 1.0
 	for _, x := range []struct {
 		name   string
@@ -32,7 +31,7 @@ func whyLimits(c *Contender) Reason {
 		}
 	}
 	if f.Experiment.Goodput > 0 && len(out.Parts) > 1 && each > 0 { // one request is to meet all limits
-		out.Parts = append(out.Parts, Portion{"all limits met by the same requests", 100 * *c.Chance / each})
+		out.Parts = append(out.Parts, Portion{"all limits met by the same requests", 100 * *c.Judged.Chance / each})
 	}
 	return out
 }
@@ -79,7 +78,7 @@ func (k *Cost) priceInWords() string {
 func whyEnergy(c *Contender) Reason {
 	e, d := c.Energy, &c.Energy.Draw
 	out := Reason{
-		Figure: OfEnergy, Value: float64(e.PerToken), Unit: "J per output token", PartsUnit: "W per GPU",
+		Figure: OfEnergy, Value: e.PerToken.Value, Unit: "J per output token", PartsUnit: "W per GPU",
 		Parts: slices.DeleteFunc([]Portion{
 			{"idle", float64(d.Idle)},
 			{"running steps", float64(d.Running)},
@@ -89,11 +88,11 @@ func whyEnergy(c *Contender) Reason {
 		}, func(p Portion) bool { return p.Value == 0 }),
 	}
 	out.Sentence = fmt.Sprintf("A GPU draws %s W on average; its limit is %s W. Divided by its output tokens per second, that is %s J per token. Hosts and switches are not included; multiply by the site's PUE to add cooling and power conversion.",
-		units.Figure(float64(e.Watts)), units.Figure(float64(e.Cap)), units.Figure(float64(e.PerToken)))
+		units.Figure(float64(e.Watts)), units.Figure(float64(e.Cap)), units.Figure(e.PerToken.Value))
 	basis := "InferenceX deployments with measured energy, on GPUs of the same generation"
 	if e.Tier != device.Calibrated {
 		basis = "InferenceX deployments with measured energy, on GPUs of other generations"
 	}
-	out.Error = errorInWords(e.Estimate(), "J", basis)
+	out.Error = errorInWords(e.PerToken, "J", basis)
 	return out
 }

@@ -115,7 +115,7 @@ func (r *Request) withinInWords() string {
 
 // tooMuch reports whether a contender that does not carry the load meets the limits with less of it.
 func (r *Request) tooMuch(c *Contender) bool {
-	return r.peak() > 0 && (c.Chance == nil || *c.Chance >= r.Confidence)
+	return r.peak() > 0 && (c.Judged.Chance == nil || *c.Judged.Chance >= r.Confidence)
 }
 
 // tooSmall is the answer where nothing fits.
@@ -144,9 +144,9 @@ func (r *Request) missed(best *Contender, within string) (sentence, reason strin
 		of = j.Statistic + " "
 	}
 	reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s%s ms, TPOT %s%s ms.", best.EngineTitle, best.System, best.Deployment,
-		of, units.Figure(j.TTFT.Value), of, units.Figure(j.TPOT.Zero().Value))
+		of, units.Figure(j.TTFT.Zero().Value), of, units.Figure(j.TPOT.Zero().Value))
 	if r.Limits.Finite().Latency > 0 {
-		reason = strings.TrimSuffix(reason, ".") + fmt.Sprintf(", request latency %s%s ms.", of, units.Figure(j.Latency.Value))
+		reason = strings.TrimSuffix(reason, ".") + fmt.Sprintf(", request latency %s%s ms.", of, units.Figure(j.Latency.Zero().Value))
 	}
 	if n := best.Nearest; n != nil {
 		reason += " It meets " + nearestInWords(n) + "."
@@ -165,7 +165,7 @@ func answerOf(p *Response, small *experiment.NoRoomError) Answer {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
 	}
 	best := &p.Contenders[0]
-	out := Answer{Meets: best.Meets, Nearest: best.Nearest, Certainty: certaintyOf(best.Chance, r.Statistic), Safe: safeOf(p)}
+	out := Answer{Meets: best.Meets, Nearest: best.Nearest, Certainty: certaintyOf(best.Judged.Chance, r.Statistic), Safe: safeOf(p)}
 	if !best.Meets {
 		out.Sentence, out.Reason = r.missed(best, within)
 		return out
@@ -294,13 +294,13 @@ func (c *Contender) limitedBy() string {
 func reasonOf(c *Contender, of workload.Statistic) string {
 	out := c.limitedBy()
 	switch {
-	case c.Chance == nil:
+	case c.Judged.Chance == nil:
 	case of.Goodput > 0:
-		out += fmt.Sprintf(" Probability that %g %% of requests meet all limits: %.0f %%.", of.At(), 100**c.Chance)
+		out += fmt.Sprintf(" Probability that %g %% of requests meet all limits: %.0f %%.", of.At(), 100**c.Judged.Chance)
 	case of.Percentile > 0:
-		out += fmt.Sprintf(" Probability of meeting the limits at %s: %.0f %%.", of.Named(), 100**c.Chance)
+		out += fmt.Sprintf(" Probability of meeting the limits at %s: %.0f %%.", of.Named(), 100**c.Judged.Chance)
 	default:
-		out += fmt.Sprintf(" Probability of meeting the limits: %.0f %% for the mean, %.0f %% for the 95th percentile.", 100**c.Chance, 100**c.Chance95)
+		out += fmt.Sprintf(" Probability of meeting the limits: %.0f %% for the mean, %.0f %% for the 95th percentile.", 100**c.Judged.Chance, 100**c.P95.Chance)
 	}
 	return strings.TrimSpace(out)
 }

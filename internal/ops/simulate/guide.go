@@ -31,7 +31,7 @@ func (r *Response) AddGuide(ctx context.Context, s *session.Stage) {
 	if r.RequestRate <= 0 {
 		return
 	}
-	input, output := r.InputRate/r.RequestRate, r.OutputRate/r.RequestRate
+	input, output := r.InputRate/r.RequestRate, r.OutputRate.Value/r.RequestRate
 	r.Guide = GuideOf(ctx, s, &r.Request.Deployment, int(math.Round(input)), int(math.Round(output)), cmp.Or(float64(r.Request.Concurrency), r.Result.InFlight.Mean))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
@@ -46,11 +47,8 @@ type Response struct {
 	Latency Times  `json:"latency_ms"`
 
 	// Judged is the times that limits apply to: means, or the percentile of the request.
-	Judged Judged `json:"judged"`
-	// Chance is the probability that the judged times meet the limits, null
-	// without limits; Basis says what the intervals come from.
-	Chance *float64 `json:"chance_within_limits"`
-	Basis  string   `json:"interval_basis"`
+	Judged figures.Latencies `json:"judged"`
+	Basis  string            `json:"basis"` // source of the intervals
 
 	// Protocol is steady or benchmark; Steady is null unless the run went on until its figures were steady, and all figures
 	// are of its window.
@@ -61,12 +59,11 @@ type Response struct {
 	Offered     float64 `json:"offered_requests_per_s"`
 	RequestRate float64 `json:"requests_per_s"`
 	InputRate   float64 `json:"input_tokens_per_s"`
-	OutputRate  float64 `json:"output_tokens_per_s"`
-	// OutputInterval is null if requests come at a rate or from a trace, which then
+	// OutputRate has no interval if requests come at a rate or from a trace, which then
 	// determine the throughput.
-	OutputInterval *calibration.Interval `json:"output_tokens_per_s_80"`
-	GoodRate       float64               `json:"goodput_per_s"`
-	GoodShare      float64               `json:"good_share"`
+	OutputRate figures.Estimate `json:"output_tokens_per_s"`
+	GoodRate   float64          `json:"goodput_per_s"`
+	GoodShare  float64          `json:"good_share"`
 
 	InFlight    InFlight `json:"in_flight"`
 	Busy        float64  `json:"utilization"`
@@ -110,14 +107,6 @@ type Response struct {
 	About    *calibration.Case    `json:"-"` // that they are of
 }
 
-// Judged is the times that limits apply to.
-type Judged struct {
-	Statistic string            `json:"statistic"` // mean, or a percentile such as p95
-	TTFT      figures.Estimate  `json:"ttft_ms"`
-	TPOT      *figures.Estimate `json:"tpot_ms"` // null if requests generate one token
-	Latency   figures.Estimate  `json:"request_latency_ms"`
-}
-
 // SteadyRun is how a run to steady state went.
 type SteadyRun struct {
 	// Ended is precise where the sampling error is small enough; otherwise overloaded, bounded (by the number of requests)
@@ -126,10 +115,8 @@ type SteadyRun struct {
 	// Warmup is the requests that ended before the window, Window those in it.
 	Warmup int `json:"warmup_requests"`
 	Window int `json:"window_requests"`
-	// Relative standard errors of the means, or of the percentile of the request.
-	TTFT    float64 `json:"ttft_sampling_error"`
-	TPOT    float64 `json:"tpot_sampling_error"`
-	Latency float64 `json:"latency_sampling_error"`
+	// Sampling is the relative standard errors of the means, or of the percentile of the request.
+	Sampling figures.Sampling `json:"sampling_error"`
 }
 
 // Sessions is the sessions of several requests that ended.
@@ -160,8 +147,8 @@ type Times struct {
 	P95  float64 `json:"p95"`
 	P99  float64 `json:"p99"`
 	Max  float64 `json:"max"`
-	Low  float64 `json:"low80"`
-	High float64 `json:"high80"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 func timesOf(s *statistics.Summary, e calibration.Error) Times {
@@ -211,10 +198,8 @@ func (r *Response) present() {
 	r.Requests, r.Finished, r.Refused, r.DurationS = s.Requests, s.Finished, s.Refused, float64(s.Duration)
 	means := &r.Means
 	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, means.TTFT), later(&s.TPOT, means.TPOT), later(&s.ITL, means.TPOT), timesOf(&s.Latency, means.Latency(0))
-	p := r.Request.At()
-	t := s.Times(p)
-	r.Judged = Judged{r.Request.Named(), e.TTFT.Of(t.TTFT.Ms()), e.TPOT.OrNull(t.TPOT.Ms()), e.Latency(p).Of(t.Latency.Ms())}
-	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, s.OutputRate, s.GoodRate, s.GoodShare
+	r.Judged = e.Latencies(r.Request.Statistic, s.Times(r.Request.At()), workload.Limits{})
+	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, figures.Sure(s.OutputRate), s.GoodRate, s.GoodShare
 	r.InFlight, r.Busy, r.KVMean, r.KVPeak, r.Preemptions, r.PrefillBusy = InFlight(s.InFlight), use.Busy, use.KVMean, use.KVPeak, use.Preemptions, prompts.Busy
 	r.CachedShare, r.HostShare, r.Evictions = s.CachedShare, s.HostShare, s.Workers.Evictions
 	r.HostLoading, r.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
@@ -225,15 +210,36 @@ func (r *Response) present() {
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
 		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }
-		r.Steady = &SteadyRun{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
+		r.Steady = &SteadyRun{string(x.Ended), x.Warmup, s.Counted, figures.Sampling{TTFT: finite(x.TTFT), TPOT: finite(x.TPOT), Latency: finite(x.Latency)}}
 	}
 	if r.Request.Concurrency > 0 {
-		r.OutputInterval = e.Throughput.Around(s.OutputRate)
+		r.OutputRate = e.Throughput.Of(s.OutputRate)
 	}
-	r.Chance = nil
 	if r.Request.Limits.Any() {
-		r.Chance = new(r.chance())
+		r.Judged.Chance = new(r.chance())
 	}
+}
+
+// Record is the means of a run, on so many devices that are paid for.
+func (r *Response) Record(devices int) figures.Record {
+	s := &r.Result
+	return figures.Record{
+		Rates: r.Means.Rates(s.OutputRate, s.RequestRate, devices, s.TPOT.Mean), Judged: r.Mean(), Basis: r.Basis,
+	}
+}
+
+// Mean are the means of latencies, and P95 their 95th percentiles.
+func (r *Response) Mean() figures.Latencies { return r.by(workload.Statistic{}) }
+
+// P95 are the 95th percentiles of latencies.
+func (r *Response) P95() figures.Latencies { return r.by(workload.Statistic{Percentile: 95}) }
+
+func (r *Response) by(s workload.Statistic) figures.Latencies {
+	e := r.Means
+	if s.At() > 0 {
+		e = r.At(s.At())
+	}
+	return e.Latencies(s, r.Result.Times(s.At()), r.Request.Limits)
 }
 
 // Pools are the replicas that generate, and those that compute prompts: the same
@@ -254,8 +260,7 @@ const DefaultEnergyPrice = 0.08
 // Energy is what the devices of a deployment draw while it serves.
 type Energy struct {
 	// PerToken is the energy of all devices for an output token.
-	PerToken         units.Joules          `json:"joules_per_output_token"`
-	PerTokenInterval *calibration.Interval `json:"joules_per_output_token_80"`
+	PerToken figures.Estimate `json:"joules_per_output_token"`
 	// Watts is the mean power of a device.
 	Watts units.Watts `json:"watts_per_device"`
 	// Tier is calibrated where the power of the device's generation was measured,
@@ -269,11 +274,6 @@ type Energy struct {
 	Cap  units.Watts `json:"-"`
 }
 
-// Estimate is the energy of an output token with its interval, also of a record that was read.
-func (e *Energy) Estimate() figures.Estimate {
-	return figures.Estimate{Value: float64(e.PerToken), Low: e.PerTokenInterval.Low, High: e.PerTokenInterval.High}
-}
-
 // EnergyOf is the energy of a simulated deployment, nil if unknown.
 func EnergyOf(m *replica.Meters, r *statistics.Result, d *deployment.Resolved) *Energy {
 	subject := calibration.SubjectOfDeployment(d)
@@ -282,5 +282,5 @@ func EnergyOf(m *replica.Meters, r *statistics.Result, d *deployment.Resolved) *
 		return nil
 	}
 	expected := calibration.ExpectJoules(&subject, e.Tier)
-	return &Energy{e.PerToken, expected.Around(float64(e.PerToken)), e.Watts, e.Tier, expected, e.Draw, e.Cap}
+	return &Energy{expected.Of(float64(e.PerToken)), e.Watts, e.Tier, expected, e.Draw, e.Cap}
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // TestResponse: JSON has the figures of the result, and what only some runs have is left out of the others.
@@ -34,19 +34,19 @@ func TestResponse(t *testing.T) {
 			t.Fatal(err)
 		}
 		check("times", []float64{r.Result.TTFT.Mean.Ms(), r.Result.TPOT.P95.Ms()}, []float64{r.TTFT.Mean, r.TPOT.P95})
-		check("rates", []float64{r.Result.RequestRate, r.Result.OutputRate}, []float64{r.RequestRate, r.OutputRate})
+		check("rates", []float64{r.Result.RequestRate, r.Result.OutputRate}, []float64{r.RequestRate, r.OutputRate.Value})
 		return r
 	}
 	r := run(simulate.Traffic{Rate: 3}, workload.Limits{}, deployment.Both)
-	check("no limits, no chance", (*float64)(nil), r.Chance)
-	check("the rate decides the throughput", (*calibration.Interval)(nil), r.OutputInterval)
+	check("no limits, no chance", (*float64)(nil), r.Judged.Chance)
+	check("the rate decides the throughput", figures.Sure(r.Result.OutputRate), r.OutputRate)
 	check("one pool is both", []float64{r.Result.Workers.Busy, r.Result.Workers.Busy}, []float64{r.Busy, r.PrefillBusy})
 	check("no notes are a list", []string{}, r.Notes)
 
 	l := workload.Limits{TPOT: 5 * units.Millisecond}
 	r = run(simulate.Traffic{Concurrency: 8}, l, deployment.Prefill, deployment.Decode)
 	s := &r.Result
-	check("chance", r.Expected.Chance(s.Times(0), l), *r.Chance)
-	check("interval of a closed loop", r.Expected.Throughput.Around(s.OutputRate), r.OutputInterval)
+	check("chance", r.Expected.Chance(s.Times(0), l), *r.Judged.Chance)
+	check("interval of a closed loop", r.Expected.Throughput.Of(s.OutputRate), r.OutputRate)
 	check("two pools", []float64{s.Decode.Busy, s.Workers.Busy}, []float64{r.Busy, r.PrefillBusy})
 }

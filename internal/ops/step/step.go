@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
-
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
@@ -23,6 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
@@ -64,11 +64,9 @@ type Response struct {
 	Pricing  prices.Pricing `json:"pricing"`
 	Compiled bool           `json:"compiled"` // operators are fused
 
-	Time            units.Seconds         `json:"total_s"`
-	TimeInterval    *calibration.Interval `json:"total_s_80"`              // holds a measurement with a probability of 0.8
-	TokensPerSecond float64               `json:"tokens_per_s_per_device"` // in steps of the engine, if one is given
-	TokensInterval  *calibration.Interval `json:"tokens_per_s_per_device_80"`
-	Basis           string                `json:"interval_basis"`
+	Total  figures.Estimate `json:"total_s"`
+	Tokens figures.Estimate `json:"tokens_per_second_gpu"` // in steps of the engine, if one is given
+	Basis  string           `json:"basis"`                 // source of the intervals
 
 	// Silicon is the step with times of measured kernels, on Ascend's devices, beside that by the assumptions of Ascend's model.
 	Silicon *Silicon `json:"silicon,omitempty"`
@@ -98,6 +96,9 @@ type Response struct {
 	Notes     []string    `json:"notes"`
 
 	// The rest is for people.
+
+	Time            units.Seconds `json:"-"` // as in Total
+	TokensPerSecond float64       `json:"-"` // as in Tokens
 
 	Sizes   parallel.Layout `json:"-"` // the layout, complete
 	Formats FormatWords     `json:"-"` // those that matter
@@ -214,8 +215,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 
 // Silicon is a step as measured kernels say.
 type Silicon struct {
-	Time     units.Seconds         `json:"total_s"`
-	Interval *calibration.Interval `json:"total_s_80"` // holds a measurement with a probability of 0.8
+	Total figures.Estimate `json:"total_s"`
 }
 
 // silicon is a step without the assumptions of Ascend's model; nil where it cannot be priced, or no kernels of the device or a relative were
@@ -226,7 +226,7 @@ func silicon(ctx context.Context, w *session.Session, r Request) *Silicon {
 	if err != nil || x.Tier == device.Datasheet {
 		return nil
 	}
-	return &Silicon{x.Time, x.TimeInterval}
+	return &Silicon{x.Total}
 }
 
 // Check reports the errors in a request and its names.
@@ -323,7 +323,7 @@ func (r *Response) expect(s *session.Stage, d *deployment.Resolved, spec *graph.
 	c.TensorCast = tensorcast.Is(&spec.Policy)
 	e := s.Overlay.Expect(&c)
 	r.Error, r.Basis = e.TPOT, e.Basis
-	r.TimeInterval, r.TokensInterval = r.Error.Around(float64(r.Time)), r.Error.Inverse().Around(r.TokensPerSecond)
+	r.Total, r.Tokens = r.Error.Of(float64(r.Time)), r.Error.Inverse().Of(r.TokensPerSecond)
 }
 
 // engineStep is the step under an engine, with the code and calibration of a simulation.

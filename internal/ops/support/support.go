@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -64,11 +65,9 @@ type Row struct {
 // Trust is the expected error of predictions under a moderate load: the factors on a figure that contain the
 // measured value with a probability of 0.8.
 type Trust struct {
-	TTFT       *calibration.Interval `json:"ttft_factor"`
-	TPOT       *calibration.Interval `json:"tpot_factor"`
-	Throughput *calibration.Interval `json:"tokens_per_second_factor"`
-	Compared   bool                  `json:"compared"` // measured deployments of this combination exist
-	Basis      string                `json:"basis"`
+	Factors  figures.Factors `json:"factors"`
+	Compared bool            `json:"compared"` // measured deployments of this combination exist
+	Basis    string          `json:"basis"`
 
 	Expected calibration.Expected `json:"-"`
 }
@@ -207,5 +206,6 @@ func (l *lister) trust(s *graph.Spec, d *device.Profile, p *engine.Profile, tier
 	c.Engine, c.Disaggregated, c.Input = p.Name, disaggregated, usualInput
 	c.On(s.Layout.Devices, usualLoad, s.Layout.DP, s.Model.HasExperts())
 	e := l.overlay.Expect(&c)
-	return &Trust{e.TTFT.Around(1), e.TPOT.Around(1), e.Throughput.Around(1), l.overlay.Compared(&c.Subject), e.Basis, e}
+	factors := figures.Each[figures.Estimate]{TTFT: e.TTFT.Of(1), TPOT: e.TPOT.Of(1), Throughput: e.Throughput.Of(1)}
+	return &Trust{figures.Factors{Each: factors}, l.overlay.Compared(&c.Subject), e.Basis, e}
 }

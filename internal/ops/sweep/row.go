@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Status is how a cell went.
@@ -66,7 +67,7 @@ type Row struct {
 	TTFT95      *float64 `json:"ttft_p95_ms" parquet:"ttft_p95_ms,optional"`
 	TPOT95      *float64 `json:"tpot_p95_ms" parquet:"tpot_p95_ms,optional"`
 	Latency     *float64 `json:"request_latency_ms" parquet:"request_latency_ms,optional"`
-	Chance      *float64 `json:"within_limits" parquet:"within_limits,optional"`
+	Chance      *float64 `json:"chance_within_limits" parquet:"chance_within_limits,optional"`
 	Million     *float64 `json:"usd_per_million_output_tokens" parquet:"usd_per_million_output_tokens,optional"`
 	MillionLow  *float64 `json:"usd_per_million_output_tokens_low" parquet:"usd_per_million_output_tokens_low,optional"`
 	MillionHigh *float64 `json:"usd_per_million_output_tokens_high" parquet:"usd_per_million_output_tokens_high,optional"`
@@ -168,23 +169,34 @@ func (r *Row) plan(a *plan.Response) {
 		r.Status, r.Reason = OverLimits, a.Answer.Reason
 	}
 	r.Engine, r.Mode, r.Deployment, r.Used, r.Concurrency = c.InRelease(), c.Mode, c.Deployment, new(int64(c.GPUs)), new(int64(c.Concurrency))
-	r.Tokens, r.TokensLow, r.TokensHigh = &c.Tokens.Value, &c.Tokens.Low, &c.Tokens.High
-	r.RequestRate = &c.RequestRate.Value
-	r.TTFT, r.TTFTLow, r.TTFTHigh = &c.TTFT.Value, &c.TTFT.Low, &c.TTFT.High
-	if t := c.TPOT; t != nil {
-		r.TPOT, r.TPOTLow, r.TPOTHigh = &t.Value, &t.Low, &t.High
-	}
-	r.TTFT95, r.Latency, r.Chance, r.KVPeak, r.Tier = &c.TTFT95.Value, &c.Latency, c.Chance, &c.KVPeak, string(c.Tier)
-	if t := c.TPOT95; t != nil {
-		r.TPOT95 = &t.Value
-	}
+	r.figures(&c.Tokens, c.RequestRate.Value, &c.Mean, &c.P95)
+	r.Chance, r.KVPeak, r.Tier = c.Judged.Chance, &c.KVPeak, string(c.Tier)
 	if k := c.Cost; k != nil {
 		r.Price, r.Month = &k.PerGPUHour, &k.PerMonth
-		r.Million, r.MillionLow, r.MillionHigh = &k.PerMillion.Value, &k.PerMillion.Low, &k.PerMillion.High
+		r.Million, r.MillionLow, r.MillionHigh = columns(&k.PerMillion)
 	}
 	if e := c.Energy; e != nil {
-		r.Joules = new(float64(e.PerToken))
+		r.Joules = &e.PerToken.Value
 	}
+}
+
+// figures takes how much and how fast.
+func (r *Row) figures(tokens *figures.Estimate, requests float64, mean, p95 *figures.Latencies) {
+	r.Tokens, r.TokensLow, r.TokensHigh = columns(tokens)
+	r.RequestRate = &requests
+	r.TTFT, r.TTFTLow, r.TTFTHigh = columns(mean.TTFT)
+	r.TPOT, r.TPOTLow, r.TPOTHigh = columns(mean.TPOT)
+	r.Latency, _, _ = columns(mean.Latency)
+	r.TTFT95, _, _ = columns(p95.TTFT)
+	r.TPOT95, _, _ = columns(p95.TPOT)
+}
+
+// columns are those of an estimate, null where there is none.
+func columns(e *figures.Estimate) (value, low, high *float64) {
+	if e == nil {
+		return nil, nil, nil
+	}
+	return &e.Value, &e.Low, &e.High
 }
 
 // reasons say why nothing can be run.
@@ -207,7 +219,7 @@ func (r *Row) predict(a *simulate.Response, cost money.Cost) {
 		return
 	}
 	r.Status = OK
-	if a.Request.Limits.Any() && !a.Request.Limits.Meets(ms(a.Judged.TTFT.Value), ms(a.Judged.TPOT.Zero().Value), ms(a.Judged.Latency.Value)) {
+	if a.Request.Limits.Any() && !a.Request.Limits.Meets(ms(a.Judged.TTFT), ms(a.Judged.TPOT), ms(a.Judged.Latency)) {
 		r.Status, r.Reason = OverLimits, "the predicted "+a.Judged.Statistic+" is above a limit"
 	}
 	d := &a.Request.Deployment
@@ -217,28 +229,24 @@ func (r *Row) predict(a *simulate.Response, cost money.Cost) {
 	} else if n := d.Pools[0].Replicas; n > 1 {
 		r.Deployment = fmt.Sprintf("%d × %s", n, a.Layout)
 	}
-	r.Tokens = &a.OutputRate
+	mean, p95 := a.Mean(), a.P95()
+	r.figures(&a.OutputRate, a.RequestRate, &mean, &p95)
+	r.Chance, r.KVPeak, r.Tier = a.Judged.Chance, &a.KVPeak, string(a.Tier)
 	more := calibration.Error{} // a rate is given
-	if i := a.OutputInterval; i != nil {
-		r.TokensLow, r.TokensHigh, more = &i.Low, &i.High, a.Expected.Throughput.Inverse()
+	if a.Request.Concurrency > 0 {
+		more = a.Expected.Throughput.Inverse()
 	}
-	r.RequestRate = &a.RequestRate
-	r.TTFT, r.TTFTLow, r.TTFTHigh, r.TTFT95 = &a.TTFT.Mean, &a.TTFT.Low, &a.TTFT.High, &a.TTFT.P95
-	if t := a.TPOT; t != nil {
-		r.TPOT, r.TPOTLow, r.TPOTHigh, r.TPOT95 = &t.Mean, &t.Low, &t.High, &t.P95
-	}
-	r.Latency, r.Chance, r.KVPeak, r.Tier = &a.Latency.Mean, a.Chance, &a.KVPeak, string(a.Tier)
 	if cost.USDPerHour > 0 {
 		r.Price, r.Month = &cost.USDPerHour, &cost.PerMonth
 		m := more.Of(cost.PerMillion)
-		r.Million, r.MillionLow, r.MillionHigh = &m.Value, &m.Low, &m.High
+		r.Million, r.MillionLow, r.MillionHigh = columns(&m)
 	}
 	if e := a.Energy; e != nil {
-		r.Joules = new(float64(e.PerToken))
+		r.Joules = &e.PerToken.Value
 	}
 }
 
-func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
+func ms(x *figures.Estimate) units.Seconds { return units.Seconds(x.Zero().Value) * units.Millisecond }
 
 // cost is what a predicted deployment costs, as in a plan.
 func (s *Sweep) cost(c *cell, a *simulate.Response) money.Cost {
@@ -246,12 +254,12 @@ func (s *Sweep) cost(c *cell, a *simulate.Response) money.Cost {
 	if c.price != 0 {
 		out.USDPerHour = c.price
 	}
-	if out.USDPerHour == 0 || a.OutputRate == 0 || a.RequestRate == 0 {
+	if out.USDPerHour == 0 || a.OutputRate.Value == 0 || a.RequestRate == 0 {
 		return money.Cost{}
 	}
-	l := money.Load{Devices: a.Request.Deployment.Devices(), Tokens: a.OutputRate, Requests: a.RequestRate}
+	l := money.Load{Devices: a.Request.Deployment.Devices(), Tokens: a.OutputRate.Value, Requests: a.RequestRate}
 	if a.Energy != nil {
-		l.PerToken = a.Energy.PerToken
+		l.PerToken = units.Joules(a.Energy.PerToken.Value)
 	}
 	return out.Of(l, simulate.DefaultEnergyPrice)
 }

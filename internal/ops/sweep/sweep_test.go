@@ -175,8 +175,8 @@ func TestRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := func(row *float64, full float64) bool { return *row == units.Rounded(full) }
-		if !same(r.TTFT, a.TTFT.Mean) || !same(r.TPOT, a.TPOT.Mean) || !same(r.TPOTHigh, a.TPOT.High) || !same(r.Chance, *a.Chance) || !same(r.Tokens, a.OutputRate) {
-			t.Errorf("cell %d: the row has TTFT %g, TPOT %g and chance %g, its request gives %g, %g and %g", i, *r.TTFT, *r.TPOT, *r.Chance, a.TTFT.Mean, a.TPOT.Mean, *a.Chance)
+		if !same(r.TTFT, a.TTFT.Mean) || !same(r.TPOT, a.TPOT.Mean) || !same(r.TPOTHigh, a.TPOT.High) || !same(r.Chance, *a.Judged.Chance) || !same(r.Tokens, a.OutputRate.Value) {
+			t.Errorf("cell %d: the row has TTFT %g, TPOT %g and chance %g, its request gives %g, %g and %g", i, *r.TTFT, *r.TPOT, *r.Chance, a.TTFT.Mean, a.TPOT.Mean, *a.Judged.Chance)
 		}
 	}
 	if d := cmp.Diff(map[sweep.Status]int{sweep.Failed: 16, sweep.OK: seen[sweep.OK], sweep.OverLimits: 48 - seen[sweep.OK]}, seen); d != "" || seen[sweep.OverLimits] == 0 || seen[sweep.OK] == 0 {
@@ -206,7 +206,7 @@ func TestPlans(t *testing.T) {
 		}
 		c := &a.Contenders[0]
 		same := func(row *float64, full float64) bool { return *row == units.Rounded(full) }
-		if !same(r.Tokens, c.Tokens.Value) || !same(r.TPOT, c.TPOT.Value) || !same(r.Million, c.Cost.PerMillion.Value) || r.Deployment != c.Deployment || !same(r.Price, c.Cost.PerGPUHour) {
+		if !same(r.Tokens, c.Tokens.Value) || !same(r.TPOT, c.Mean.TPOT.Value) || !same(r.Million, c.Cost.PerMillion.Value) || r.Deployment != c.Deployment || !same(r.Price, c.Cost.PerGPUHour) {
 			t.Errorf("cell %d: %s with %g tokens/s, the plan has %s with %g", r.Index, r.Deployment, *r.Tokens, c.Deployment, c.Tokens.Value)
 		}
 	}

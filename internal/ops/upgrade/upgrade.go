@@ -324,7 +324,7 @@ func (out *Response) effects(ctx context.Context, w *session.Session, r *Request
 		return nil
 	}
 	sure := func(n int) figures.Estimate { return figures.Sure(float64(n)) }
-	add := func(what, unit string, from, to figures.Estimate, drift func(*Drift) Band) {
+	add := func(what, unit string, from, to figures.Estimate, drift func(*Drift) figures.Estimate) {
 		if from.Value == 0 {
 			return
 		}
@@ -354,14 +354,14 @@ func (out *Response) effects(ctx context.Context, w *session.Session, r *Request
 		ranged := func(t *simulate.Times) figures.Estimate {
 			return figures.Estimate{Value: t.Mean, Low: t.Low, High: t.High}
 		}
-		add("TTFT", "ms", ranged(&p[0].TTFT), ranged(&p[1].TTFT), func(d *Drift) Band { return d.TTFT })
+		add("TTFT", "ms", ranged(&p[0].TTFT), ranged(&p[1].TTFT), func(d *Drift) figures.Estimate { return d.TTFT })
 		if p[0].TPOT != nil && p[1].TPOT != nil {
-			add("TPOT", "ms", ranged(p[0].TPOT), ranged(p[1].TPOT), func(d *Drift) Band { return d.TPOT })
+			add("TPOT", "ms", ranged(p[0].TPOT), ranged(p[1].TPOT), func(d *Drift) figures.Estimate { return d.TPOT })
 		}
 		tokens := func(x *simulate.Response) figures.Estimate {
-			return x.Expected.Throughput.Of(x.OutputRate)
+			return x.Expected.Throughput.Of(x.OutputRate.Value)
 		}
-		add("throughput", "output tokens/s", tokens(p[0]), tokens(p[1]), func(d *Drift) Band { return d.Throughput })
+		add("throughput", "output tokens/s", tokens(p[0]), tokens(p[1]), func(d *Drift) figures.Estimate { return d.Throughput })
 	}
 	add("KV cache", "tokens", sure(a.Tokens), sure(b.Tokens), nil)
 	add("safe concurrency", "requests", sure(a.Safe), sure(b.Safe), nil)

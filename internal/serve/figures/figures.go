@@ -23,7 +23,11 @@ func (t Times) Longer(by units.Seconds) Times {
 }
 
 // Sampling is the relative standard errors of simulated times, which come from the number of requests that were simulated.
-type Sampling struct{ TTFT, TPOT, Latency float64 }
+type Sampling struct {
+	TTFT    float64 `json:"ttft"`
+	TPOT    float64 `json:"tpot"`
+	Latency float64 `json:"request_latency"`
+}
 
 // Figures are how fast a deployment is at one load.
 type Figures struct {

@@ -137,14 +137,14 @@ function written(table: HTMLTableElement, heads: (HTMLTableCellElement | undefin
 
 interface Range { value: number; low: number; high: number }
 interface Contender {
-  name: string; in_words: string; meets_limits: boolean; gpus_used: number; concurrency: number; within_limits?: number | null;
-  tokens_per_second_gpu: Range; request_rate: Range; ttft_ms: Range; tpot_ms?: Range | null;
+  name: string; in_words: string; meets_limits: boolean; gpus_used: number; concurrency: number;
+  tokens_per_second_gpu: Range; request_rate: Range; judged: { chance_within_limits?: number | null }; mean: { ttft_ms: Range | null; tpot_ms: Range | null };
   cost?: { usd_per_million_output_tokens: Range; usd_per_month: number; price_class?: string; not_compared?: string } | null;
 }
 
 // contenders are those of the record, a row each.
 function contenders(all: Contender[]): string {
-  const head = ["name", "deployment", "meets_limits", "within_limits", "gpus", "concurrency", "tokens_per_second_gpu", "low", "high", "requests_per_second", "ttft_ms", "tpot_ms", "usd_per_million_output_tokens", "usd_per_month", "price_class", "price_not_compared"];
-  return csv([head, ...all.map((c) => [c.name, c.in_words, c.meets_limits, c.within_limits ?? "", c.gpus_used, c.concurrency, c.tokens_per_second_gpu.value, c.tokens_per_second_gpu.low, c.tokens_per_second_gpu.high,
-    c.request_rate.value, c.ttft_ms.value, c.tpot_ms?.value ?? "", c.cost?.usd_per_million_output_tokens.value ?? "", c.cost?.usd_per_month ?? "", c.cost?.price_class ?? "", c.cost?.not_compared ?? ""])]);
+  const head = ["name", "deployment", "meets_limits", "chance_within_limits", "gpus", "concurrency", "tokens_per_second_gpu", "low", "high", "requests_per_second", "ttft_ms", "tpot_ms", "usd_per_million_output_tokens", "usd_per_month", "price_class", "price_not_compared"];
+  return csv([head, ...all.map((c) => [c.name, c.in_words, c.meets_limits, c.judged.chance_within_limits ?? "", c.gpus_used, c.concurrency, c.tokens_per_second_gpu.value, c.tokens_per_second_gpu.low, c.tokens_per_second_gpu.high,
+    c.request_rate.value, c.mean.ttft_ms?.value ?? "", c.mean.tpot_ms?.value ?? "", c.cost?.usd_per_million_output_tokens.value ?? "", c.cost?.usd_per_month ?? "", c.cost?.price_class ?? "", c.cost?.not_compared ?? ""])]);
 }
