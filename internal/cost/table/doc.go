@@ -15,6 +15,15 @@
 // combined into one (combine.go); what they price is not counted as measured.
 //
 // In: a perfdata.System or a Fitted, a device profile and the other coster. Out: cost
-// estimates, with the part from tables in Estimate.Measured. Start with
-// tables.go, then families.go for what a row of each table means.
+// estimates, with the part from tables in Estimate.Measured.
+//
+// # Where to start reading
+//
+//   - model.go: an operator's time by tables, or by the other coster
+//   - tables.go: the measured kernels of one device
+//   - families.go: what a row of each table means
+//
+// Then load.go, readings.go and experts.go from rows to curves, light.go for rows that no device can have, grid.go for interpolation;
+// fit.go, samples.go, combine.go, surfaces.go and fitted.go for surfaces. A new kind of measurement is a family in families.go with its
+// reading in readings.go.
 package table
