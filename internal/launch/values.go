@@ -91,7 +91,7 @@ func (p *Plan) Values() ([]Values, error) {
 
 // reducesNarrow reports whether a pool has all-reduces that are sent in few bits.
 func reducesNarrow(s *deployment.Served) bool {
-	return s.Spec.Layout.TP > 1 && s.Spec.Narrow[0].Share > 0
+	return s.Spec.Layout.TP > 1 && s.Spec.ReducedAllReduce[0].Share > 0
 }
 
 // pool derives the values of a pool.

@@ -4,7 +4,7 @@ package tensorcast
 // is the rewriter of its policy.
 type forms uint32
 
-// The forms, each of which is an artefact; artefacts.go says what it does.
+// The forms, each of which is a deviation; deviations.go says what it does.
 const (
 	wholeIndex forms = 1 << iota // of the rotary tables, and of all tokens to pick the last of each request
 	slowPrologue

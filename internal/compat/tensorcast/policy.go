@@ -8,24 +8,24 @@ import (
 // Name is the name of the policy.
 const Name = "tensorcast"
 
-// Policy counts as TensorCast does, with every artefact; golden numbers check it.
+// Policy counts as TensorCast does, with every deviation; golden numbers check it.
 func Policy() graph.Policy {
 	p := graph.Physical()
 	p.Name = Name
 	var does forms
-	for _, a := range Artefacts() {
+	for _, a := range Deviations() {
 		a.set(&p, &does, true)
 	}
 	p.Rewriter = does
 	return p
 }
 
-// Is reports whether a policy is TensorCast's, with all artefacts or without some.
+// Is reports whether a policy is TensorCast's, with all deviations or without some.
 func Is(p *graph.Policy) bool { return p.Name == Name }
 
-// Artefact is one assumption of TensorCast that is wrong about hardware: a choice, a form,
+// Deviation is one assumption of TensorCast that is wrong about hardware: a choice, a form,
 // or the size of pages.
-type Artefact struct {
+type Deviation struct {
 	Name   string
 	Doc    string
 	choice func(c *graph.Choices) *bool
@@ -33,8 +33,8 @@ type Artefact struct {
 	page   int // tokens of a block of the KV cache
 }
 
-// set gives a policy the artefact, or takes it away.
-func (a *Artefact) set(p *graph.Policy, f *forms, has bool) {
+// set gives a policy the deviation, or takes it away.
+func (a *Deviation) set(p *graph.Policy, f *forms, has bool) {
 	switch {
 	case a.choice != nil:
 		*a.choice(&p.Choices) = has
@@ -49,8 +49,8 @@ func (a *Artefact) set(p *graph.Policy, f *forms, has bool) {
 	}
 }
 
-// Without is a policy without the artefact.
-func (a *Artefact) Without(p graph.Policy) graph.Policy {
+// Without is a policy without the deviation.
+func (a *Deviation) Without(p graph.Policy) graph.Policy {
 	if does, ok := p.Rewriter.(forms); ok {
 		a.set(&p, &does, false)
 		p.Rewriter = does
@@ -58,11 +58,11 @@ func (a *Artefact) Without(p graph.Policy) graph.Policy {
 	return p
 }
 
-// In reports whether a policy has the artefact.
-func (a *Artefact) In(p graph.Policy) bool { return a.Without(p) != p }
+// In reports whether a policy has the deviation.
+func (a *Deviation) In(p graph.Policy) bool { return a.Without(p) != p }
 
-// From is a spec without the artefact, with everything that was resolved by it.
-func (a *Artefact) From(s graph.Spec) graph.Spec {
+// From is a spec without the deviation, with everything that was resolved by it.
+func (a *Deviation) From(s graph.Spec) graph.Spec {
 	was := s.Policy
 	s.Policy = a.Without(was)
 	if was.HalfPrecision && !s.Policy.HalfPrecision && s.Model.DType != dtype.None {

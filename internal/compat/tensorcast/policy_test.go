@@ -15,18 +15,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
-// TestArtefactsAreThePolicy: every field of a policy is one artefact, TensorCast
+// TestDeviationsAreThePolicy: every field of a policy is one deviation, TensorCast
 // repeats them all and Physical none.
-func TestArtefactsAreThePolicy(t *testing.T) {
+func TestDeviationsAreThePolicy(t *testing.T) {
 	p := tensorcast.Policy()
 	names := map[string]bool{}
-	for _, a := range tensorcast.Artefacts() {
+	for _, a := range tensorcast.Deviations() {
 		if names[a.Name] || a.Name != strings.ToLower(a.Name) || a.Doc == "" {
-			t.Errorf("artefact %q: not a new, documented, lower-case name", a.Name)
+			t.Errorf("deviation %q: not a new, documented, lower-case name", a.Name)
 		}
 		names[a.Name] = true
 		if !a.In(p) {
-			t.Errorf("%s takes back what another artefact does, or nothing", a.Name)
+			t.Errorf("%s takes back what another deviation does, or nothing", a.Name)
 		}
 		if a.In(graph.Physical()) {
 			t.Errorf("physical repeats %s", a.Name)
@@ -38,7 +38,7 @@ func TestArtefactsAreThePolicy(t *testing.T) {
 		}
 	}
 	if p.Choices != graph.Physical().Choices || reflect.ValueOf(p.Rewriter).Uint() != 0 {
-		t.Errorf("TensorCast without its artefacts: got %+v", p)
+		t.Errorf("TensorCast without its deviations: got %+v", p)
 	}
 }
 
@@ -54,10 +54,10 @@ func differences(a, b graph.Policy) int {
 	return n
 }
 
-// step is the operators of a decode step under TensorCast but for one artefact.
+// step is the operators of a decode step under TensorCast but for one deviation.
 func step(t *testing.T, s graph.Spec, without string) []op.Item {
 	t.Helper()
-	for _, a := range tensorcast.Artefacts() {
+	for _, a := range tensorcast.Deviations() {
 		if a.Name == without {
 			s = a.From(s)
 		}
@@ -93,9 +93,9 @@ func tensorCast(t *testing.T, id string, l parallel.Layout) graph.Spec {
 	}
 }
 
-// TestOneArtefactOneThing: each of those that once came together changes its own
+// TestOneDeviationOneThing: each of those that once came together changes its own
 // operators and leaves the others'.
-func TestOneArtefactOneThing(t *testing.T) {
+func TestOneDeviationOneThing(t *testing.T) {
 	const joins, router, pads = op.Cat, op.Div, op.Pad
 	// A part of each head is rotated, and seven tokens do not divide by two ranks.
 	s := tensorCast(t, "zai-org/GLM-4.5-Air", parallel.Layout{Devices: 8, TP: 2, EP: 8})
@@ -126,9 +126,9 @@ func TestOneArtefactOneThing(t *testing.T) {
 	}
 }
 
-// TestFormatsByArtefact: a quantized head and the base format are each their own
-// artefact.
-func TestFormatsByArtefact(t *testing.T) {
+// TestFormatsByDeviation: a quantized head and the base format are each their own
+// deviation.
+func TestFormatsByDeviation(t *testing.T) {
 	s := tensorCast(t, "Qwen/Qwen3-8B", parallel.Layout{})
 	s.Quant.Head = dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8}
 	head := func(items []op.Item) dtype.Format {
@@ -156,11 +156,11 @@ func TestFormatsByArtefact(t *testing.T) {
 	}
 }
 
-// TestVisionByArtefact: under TensorCast an image tower is loaded with images, and
+// TestVisionByDeviation: under TensorCast an image tower is loaded with images, and
 // otherwise with its model.
-func TestVisionByArtefact(t *testing.T) {
+func TestVisionByDeviation(t *testing.T) {
 	s := tensorCast(t, "Qwen/Qwen2.5-VL-7B-Instruct", parallel.Layout{})
-	for _, a := range tensorcast.Artefacts() {
+	for _, a := range tensorcast.Deviations() {
 		if got, want := a.From(s).Vision, a.Name == "vision-on-demand"; got != want {
 			t.Errorf("without %s: loaded %t", a.Name, got)
 		}
@@ -171,16 +171,16 @@ func TestVisionByArtefact(t *testing.T) {
 	}
 }
 
-// TestArtefactsOfFamilies: those that only some models show have operators of their
+// TestDeviationsOfFamilies: those that only some models show have operators of their
 // own, which go when they are taken back.
-func TestArtefactsOfFamilies(t *testing.T) {
+func TestDeviationsOfFamilies(t *testing.T) {
 	alone, two := parallel.Layout{}, parallel.Layout{Devices: 2, TP: 2}
 	sliced := parallel.Layout{Devices: 4, TP: 2, EP: 4}
 	for _, c := range []struct {
-		artefact, model string
-		layout          parallel.Layout
-		change          func(*graph.Spec)
-		own             op.Name
+		deviation, model string
+		layout           parallel.Layout
+		change           func(*graph.Spec)
+		own              op.Name
 	}{
 		{"epsilon-bound-norms", "meta-llama/Meta-Llama-3.1-8B", alone, nil, op.RMSNorm},
 		{"traced-norms", "Qwen/Qwen3.5-27B", alone, nil, op.Rsqrt},
@@ -203,12 +203,12 @@ func TestArtefactsOfFamilies(t *testing.T) {
 		if c.change != nil {
 			c.change(&s)
 		}
-		with, without := count(step(t, s, ""), c.own), count(step(t, s, c.artefact), c.own)
+		with, without := count(step(t, s, ""), c.own), count(step(t, s, c.deviation), c.own)
 		if c.own == op.RMSNorm {
 			without-- // in front of the head
 		}
 		if with == 0 || without != 0 {
-			t.Errorf("%s, %s: %g of %v, without it %g", c.model, c.artefact, with, c.own, without)
+			t.Errorf("%s, %s: %g of %v, without it %g", c.model, c.deviation, with, c.own, without)
 		}
 		s.Policy = graph.Physical()
 		if n := count(step(t, s, ""), c.own); n != 0 && c.own != op.RMSNorm {
@@ -216,9 +216,9 @@ func TestArtefactsOfFamilies(t *testing.T) {
 		}
 	}
 	whole := tensorCast(t, "MiniMaxAI/MiniMax-M2", two)
-	stated := artefact(t, "whole-rope").From(whole)
+	stated := deviation(t, "whole-rope").From(whole)
 	if wide, part := whole.RotaryWidth(), stated.RotaryWidth(); wide != 128 || part != 64 {
-		t.Errorf("MiniMax-M2 rotates %g of 128, with the artefact %g", part, wide)
+		t.Errorf("MiniMax-M2 rotates %g of 128, with the deviation %g", part, wide)
 	}
 }
 
@@ -267,15 +267,15 @@ func TestFusedSharedExpert(t *testing.T) {
 	}
 }
 
-// artefact finds one by its name.
-func artefact(t *testing.T, name string) *tensorcast.Artefact {
+// deviation finds one by its name.
+func deviation(t *testing.T, name string) *tensorcast.Deviation {
 	t.Helper()
-	for _, a := range tensorcast.Artefacts() {
+	for _, a := range tensorcast.Deviations() {
 		if a.Name == name {
 			return &a
 		}
 	}
-	t.Fatalf("no artefact %s", name)
+	t.Fatalf("no deviation %s", name)
 	return nil
 }
 

@@ -20,7 +20,7 @@ func (w *Walk) Collective(c op.Comm, name op.Name, g parallel.Group, payload, tr
 // AllReduce sums rows × cols activations over a group.
 func (w *Walk) AllReduce(g parallel.Group, rows, cols float64) {
 	b := w.Width() * rows * cols
-	w.Collective(op.AllReduce, op.ReduceAll, g, w.g.spec.Narrow.sent(b, g.Size), 2*b)
+	w.Collective(op.AllReduce, op.ReduceAll, g, w.g.spec.ReducedAllReduce.sent(b, g.Size), 2*b)
 }
 
 // AllGather joins each rank's rows × cols activations.

@@ -55,8 +55,8 @@ type Spec struct {
 	Replayed int
 	// EvenExperts says that tokens choose all experts equally often, as they do where weights were drawn at random.
 	EvenExperts bool
-	// Narrow is how all-reduce sends large tensors in few bits, where it does.
-	Narrow Narrow
+	// ReducedAllReduce is how all-reduce sends large tensors in fewer bits, where it does.
+	ReducedAllReduce ReducedAllReduce
 	// MatMulAllReduce overlaps a product with the all-reduce behind it.
 	MatMulAllReduce bool
 	// DispatchCombine replaces dispatch, experts and combination by one kernel.
@@ -71,12 +71,12 @@ type Sparse struct {
 	Dense  bool // prompts no longer than that run kernels of dense attention
 }
 
-// Narrow says that an all-reduce of at least so many bytes takes a share of the time, as if it sent that share of them; on 2, 4 and 8
-// ranks. A share of 0 is all.
-type Narrow [3]struct{ Share, Least float64 }
+// ReducedAllReduce is the reduced precision of all-reduces on 2, 4 and 8 ranks: one of at least Least bytes takes a Share of the time, as if
+// it sent that share of them; 0 is all. With 4 bits for 16 a share is a little above a quarter.
+type ReducedAllReduce [3]struct{ Share, Least float64 }
 
 // sent is what a rank sends of its bytes to sum them over so many ranks.
-func (n *Narrow) sent(bytes float64, ranks int32) float64 {
+func (n *ReducedAllReduce) sent(bytes float64, ranks int32) float64 {
 	for i := range n {
 		if ranks == 2<<i && n[i].Share > 0 && bytes >= n[i].Least {
 			return n[i].Share * bytes

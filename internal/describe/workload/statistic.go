@@ -49,8 +49,8 @@ func (s Statistic) CheckStatistic(l Limits) error {
 	return nil
 }
 
-// Stretch is how many times as long as its limit the time takes that misses its limit most; requests that [Limits.Meets] have at most 1.
-func (l Limits) Stretch(ttft, tpot, latency units.Seconds) float64 {
+// SLORatio is how many times as long as its limit the time takes that misses its limit most; requests that [Limits.Meets] have at most 1.
+func (l Limits) SLORatio(ttft, tpot, latency units.Seconds) float64 {
 	most := 0.0
 	for _, x := range [...][2]units.Seconds{{ttft, l.TTFT}, {tpot, l.TPOT}, {latency, l.Latency}} {
 		if x[1] > 0 {

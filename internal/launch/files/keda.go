@@ -27,13 +27,13 @@ func (w keda) files() ([]launch.File, error) {
 	metrics, ok := loadMetrics(v)
 	switch {
 	case !ok:
-		return nil, aside(KEDA, "the metrics of %s by release are not known", v.Engine)
+		return nil, addOn(KEDA, "the metrics of %s by release are not known", v.Engine)
 	case w.disaggregated():
-		return nil, aside(KEDA, "prefill and decode workers of a unit must scale together, as Dynamo's planner does")
+		return nil, addOn(KEDA, "prefill and decode workers of a unit must scale together, as Dynamo's planner does")
 	case w.Capacity.Concurrency == 0:
-		return nil, aside(KEDA, "thresholds are the load at which a plan reaches its limits, but this plan has no limits")
+		return nil, addOn(KEDA, "thresholds are the load at which a plan reaches its limits, but this plan has no limits")
 	case w.carried() == 0:
-		return nil, aside(KEDA, "a worker carries one request at a time within the limits")
+		return nil, addOn(KEDA, "a worker carries one request at a time within the limits")
 	}
 	heading := w.heading("Autoscaling by KEDA") +
 		comment("A worker reaches the limits with %d requests in flight.", w.Capacity.Concurrency/v.Workers) +

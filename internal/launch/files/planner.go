@@ -21,11 +21,11 @@ type planner struct{ *writer }
 func (w planner) files() ([]launch.File, error) {
 	switch v := &w.pools[0]; {
 	case v.Device.Vendor != device.NVIDIA:
-		return nil, aside(Planner, "Dynamo runs on NVIDIA's GPUs, not %s", v.Device.Name)
+		return nil, addOn(Planner, "Dynamo runs on NVIDIA's GPUs, not %s", v.Device.Name)
 	case !w.disaggregated():
-		return nil, aside(Planner, "it reads tables of prefill and of decode workers, but the plan's workers do both")
+		return nil, addOn(Planner, "it reads tables of prefill and of decode workers, but the plan's workers do both")
 	case w.Profile == nil:
-		return nil, aside(Planner, "the plan has no tables of its workers")
+		return nil, addOn(Planner, "the plan has no tables of its workers")
 	}
 	var isl, ttft, prompts, use, context, itl, tokens column
 	for _, p := range w.Profile.Prefill {

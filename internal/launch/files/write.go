@@ -44,16 +44,16 @@ func cannot(t Target, format string, args ...any) error {
 	return fmt.Errorf("%s files %w: %s", t, ErrCannot, fmt.Sprintf(format, args...))
 }
 
-// asideError is about a target that adds to another and has nothing to add. It is reported only if
+// addOnError is about a target that adds to another and has nothing to add. It is reported only if
 // the target was asked for.
-type asideError struct{ error }
+type addOnError struct{ error }
 
 // Unwrap is the reason.
-func (e asideError) Unwrap() error { return e.error }
+func (e addOnError) Unwrap() error { return e.error }
 
-// aside is such an error.
-func aside(t Target, format string, args ...any) error {
-	return asideError{cannot(t, format, args...)}
+// addOn is such an error.
+func addOn(t Target, format string, args ...any) error {
+	return addOnError{cannot(t, format, args...)}
 }
 
 // Write returns the files of some targets, all by default. The Dynamo files and the
@@ -83,7 +83,7 @@ func write(p *launch.Plan, targets []Target, requested bool) (files []launch.Fil
 	w.targets = targets
 	for _, t := range targets {
 		more, err := w.files(t)
-		_, adds := errors.AsType[asideError](err)
+		_, adds := errors.AsType[addOnError](err)
 		switch {
 		case adds && !requested:
 		case errors.Is(err, ErrCannot):

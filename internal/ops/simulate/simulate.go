@@ -125,7 +125,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 		meters = fleet.Meter(&config)
 	}
 	config.Timeline = r.Timeline
-	config.Seed, config.Records, config.Limits, config.Percentile, config.Together = r.Seed, r.Records, r.Limits, r.At(), r.Goodput > 0
+	config.Seed, config.Records, config.Limits, config.Percentile, config.SLORatios = r.Seed, r.Records, r.Limits, r.At(), r.Goodput > 0
 	if r.Protocol == Steady {
 		config.Steady = &statistics.Steady{Percentile: r.At(), Requests: r.Requests, Sessions: true}
 	}

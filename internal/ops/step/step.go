@@ -385,7 +385,7 @@ func (r *Request) imageTokens(m *model.Model) int {
 // Artefacts finds the policy entries with a noticeable effect, by reverting each alone with the prices unchanged.
 func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	out := []Effect{}
-	for _, a := range tensorcast.Artefacts() {
+	for _, a := range tensorcast.Deviations() {
 		if !a.In(spec.Policy) {
 			continue
 		}

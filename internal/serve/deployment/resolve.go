@@ -220,7 +220,7 @@ func (p *Parts) kernels(s *graph.Spec) {
 	s.Sparse = graph.Sparse{Heads: sparse.Heads, Decode: sparse.Decode, Whole: sparse.Whole, Dense: sparse.Dense}
 	reduce := e.Reduces(on, family)
 	for i, n := range []engine.NarrowReduce{reduce.Two, reduce.Four, reduce.Eight} {
-		s.Narrow[i].Share, s.Narrow[i].Least = n.Share, float64(n.Least)
+		s.ReducedAllReduce[i].Share, s.ReducedAllReduce[i].Least = n.Share, float64(n.Least)
 	}
 }
 

@@ -372,7 +372,7 @@ func (b *Bench) run(ctx context.Context, of *trialOf, rule *statistics.Steady) (
 		config.Client = b.Open(of.Rate)
 	}
 	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, rule
-	config.Limits, config.Together = b.Together, b.Together.Any()
+	config.Limits, config.SLORatios = b.Together, b.Together.Any()
 	var meters *replica.Meters
 	if of.Rate > 0 && of.precision == Carried && built.Meter != nil && b.Sessions.Turns == 0 { // those of sessions are not shown
 		config.Limits = of.judge.Limits
@@ -403,7 +403,7 @@ func (b *Bench) figures(of *trialOf, built *Built, r *statistics.Result) *Trial 
 	}
 	out.Throughput *= b.scale()
 	if !r.Workers.Limited {
-		out.fullest = r.Workers.Fullest
+		out.fullest = r.Workers.MaxStepTokens
 	}
 	if r.RequestRate > 0 {
 		out.Input, out.Served = r.InputRate/r.RequestRate, r.RequestRate/r.Offered
@@ -416,7 +416,7 @@ func (b *Bench) figures(of *trialOf, built *Built, r *statistics.Result) *Trial 
 
 // times are those that a simulation asks about.
 func times(t statistics.Times) figures.Times {
-	return figures.Times{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.Stretch)}
+	return figures.Times{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.SLORatio)}
 }
 
 // outcome is a trial as rows show it, of so many times the copies that were simulated.

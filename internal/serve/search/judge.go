@@ -154,7 +154,7 @@ func (j *Judge) Chance(t figures.Times, e Errors) float64 {
 // Over is how many times as long as its limit the time is that misses its limit most.
 func (j *Judge) Over(t figures.Times) float64 {
 	joint := j.joint(t)
-	return j.Limits.Finite().Stretch(joint.TTFT, joint.TPOT, joint.Latency)
+	return j.Limits.Finite().SLORatio(joint.TTFT, joint.TPOT, joint.Latency)
 }
 
 // Nearest are the limits, as far as there are any, that times meet with the

@@ -122,7 +122,7 @@ func anyConfig(t *rapid.T) *Config {
 	}
 	c := &Config{Client: anyClient(t), Workers: pool(""), Seed: rapid.Uint64().Draw(t, "seed"), Records: true}
 	if rapid.Bool().Draw(t, "sessions") {
-		c.Client = anyTalks(t)
+		c.Client = anySessions(t)
 		c.Workers.Engine.PrefixCache = rapid.Bool().Draw(t, "remembered")
 	}
 	begins := rapid.SampledFrom([]int{0, 1, 20, 100}).Draw(t, "common prefix")
@@ -170,8 +170,8 @@ func anySession(t *rapid.T) *workload.Session {
 	}
 }
 
-// anyTalks draws a client of sessions, alone or beside requests.
-func anyTalks(t *rapid.T) traffic.Client {
+// anySessions draws a client of sessions, alone or beside requests.
+func anySessions(t *rapid.T) traffic.Client {
 	mix := traffic.Mix{{Share: 1, Session: anySession(t)}}
 	switch rapid.IntRange(0, 2).Draw(t, "beside") {
 	case 1:

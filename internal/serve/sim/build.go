@@ -28,7 +28,7 @@ func newSimulation(c *Config) (*simulation, error) {
 	s.cluster = newCluster(c, &s.source, &server.Shared{Clock: &s.clock, Cluster: s, Requests: s.source.Requests, Gaps: &s.recorder.Gaps, StepByStep: c.single})
 	s.events.lines = make([]line, 2*len(s.cluster.replicas))
 	s.view = clientView{
-		engine: s.cluster.workers.replicas[0].Engine(), limits: &c.Limits, ratios: c.Together, warmup: s.source.Warmup(), pools: c.Decode != nil,
+		engine: s.cluster.workers.replicas[0].Engine(), limits: &c.Limits, ratios: c.SLORatios, warmup: s.source.Warmup(), pools: c.Decode != nil,
 	}
 	if c.Timeline {
 		s.recorder.Timeline = s.cluster.watched()

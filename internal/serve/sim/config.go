@@ -30,8 +30,8 @@ type Config struct {
 	Limits workload.Limits
 	// Percentile, if above 0, is reported beside the usual ones.
 	Percentile float64
-	// Together asks for the percentile of how far requests are from their limits, all at once: Result.Stretch.
-	Together bool
+	// SLORatios asks for the percentile of how far requests are from their limits, all at once: Result.SLORatio.
+	SLORatios bool
 	// Progress, if not nil, is called now and then with the number of requests that have ended.
 	Progress func(ended, requests int)
 	// represents is the number of replicas that the only one represents; 0 means 1.

@@ -20,8 +20,8 @@ const (
 type event struct {
 	at      units.Seconds
 	order   uint64 // the kind, above the number of events planned before
-	replica int32  // its place in simulation.replicas
-	of      uint32 // the request's place in simulation.requests; stepEnds: the version of the plan
+	replica int32  // its place among all replicas
+	of      uint32 // the request's place; stepEnds: the version of the plan
 }
 
 const kindShift = 56

@@ -37,7 +37,7 @@ func (v *clientView) outcome(q *server.Request) statistics.Outcome {
 	o.TTFT, o.TPOT, o.Latency = v.times(q)
 	o.Good = v.limits.Meets(o.TTFT, o.TPOT, o.Latency)
 	if v.ratios {
-		o.HasStretch, o.Stretch = true, units.Seconds(v.limits.Stretch(o.TTFT, o.TPOT, o.Latency))
+		o.HasSLORatio, o.SLORatio = true, units.Seconds(v.limits.SLORatio(o.TTFT, o.TPOT, o.Latency))
 	}
 	return o
 }

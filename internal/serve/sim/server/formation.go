@@ -3,7 +3,7 @@ package server
 // BatchFormation is the order in which a scheduler fills a step with running and waiting requests. A new order is a type with these
 // methods and a case in [formationOf]; [decodeFirst] is the simplest to read. It works with what the scheduler offers: whom it
 // may admit ([scheduler.fit], [scheduler.spareBlocks], [scheduler.room]), and what puts a chunk or a request into the batch
-// ([scheduler.continuePrompt], [scheduler.admit]).
+// ([scheduler.compute], [scheduler.admit]).
 type BatchFormation interface {
 	// Form fills the batch and reports whether the requests that generate take part in the step.
 	Form(s *scheduler) (decodes bool)
@@ -25,10 +25,11 @@ func formationOf(e *Engine) BatchFormation {
 	}
 }
 
-// promptWait holds prompts back for steps of generation, in the hope of more of them.
+// promptWait holds prompts back for steps of generation, so that more of them share a step. With a limit of 10 steps and prompts of 3,000
+// tokens that wait since 4 steps, they are computed at the latest 6 steps later.
 type promptWait struct {
-	waited     int // steps so far, most of them while prompts were held back
-	limit      int // the most
-	lastTokens int // tokens of prompts that waited on every rank, and
-	lastGrowth int // the steps waited when there were last more of them
+	waited     int // steps that prompts were held back so far
+	limit      int // the most such steps
+	lastTokens int // tokens of the prompts that waited when a step was last filled
+	lastGrowth int // steps waited when those tokens last grew
 }

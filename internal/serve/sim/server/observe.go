@@ -66,7 +66,7 @@ func (r *Replica) AddUse(u *statistics.PoolUse, replicas int, over units.Seconds
 	u.Steps += r.usage.steps
 	u.PrefillSteps += r.usage.prefillSteps
 	u.Preemptions += r.scheduler.preemptions
-	u.Fullest, u.Limited = max(u.Fullest, r.usage.fullest), u.Limited || r.usage.limited
+	u.MaxStepTokens, u.Limited = max(u.MaxStepTokens, r.usage.maxTokens), u.Limited || r.usage.limited
 	u.Evictions += r.scheduler.kv.Evicted()
 	u.Loading, u.Spared = u.Loading+r.usage.loading, u.Spared+r.usage.spared
 }

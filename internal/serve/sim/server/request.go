@@ -24,36 +24,35 @@ const (
 // of its prompt: without pointers it is no work for the garbage collector.
 // There are many, so it is kept small.
 type Request struct {
-	ID            int // its place in simulation.requests
-	Input, Output int // tokens
-	Kind          int32
+	ID            int   // its place among the requests of the simulation
+	Input, Output int   // tokens of prompt and answer
+	Kind          int32 // of the client's mix
 	State         State
-	transferred   bool  // its cache came with it
+	transferred   bool  // its cache came over a link: it can generate at once
 	batch         uint8 // in which it generates, see microBatch
 
-	// While it runs. need is how many tokens are computed before one is
-	// sampled: the prompt, and after a preemption also what it had generated.
+	// prefillTokens are computed before one is sampled: the prompt, and after a preemption also what was generated.
 	prefillTokens int
-	context       int // tokens in the cache or on their way into it; while decoding this grows with the token clock, see decode.go
-	generated     int // likewise
-	shared        int // leading blocks that the prefix cache holds for it
+	context       int // tokens in the cache or on their way into it; while decoding it grows with the token clock, see decode.go
+	generated     int // tokens; while decoding, as of when it joined
+	shared        int // leading entries of the prefix cache that it uses
 
 	offset, finish int64         // while decoding: context and end on the token clock
 	lastToken      units.Seconds // when it got its last token, if it does not run; before the first, when it came in
 	sooner, later  int32         // those in the same bucket of the wheel, while decoding
-	Serial         int32         // counts the requests of a client
-	epoch          uint32        // counts joins and removals, so that old joiners are known
+	Serial         int32         // the number of the request, from 0, in the order in which its client sends
+	epoch          uint32        // counts joins to a batch and removals, so that what refers to an earlier one is known
 	older, newer   int32         // those admitted before and after it, while it runs; see running
 
-	Arrived, First, Done units.Seconds
+	Arrived, First, Done units.Seconds // on the clock of the simulation: sent, first token, last token
 
-	Worker, Decoder int32 // replicas, from 0 in their pool
+	Worker, Decoder int32 // the replicas that compute prompt and answer, from 0 in their pools
 	Cached          int32 // prompt tokens found in the prefix cache at first
 	Hosted          int32 // of these, in the host tier
 	Conversation    int32 // its session's place, from 1; 0 without one
 	pendingPrompt   int32 // tokens of its prompt that a router counts on its replica
 	Preempted       int32 // times
-	sharedBefore    int32 // shared blocks in front of what it left in the cache when it was preempted
+	sharedBefore    int32 // entries of the prefix cache in front of what it left there when it was preempted
 	FirstBatch      int32 // requests that got a token in the step of its first, itself included
 }
 

@@ -12,9 +12,9 @@ type usage struct {
 	spared       units.Seconds // computing what was loaded
 	blockTime    float64       // Σ blocks held · seconds
 	peak         int           // blocks
-	// As in [PoolUse], of the whole run.
-	fullest int
-	limited bool
+	// As in [statistics.PoolUse], of the whole run.
+	maxTokens int
+	limited   bool
 }
 
 // filled notes how full a step is, and whether it could have been fuller.
@@ -23,7 +23,7 @@ func (u *usage) filled(s *scheduler) {
 	if s.formation.Mixes() {
 		tokens += s.decode.n * s.engine.VerifiedPerStep
 	}
-	u.fullest = max(u.fullest, tokens)
+	u.maxTokens = max(u.maxTokens, tokens)
 	u.limited = u.limited || s.cut()
 }
 
@@ -41,5 +41,5 @@ func (u *usage) stepped(p *plan, took units.Seconds, before, held int) {
 
 // restart forgets all but how full steps were.
 func (u *usage) restart(now units.Seconds, held int) {
-	*u = usage{until: now, peak: held, fullest: u.fullest, limited: u.limited}
+	*u = usage{until: now, peak: held, maxTokens: u.maxTokens, limited: u.limited}
 }

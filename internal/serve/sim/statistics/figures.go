@@ -14,6 +14,6 @@ func (r *Result) Figures(percentile float64) figures.Figures {
 // Times are those of the requests that count, at a percentile; 0 is their mean.
 func (r *Result) Times(percentile float64) figures.Times {
 	return figures.Times{
-		TTFT: r.TTFT.Percentile(percentile), TPOT: r.TPOT.Percentile(percentile), Latency: r.Latency.Percentile(percentile), Stretch: r.Stretch,
+		TTFT: r.TTFT.Percentile(percentile), TPOT: r.TPOT.Percentile(percentile), Latency: r.Latency.Percentile(percentile), Stretch: r.SLORatio,
 	}
 }

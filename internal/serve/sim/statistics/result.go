@@ -24,9 +24,9 @@ type Result struct {
 	// GoodRate is requests per second that meet the limits, GoodShare their
 	// share.
 	GoodRate, GoodShare float64
-	// Stretch is the percentile of the largest ratio of a request's times to their limits, such as 0.8 for a TTFT of 1.6 s under a limit of
+	// SLORatio is the percentile of the largest ratio of a request's times to their limits, such as 0.8 for a TTFT of 1.6 s under a limit of
 	// 2 s: up to 1 that share of the requests meets all limits. 0 if nobody asked.
-	Stretch float64 `json:",omitempty"`
+	SLORatio float64 `json:",omitempty"`
 
 	InFlight Levels
 	// Sampling is how a steady run went; nil without one.
@@ -55,10 +55,10 @@ type PoolUse struct {
 	Evictions    int64 `json:",omitempty"` // KV blocks taken out of the prefix cache for others
 	// Loading is the time to load blocks from the host tier, Spared that to compute them.
 	Loading, Spared units.Seconds `json:",omitempty"`
-	// Fullest is the most tokens of a step in the whole run. Limited says that in some step a request waited that there was a place for, or
+	// MaxStepTokens is the most tokens of a step in the whole run. Limited says that in some step a request waited that there was a place for, or
 	// a prompt was cut: then another token budget or a larger cache might have filled it otherwise.
-	Fullest int  `json:"-"`
-	Limited bool `json:"-"`
+	MaxStepTokens int  `json:"-"`
+	Limited       bool `json:"-"`
 }
 
 // KVPeak is the largest share of a cache in use, of those that generate.

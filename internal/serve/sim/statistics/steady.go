@@ -226,7 +226,7 @@ func (t *SteadyRun) latestMiss() bool {
 	if !t.open() {
 		return t.rule.Misses(Times{TPOT: closed * newest(t.tally.tpot)})
 	}
-	last := Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.stretch)}
+	last := Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.sloRatio)}
 	return t.rule.Misses(last) && (t.load.Sessions || t.noBurst(last))
 }
 
@@ -261,7 +261,7 @@ func (t *SteadyRun) certainMiss() bool {
 		}
 		return sum / units.Seconds(all)
 	}
-	return t.rule.Misses(Times{least(t.tally.ttft), least(t.tally.tpot), least(t.tally.latency), least(t.tally.stretch)})
+	return t.rule.Misses(Times{least(t.tally.ttft), least(t.tally.tpot), least(t.tally.latency), least(t.tally.sloRatio)})
 }
 
 // cachesCold reports that prompts find less in the caches than they will.
@@ -278,7 +278,7 @@ func (t *SteadyRun) cachesCold() bool {
 func (t *SteadyRun) noBurst(last Times) bool {
 	if t.rule.Figures || t.phase == measuring {
 		const far = 2
-		last = Times{last.TTFT / far, last.TPOT / far, last.Latency / far, last.Stretch / far}
+		last = Times{last.TTFT / far, last.TPOT / far, last.Latency / far, last.SLORatio / far}
 	}
 	t.tally.control = arrivalEffect{} // a short while is not compared
 	so := func(values []units.Seconds) units.Seconds {
@@ -288,7 +288,7 @@ func (t *SteadyRun) noBurst(last Times) bool {
 		out, _ := t.tally.sampled(values, t.rule.Percentile)
 		return out
 	}
-	return t.rule.Misses(last) && t.rule.Misses(Times{so(t.tally.ttft), so(t.tally.tpot), so(t.tally.latency), so(t.tally.stretch)})
+	return t.rule.Misses(last) && t.rule.Misses(Times{so(t.tally.ttft), so(t.tally.tpot), so(t.tally.latency), so(t.tally.sloRatio)})
 }
 
 // closeWindow ends the run as soon as the window can end.
@@ -395,8 +395,8 @@ func (t *SteadyRun) judged() Ending {
 	sample(t.tally.ttft, &t.out.TTFT, &low.TTFT, &mean.TTFT, &high.TTFT)
 	sample(t.tally.tpot, &t.out.TPOT, &low.TPOT, &mean.TPOT, &high.TPOT)
 	sample(t.tally.latency, &t.out.Latency, &low.Latency, &mean.Latency, &high.Latency)
-	sample(t.tally.stretch, &t.out.Stretch, &low.Stretch, &mean.Stretch, &high.Stretch)
-	rest := max(t.out.TPOT, t.out.Latency, t.out.Stretch) <= t.rule.Error
+	sample(t.tally.sloRatio, &t.out.SLORatio, &low.SLORatio, &mean.SLORatio, &high.SLORatio)
+	rest := max(t.out.TPOT, t.out.Latency, t.out.SLORatio) <= t.rule.Error
 	switch misses := t.rule.Misses; {
 	case rest && t.out.TTFT <= t.rule.Error:
 		return Precise
@@ -418,7 +418,7 @@ func (t *SteadyRun) ttftIrrelevant(low, high units.Seconds, mean Times) bool {
 	count := 0
 	all := [...]units.Seconds{low, high, first, second}
 	for _, ttft := range all {
-		if t.rule.Misses(Times{ttft, mean.TPOT, mean.Latency, mean.Stretch}) {
+		if t.rule.Misses(Times{ttft, mean.TPOT, mean.Latency, mean.SLORatio}) {
 			count++
 		}
 	}

@@ -51,7 +51,7 @@ const (
 // Times are those of requests that limits apply to, and if asked for how far they are from the limits.
 type Times struct {
 	TTFT, TPOT, Latency units.Seconds
-	Stretch             units.Seconds // without a unit
+	SLORatio            units.Seconds // without a unit
 }
 
 // Ending is why a steady run ended.
@@ -72,7 +72,7 @@ type Sampling struct {
 	Warmup int // requests that ended before the window
 	// TTFT, TPOT and Latency are relative standard errors of the judged percentile or mean; 0 where nothing is known.
 	TTFT, TPOT, Latency float64
-	Stretch             float64 `json:",omitempty"`
+	SLORatio            float64 `json:",omitempty"`
 	// DecidedByLimits says that limits had a say in when it ended.
 	DecidedByLimits bool `json:"-"`
 }

@@ -14,15 +14,15 @@ type Outcome struct {
 	Input, Output       int  // tokens
 	Cached, Hosted      int  // prompt tokens found in the prefix cache or the host tier; of these, in the host tier
 	Good                bool // within all limits
-	// Stretch is the largest ratio of a time to its limit, such as 0.8 for a TTFT of 1.6 s under a limit of 2 s, if HasStretch.
-	Stretch    units.Seconds // without a unit
-	HasStretch bool
+	// SLORatio is the largest ratio of a time to its limit, such as 0.8 for a TTFT of 1.6 s under a limit of 2 s, if HasSLORatio.
+	SLORatio    units.Seconds // without a unit
+	HasSLORatio bool
 }
 
 // Tally collects the requests that count, in the order in which they ended.
 type Tally struct {
 	ttft, tpot, latency         []units.Seconds
-	stretch                     []units.Seconds // of limits, without a unit
+	sloRatio                    []units.Seconds // of limits, without a unit
 	input, output, cached, good int
 	hosted                      int
 	from, to                    units.Seconds
@@ -46,7 +46,7 @@ func NewTally(n int) *Tally {
 
 // restart forgets all but the room.
 func (t *Tally) restart() {
-	*t = Tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], stretch: t.stretch[:0], scratch: t.scratch, waits: t.waits[:0]}
+	*t = Tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], sloRatio: t.sloRatio[:0], scratch: t.scratch, waits: t.waits[:0]}
 }
 
 // Add counts a request.
@@ -60,8 +60,8 @@ func (t *Tally) Add(o *Outcome) {
 	if o.Output > 1 {
 		t.tpot = append(t.tpot, o.TPOT)
 	}
-	if o.HasStretch {
-		t.stretch = append(t.stretch, o.Stretch)
+	if o.HasSLORatio {
+		t.sloRatio = append(t.sloRatio, o.SLORatio)
 	}
 	t.input += o.Input
 	t.output += o.Output
@@ -84,9 +84,9 @@ func (t *Tally) Report(res *Result, times int, percentile float64, over units.Se
 	}
 	res.TTFT, res.TPOT = t.summarize(t.ttft, times, percentile), t.summarize(t.tpot, times, percentile)
 	res.Latency = t.summarize(t.latency, times, percentile)
-	if len(t.stretch) > 0 {
-		share, _ := t.share(t.stretch, percentile/100)
-		res.Stretch = float64(quantile.Repeated(t.stretch, times, share)[0])
+	if len(t.sloRatio) > 0 {
+		share, _ := t.share(t.sloRatio, percentile/100)
+		res.SLORatio = float64(quantile.Repeated(t.sloRatio, times, share)[0])
 	}
 	res.GoodShare = float64(t.good) / float64(res.Counted)
 	res.CachedShare = float64(t.cached) / float64(t.input)

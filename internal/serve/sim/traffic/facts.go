@@ -10,10 +10,10 @@ import (
 func (s *Source) SteadyLoad() *statistics.Load {
 	f := &statistics.Load{Clients: s.load.clients, Sessions: s.conversations != nil}
 	if r := s.load.replay; r != nil {
-		f.Replay = len(r.like)
+		f.Replay = len(r.requests)
 	}
 	if s.conversations != nil {
-		f.Turns, f.Thinks = s.conversations.means, s.conversations.mix.thinks()
+		f.Turns, f.Thinks = s.conversations.meanTurns, s.conversations.mix.thinks()
 	}
 	if loop, ok := s.client.(OpenLoop); ok {
 		f.Rate, f.Variation = loop.Rate, 1

@@ -10,19 +10,19 @@ import (
 // twice.
 type replay struct {
 	kind        int32 // of the mix
-	like        []workload.Request
-	coarse      [][]uint32 // contents of their prompts in larger blocks; nil where those of the trace do
-	blockTokens int
-	known       server.Catalog
-	names       []uint32 // of the contents this time around, from 1, as far as they were sent; 0 where none was
-	sent        int
+	requests    []workload.Request
+	coarse      [][]uint32 // blocks of their prompts where a KV block holds several of the trace; else nil
+	blockTokens int        // tokens in a block of the trace
+	numbers     server.Catalog
+	round       []uint32 // by block of the trace: its number this time around, from 1; 0 where it was not sent yet
+	sent        int      // requests so far
 }
 
 // newReplay prepares the trace of a mix; nil where it has none with known prompts.
 func (m Mix) newReplay() *replay {
 	for i := range m {
 		if k := &m[i]; k.BlockTokens > 0 {
-			return &replay{kind: int32(i), like: k.Like, blockTokens: k.BlockTokens}
+			return &replay{kind: int32(i), requests: k.Like, blockTokens: k.BlockTokens}
 		}
 	}
 	return nil
@@ -30,31 +30,31 @@ func (m Mix) newReplay() *replay {
 
 // lengths are those of the next request.
 func (r *replay) lengths() (input, output int) {
-	at := r.sent % len(r.like)
+	at := r.sent % len(r.requests)
 	if at == 0 {
-		for i, name := range r.names {
+		for i, name := range r.round {
 			if name > 0 {
-				r.known.Drop(name - 1)
-				r.names[i] = 0
+				r.numbers.Drop(name - 1)
+				r.round[i] = 0
 			}
 		}
 	}
 	r.sent++
-	return r.like[at].Input, r.like[at].Output
+	return r.requests[at].Input, r.requests[at].Output
 }
 
 // prompt puts the contents of the request that was sent last in place of others. They are its own until it ends.
 func (r *replay) prompt(out []uint32) []uint32 {
 	out = out[:0]
-	for _, b := range r.contents((r.sent - 1) % len(r.like)) {
-		if more := int(b) + 1 - len(r.names); more > 0 {
-			r.names = append(r.names, make([]uint32, more)...)
+	for _, b := range r.contents((r.sent - 1) % len(r.requests)) {
+		if more := int(b) + 1 - len(r.round); more > 0 {
+			r.round = append(r.round, make([]uint32, more)...)
 		}
-		if r.names[b] == 0 {
-			r.names[b] = r.known.Add() + 1
+		if r.round[b] == 0 {
+			r.round[b] = r.numbers.Add() + 1
 		}
-		id := r.names[b] - 1
-		r.known.Hold(id)
+		id := r.round[b] - 1
+		r.numbers.Hold(id)
 		out = append(out, id)
 	}
 	return out
@@ -65,13 +65,13 @@ func (r *replay) contents(at int) []uint32 {
 	if r.coarse != nil {
 		return r.coarse[at]
 	}
-	return r.like[at].Blocks
+	return r.requests[at].Blocks
 }
 
 // end ends a request with some contents.
 func (r *replay) end(contents []uint32) {
 	for _, id := range contents {
-		r.known.Drop(id)
+		r.numbers.Drop(id)
 	}
 }
 

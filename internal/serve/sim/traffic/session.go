@@ -12,31 +12,31 @@ import (
 
 // conversation is a session under way.
 type conversation struct {
-	serial      int32    // counts sessions
-	kind        int32    // of the mix
-	turn, turns int32    // sent, and in all
-	first       int32    // place of its first request, where all requests have places
-	said        int      // tokens with which the next prompt begins
-	contents    []uint32 // of its prompts: the system prompt, if there is one, and what was said
-	resumed     bool     // it was under way when the run began
-	started     units.Seconds
-	thought     units.Seconds // time between answers and requests
+	serial        int32    // the number of the session, from 0
+	kind          int32    // of the mix
+	turn, turns   int32    // requests sent, and to be sent in all
+	first         int32    // place of its first request, where all requests have places
+	historyTokens int      // of its last prompt and answer, with which the next prompt begins
+	contents      []uint32 // of its prompts, numbered: the system prompt, if there is one, and the conversation
+	resumed       bool     // it was under way when the run began, so that its length says nothing
+	started       units.Seconds
+	thought       units.Seconds // between answers and the requests that followed, all together
 }
 
 // conversations is the sessions of a run. Where one kind of the mix is sessions, every request is a turn of one.
 type conversations struct {
-	mix    Mix
-	open   []conversation
-	free   []int32
-	begun  int32
-	seed   uint64
-	source *rand.PCG
-	random *rand.Rand
-	means  float64 // turns of a session
+	mix       Mix
+	open      []conversation
+	free      []int32
+	begun     int32
+	seed      uint64
+	source    *rand.PCG
+	random    *rand.Rand
+	meanTurns float64 // of a session
 
-	// Contents of prompts, where there are caches that remember them.
-	known  *server.Catalog
-	system []int // entries of the system prompts, which are the first contents, by kind
+	// numbers are those of contents of prompts, where there are caches that remember them; nil without.
+	numbers *server.Catalog
+	system  []int // by kind: entries of the prefix cache that its system prompt fills. The first contents are these prompts
 
 	ended statistics.SessionTally
 }
@@ -67,16 +67,16 @@ func newConversations(m Mix, seed uint64) *conversations {
 	if !m.converses() {
 		return nil
 	}
-	t := &conversations{mix: m, seed: seed, source: rand.NewPCG(0, 0), means: m.meanTurns()}
+	t := &conversations{mix: m, seed: seed, source: rand.NewPCG(0, 0), meanTurns: m.meanTurns()}
 	t.random = rand.New(t.source)
 	return t
 }
 
 // remember prepares contents in blocks of so many tokens.
 func (t *conversations) remember(blockTokens int) {
-	t.known, t.system = &server.Catalog{}, make([]int, len(t.mix))
+	t.numbers, t.system = &server.Catalog{}, make([]int, len(t.mix))
 	for i := range t.mix {
-		t.known.Add()
+		t.numbers.Add()
 		if s := t.mix[i].Session; s != nil {
 			t.system[i] = s.System / blockTokens
 		}
@@ -110,11 +110,11 @@ func (t *conversations) begin(q *server.Request, at units.Seconds) *conversation
 	x := &t.open[place]
 	*x = conversation{serial: t.begun, kind: q.Kind, turn: 1, turns: t.turns(t.begun, q.Kind), first: int32(q.ID), started: at, contents: x.contents[:0]}
 	t.begun++
-	if t.known != nil {
+	if t.numbers != nil {
 		if t.system[q.Kind] > 0 {
 			x.contents = append(x.contents, uint32(q.Kind))
 		}
-		x.contents = append(x.contents, t.known.Add())
+		x.contents = append(x.contents, t.numbers.Add())
 	}
 	q.Conversation = int32(place) + 1
 	return x
@@ -125,8 +125,8 @@ func (t *conversations) of(q *server.Request) *conversation { return &t.open[q.C
 
 // end ends a session: nobody will ask for what was said again.
 func (t *conversations) end(q *server.Request) {
-	if x := t.of(q); t.known != nil {
-		t.known.Drop(x.contents[len(x.contents)-1])
+	if x := t.of(q); t.numbers != nil {
+		t.numbers.Drop(x.contents[len(x.contents)-1])
 	}
 	t.free = append(t.free, q.Conversation-1)
 }
@@ -156,7 +156,7 @@ func (s *Source) Answered(q *server.Request, at units.Seconds, refused bool) rep
 		s.unsent += int(x.turns - x.turn) // those never sent have places too
 		return reply{Unsent: int(x.turns - x.turn)}
 	}
-	x.said = q.Input + q.Output
+	x.historyTokens = q.Input + q.Output
 	think := units.Seconds(0)
 	if mean := t.mix[x.kind].Session.Think; mean > 0 {
 		think = mean * units.Seconds(t.draws(x.serial, x.turn).ExpFloat64())
@@ -183,7 +183,7 @@ func (s *Source) NextTurn(session int, now units.Seconds) *server.Request {
 	s.drawTurn(x, q)
 	q.Arrived = now
 	x.turn++
-	if s.conversations.known != nil {
+	if s.conversations.numbers != nil {
 		s.load.contents[q.ID] = x.contents
 	}
 	return q

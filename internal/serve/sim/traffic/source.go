@@ -74,9 +74,9 @@ func (s *Source) Counts() (sent, unsent int) { return s.sent, s.unsent }
 // NumberedContents is how many contents of prompts have numbers, those of sessions or of a trace that is sent over and over.
 func (s *Source) NumberedContents() int {
 	if s.conversations != nil {
-		return s.conversations.known.Size()
+		return s.conversations.numbers.Size()
 	}
-	return s.load.replay.known.Size()
+	return s.load.replay.numbers.Size()
 }
 
 // Warmup is how many of the first requests do not count.
@@ -137,7 +137,7 @@ func (s *Source) BeginConversation(q *server.Request, at units.Seconds) {
 		return
 	}
 	s.conversations.begin(q, at)
-	if s.conversations.known != nil {
+	if s.conversations.numbers != nil {
 		s.load.contents[q.ID] = s.conversations.of(q).contents
 	}
 }
@@ -148,7 +148,7 @@ func (s *Source) drawTurn(x *conversation, q *server.Request) {
 	random := s.conversations.draws(x.serial, x.turn)
 	_ = random.ExpFloat64() // the time before this turn
 	user, answer := Lengths{Tokens: k.Session.User, Low: k.Session.LengthLow}, k.answer()
-	q.Input, q.Output = x.said+user.draw(random), answer.draw(random)
+	q.Input, q.Output = x.historyTokens+user.draw(random), answer.draw(random)
 }
 
 // assignContents notes the contents of a request that is about to be sent, where there are caches that remember them.
@@ -180,7 +180,7 @@ func (s *Source) Resume(q *server.Request, client, clients int) {
 	}
 	x := s.conversations.of(q)
 	for range int(x.turns) * client / clients {
-		x.said = q.Input + q.Output
+		x.historyTokens = q.Input + q.Output
 		s.drawTurn(x, q)
 		x.turn++
 		x.resumed = true
@@ -206,7 +206,7 @@ func (s *Source) RequestInterval(took units.Seconds) units.Seconds {
 
 // KnowsContents reports whether prompts come without end whose contents prefix caches remember.
 func (s *Source) KnowsContents() bool {
-	return s.conversations != nil && s.conversations.known != nil || s.load.replay != nil && s.load.contents != nil
+	return s.conversations != nil && s.conversations.numbers != nil || s.load.replay != nil && s.load.contents != nil
 }
 
 // SessionHash is a number of a request's session that spreads sessions evenly.
@@ -236,18 +236,18 @@ func (s *Source) Prompts(e *server.Engine) *server.Prompts {
 		}
 	}
 	if replayed {
-		p.Catalog = &s.load.replay.known
+		p.Catalog = &s.load.replay.numbers
 	}
 	return p
 }
 
 // spoken is the prompts and answers of sessions.
 func (s *Source) spoken(e *server.Engine) *server.Prompts {
-	if s.conversations.known == nil {
+	if s.conversations.numbers == nil {
 		s.conversations.remember(e.BlockTokens)
 		s.load.contents = make([][]uint32, len(s.Requests))
 	}
-	return &server.Prompts{Contents: s.load.contents, EntryTokens: e.BlockTokens, Catalog: s.conversations.known, Answers: true, Common: s.conversations.system}
+	return &server.Prompts{Contents: s.load.contents, EntryTokens: e.BlockTokens, Catalog: s.conversations.numbers, Answers: true, Common: s.conversations.system}
 }
 
 // commonPrefix is what all prompts begin with: whole blocks, as one entry, since

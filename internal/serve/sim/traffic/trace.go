@@ -97,9 +97,9 @@ func (l *load) coarsen(tokens int) bool {
 		l.contents[i] = everyNth(small, n)
 	}
 	if r := l.replay; r != nil {
-		r.coarse = make([][]uint32, len(r.like))
+		r.coarse = make([][]uint32, len(r.requests))
 		for i := range r.coarse {
-			r.coarse[i] = everyNth(r.like[i].Blocks, n)
+			r.coarse[i] = everyNth(r.requests[i].Blocks, n)
 		}
 	}
 	l.blockTokens = tokens

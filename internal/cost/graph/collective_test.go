@@ -2,9 +2,9 @@ package graph
 
 import "testing"
 
-// TestNarrow: large tensors are sent in few bits on 2, 4 and 8 ranks, from the least of each on.
-func TestNarrow(t *testing.T) {
-	n := Narrow{{0.25, 100}, {0.5, 200}, {0, 0}}
+// TestReducedAllReduce: large tensors are sent in few bits on 2, 4 and 8 ranks, from the least of each on.
+func TestReducedAllReduce(t *testing.T) {
+	n := ReducedAllReduce{{0.25, 100}, {0.5, 200}, {0, 0}}
 	for _, c := range []struct {
 		bytes float64
 		ranks int32
@@ -14,7 +14,7 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("%g bytes on %d ranks: %g, want %g", c.bytes, c.ranks, got, c.want)
 		}
 	}
-	var none Narrow
+	var none ReducedAllReduce
 	if got := none.sent(1e9, 2); got != 1e9 {
 		t.Errorf("%g", got)
 	}

@@ -4,17 +4,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 )
 
-// choice is an artefact that is a choice of the graph.
-func choice(name, doc string, of func(c *graph.Choices) *bool) Artefact {
-	return Artefact{Name: name, Doc: doc, choice: of}
+// choice is a deviation that is a choice of the graph.
+func choice(name, doc string, of func(c *graph.Choices) *bool) Deviation {
+	return Deviation{Name: name, Doc: doc, choice: of}
 }
 
-// form is an artefact of operators, which this package emits.
-func form(name, doc string, f forms) Artefact { return Artefact{Name: name, Doc: doc, form: f} }
+// form is a deviation of operators, which this package emits.
+func form(name, doc string, f forms) Deviation { return Deviation{Name: name, Doc: doc, form: f} }
 
-// Artefacts lists what TensorCast does differently.
-func Artefacts() []Artefact {
-	return []Artefact{
+// Deviations lists what TensorCast does differently.
+func Deviations() []Deviation {
+	return []Deviation{
 		choice("full-attention", "prefill attention computes all query-key pairs, not only the causal half", func(c *graph.Choices) *bool { return &c.FullAttention }),
 		choice("verify-as-prefill", "queries of six or more tokens (speculative decoding) use prefill kernels", func(c *graph.Choices) *bool { return &c.VerifyAsPrefill }),
 		choice("whole-cache", "sliding-window layers keep every token in the KV cache", func(c *graph.Choices) *bool { return &c.WholeCache }),
