@@ -49,12 +49,9 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // Planner predicts and plans deployments. The zero value uses built-in data; the
@@ -122,11 +119,7 @@ func ask[Request any](ctx context.Context, p *Planner, name string, question, an
 
 // answer is that of an operation, in JSON.
 func (p *Planner) answer(ctx context.Context, o *operation.Operation, asked any) (json.RawMessage, error) {
-	out, err := o.Run(ctx, &operation.Kit{World: p.session(ctx), Commands: operation.Commands{
-		Plan: commandline.Plan, Step: commandline.Step,
-		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
-		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
-	}}, asked)
+	out, err := o.Run(ctx, &operation.Kit{World: p.session(ctx)}, asked)
 	if err != nil {
 		return nil, corrected(err)
 	}

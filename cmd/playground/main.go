@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall/js"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
@@ -52,9 +51,7 @@ type engine struct {
 
 func newEngine(version string) *engine {
 	return &engine{operation.NewDesk(&operation.Kit{
-		World: &session.Session{Memo: &session.Memo{Size: 1024}}, Version: version, Jobs: 1, Commands: operation.Commands{
-			Plan: commandline.Plan,
-		},
+		World: &session.Session{Memo: &session.Memo{Size: 1024}}, Version: version, Jobs: 1,
 	}, operation.Capacity{Searches: 1}), operation.OfPage()}
 }
 

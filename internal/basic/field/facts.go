@@ -1,7 +1,9 @@
 package field
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -99,13 +101,67 @@ func AnyOf(t reflect.Type) [][]string {
 }
 
 // within reports a number out of range.
-func (x *Facts) within(path string, n float64, text string) error {
+func (x *Facts) within(where any, n float64, text string) error {
 	if (x.Minimum == nil || n > *x.Minimum || n == *x.Minimum && !x.Above) && (x.Maximum == nil || n < *x.Maximum || n == *x.Maximum && !x.Below) {
 		return nil
 	}
-	e := At(path, text, "%s must be %s, got %s", path, x.span(), text)
+	e := about(where, text, "%s must be %s, got %s", where, x.span(), text)
 	e.Allowed = []string{x.span()}
 	return e
+}
+
+// about is a mistake where a value stands: at a path, or in the field of a [Name].
+func about(where any, value, format string, args ...any) *Error {
+	e := newError(format, args...)
+	e.Value = value
+	if path, ok := where.(string); ok {
+		e.Path = path
+	}
+	return e
+}
+
+// Check reports a value that is not allowed in a field; each element of a list and of a map counts.
+func (x *Facts) Check(name Name, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return x.Check(name, v.Elem())
+	case reflect.Slice:
+		if err := x.size(name, v.Len()); err != nil {
+			return err
+		}
+		var errs []error
+		for _, e := range v.Seq2() {
+			errs = append(errs, x.Check(name, e))
+		}
+		return errors.Join(errs...)
+	case reflect.Map:
+		var errs []error
+		for _, e := range v.Seq2() {
+			errs = append(errs, x.Check(name, e))
+		}
+		return errors.Join(errs...)
+	case reflect.String:
+		return x.word(name, v.String())
+	case reflect.Float64:
+		n := v.Float()
+		if math.IsNaN(n) || math.IsInf(n, -1) {
+			return Errorf("%s must be a number, got %g", name, n)
+		}
+		if math.IsInf(n, 1) { // no limit, where a field allows it
+			return nil
+		}
+		return x.within(name, n, strconv.FormatFloat(n, 'g', -1, 64))
+	}
+	switch {
+	case v.CanInt():
+		return x.within(name, float64(v.Int()), strconv.FormatInt(v.Int(), 10))
+	case v.CanUint():
+		return x.within(name, float64(v.Uint()), strconv.FormatUint(v.Uint(), 10))
+	}
+	return nil
 }
 
 // span is the range in words.
@@ -136,25 +192,25 @@ func (x *Facts) span() string {
 }
 
 // word reports a word that is not allowed.
-func (x *Facts) word(path, word string) error {
+func (x *Facts) word(where any, word string) error {
 	if x.Words == nil || slices.Contains(x.Words, word) {
 		return nil
 	}
 	named := slices.DeleteFunc(slices.Clone(x.Words), func(w string) bool { return w == "" })
 	near, hint := hint(word, named)
-	e := At(path, word, "%s must be one of %s, got %q%s", path, strings.Join(named, ", "), word, hint)
+	e := about(where, word, "%s must be one of %s, got %q%s", where, strings.Join(named, ", "), word, hint)
 	e.Allowed, e.Nearest = named, near
 	return e
 }
 
 // size reports a list with too few or too many entries.
-func (x *Facts) size(path string, n int) error {
+func (x *Facts) size(where any, n int) error {
 	wrong := func(most string, bound int) error {
 		entries := "entries"
 		if bound == 1 {
 			entries = "entry"
 		}
-		e := At(path, strconv.Itoa(n), "%s must have at %s %d %s, got %d", path, most, bound, entries, n)
+		e := about(where, strconv.Itoa(n), "%s must have at %s %d %s, got %d", where, most, bound, entries, n)
 		e.Allowed = []string{fmt.Sprintf("at %s %d", most, bound)}
 		return e
 	}

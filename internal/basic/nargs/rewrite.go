@@ -21,9 +21,9 @@ const (
 // annotation is the key under which a flag carries its arity.
 const annotation = "plimsoll_nargs"
 
-// bare is the value handed to a list whose flag stood alone. No word of a command line can hold a NUL, so "--f=" is
+// Bare is the value handed to a list whose flag stood alone. No word of a command line can hold a NUL, so "--f=" is
 // still distinct from "--f".
-const bare = "\x00"
+const Bare = "\x00"
 
 // ArityOf returns what the flag was marked with, or "" for an ordinary flag.
 func ArityOf(f *pflag.Flag) Arity {
@@ -33,8 +33,8 @@ func ArityOf(f *pflag.Flag) Arity {
 	return ""
 }
 
-// mark writes the arity on a flag.
-func mark(f *pflag.Flag, a Arity) {
+// Mark writes the arity on a flag.
+func Mark(f *pflag.Flag, a Arity) {
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
 	}
@@ -236,7 +236,7 @@ func (s spelled) emit(out, values []string) []string {
 	}
 	switch {
 	case len(values) == 0 && ArityOf(s.flag) == ZeroOrMore:
-		return append(out, s.name+"="+bare)
+		return append(out, s.name+"="+Bare)
 	case len(values) == 0:
 		return append(out, s.name)
 	}

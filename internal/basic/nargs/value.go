@@ -24,7 +24,7 @@ func ListVar[T any](
 	fs *pflag.FlagSet, dst *[]T, name string, arity Arity, parse func(string) (T, error), usage string,
 ) *pflag.Flag {
 	f := fs.VarPF(&List[T]{dst: dst, parse: parse}, name, "", usage)
-	mark(f, arity)
+	Mark(f, arity)
 	return f
 }
 
@@ -33,7 +33,7 @@ func (l *List[T]) Set(word string) error {
 	if !l.given {
 		*l.dst, l.given = []T{}, true
 	}
-	if word == bare {
+	if word == Bare {
 		return nil
 	}
 	v, err := l.parse(word)
@@ -107,7 +107,7 @@ func MarkOptional(f *pflag.Flag, alone string) {
 		panic("nargs: the value of --" + f.Name + " without an argument must not be empty")
 	}
 	f.NoOptDefVal = alone
-	mark(f, ZeroOrOne)
+	Mark(f, ZeroOrOne)
 }
 
 // Normalizer makes "_" and "-" the same in flag names and resolves aliases (from other spelling to the flag's name, both

@@ -14,14 +14,14 @@ import (
 // over MoETP, and replicated over MoEDP; PP splits the layers; DCP the context of a
 // decode step inside a TP group.
 type Layout struct {
-	Devices int `json:"devices,omitempty" minimum:"0" maximum:"32768"`
-	TP      int `json:"tp,omitempty" minimum:"0" maximum:"32768"`
-	DP      int `json:"dp,omitempty" minimum:"0" maximum:"32768"`
-	PP      int `json:"pp,omitempty" minimum:"0" maximum:"32768"`
-	EP      int `json:"ep,omitempty" minimum:"0" maximum:"32768"`
-	MoETP   int `json:"moe_tp,omitempty" minimum:"0" maximum:"32768"`
-	MoEDP   int `json:"moe_dp,omitempty" minimum:"0" maximum:"32768"`
-	DCP     int `json:"dcp,omitempty" minimum:"0" maximum:"32768"`
+	Devices int `json:"devices,omitempty" minimum:"1" maximum:"32768"`
+	TP      int `json:"tp,omitempty" minimum:"1" maximum:"32768"`
+	DP      int `json:"dp,omitempty" minimum:"1" maximum:"32768"`
+	PP      int `json:"pp,omitempty" minimum:"1" maximum:"32768"`
+	EP      int `json:"ep,omitempty" minimum:"1" maximum:"32768"`
+	MoETP   int `json:"moe_tp,omitempty" minimum:"1" maximum:"32768"`
+	MoEDP   int `json:"moe_dp,omitempty" minimum:"1" maximum:"32768"`
+	DCP     int `json:"dcp,omitempty" minimum:"1" maximum:"32768"`
 }
 
 // Group is a set of ranks that communicate: Size ranks, Stride apart, starting
@@ -35,6 +35,19 @@ type Group struct {
 // what remains of the devices, MoE-TP what remains for the experts. A dense
 // model has no expert dimensions.
 func (l Layout) Complete(m *model.Model) Layout {
+	l = l.Filled()
+	if !m.HasExperts() {
+		l.EP, l.MoETP, l.MoEDP = 1, 1, 1
+		return l
+	}
+	if l.MoETP == 0 {
+		l.MoETP = max(1, l.Devices/l.PP/l.EP/l.MoEDP)
+	}
+	return l
+}
+
+// Filled is the layout with the sizes that do not depend on the model filled in.
+func (l Layout) Filled() Layout {
 	for _, p := range []*int{&l.Devices, &l.TP, &l.PP, &l.EP, &l.MoEDP, &l.DCP} {
 		if *p == 0 {
 			*p = 1
@@ -43,12 +56,18 @@ func (l Layout) Complete(m *model.Model) Layout {
 	if l.DP == 0 {
 		l.DP = max(1, l.Devices/l.TP/l.PP)
 	}
-	if !m.HasExperts() {
-		l.EP, l.MoETP, l.MoEDP = 1, 1, 1
-		return l
+	return l
+}
+
+// Short is the layout without the sizes that [Layout.Filled] fills in: a size of one is said, so that it reads the same everywhere, but not
+// the number of devices, or what follows from it.
+func (l Layout) Short() Layout {
+	l = l.Filled()
+	if l.DP == max(1, l.Devices/l.TP/l.PP) {
+		l.DP = 0
 	}
-	if l.MoETP == 0 {
-		l.MoETP = max(1, l.Devices/l.PP/l.EP/l.MoEDP)
+	if l.Devices == 1 {
+		l.Devices = 0
 	}
 	return l
 }

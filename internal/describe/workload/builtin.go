@@ -20,5 +20,6 @@ func Builtin() *Distribution {
 	if err != nil {
 		panic("workload: the embedded distribution: " + err.Error())
 	}
+	d.File = BuiltinFile
 	return d
 }

@@ -17,7 +17,15 @@ type Bin struct {
 // Distribution is prompt lengths in bins, in the order they were given.
 type Distribution struct {
 	Bins []Bin `json:"bins" required:"true" minItems:"1"`
+	// File is where it was read from, [BuiltinFile] for the built-in one; "" where it came in a request.
+	File string `json:"-"`
 }
+
+// BuiltinFile is the name of the built-in distribution.
+const BuiltinFile = "builtin"
+
+// Named is a distribution of which only the file is known.
+func Named(file string) *Distribution { return &Distribution{File: file} }
 
 // Row stands for the requests of one bin.
 type Row struct {

@@ -64,8 +64,8 @@ func TestDealTokens(t *testing.T) {
 
 // TestMean: the optimizer's automatic budgets are 4, 2 and 1 times this mean.
 func TestMean(t *testing.T) {
-	two := &Distribution{[]Bin{{0, 500, .6}, {500, 1500, .4}}}
-	uneven := &Distribution{[]Bin{{0, 100, 3}, {100, 300, 1}}}
+	two := &Distribution{Bins: []Bin{{0, 500, .6}, {500, 1500, .4}}}
+	uneven := &Distribution{Bins: []Bin{{0, 100, 3}, {100, 300, 1}}}
 	for _, c := range []struct {
 		d       *Distribution
 		hitRate float64
@@ -77,7 +77,7 @@ func TestMean(t *testing.T) {
 		{Builtin(), 0, 4230},
 		{Builtin(), .5, 2115},
 		{Builtin(), .3, 2961},
-		{&Distribution{[]Bin{{0, 1, 1}}}, 0, 1},
+		{&Distribution{Bins: []Bin{{0, 1, 1}}}, 0, 1},
 	} {
 		if got := c.d.MeanEffective(c.hitRate); got != c.want {
 			t.Errorf("%d bins, hit rate %g: mean %d, want %d", len(c.d.Bins), c.hitRate, got, c.want)

@@ -92,7 +92,7 @@ func TestReadDistribution(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, kind, err)
 				continue
 			}
-			if diff := gocmp.Diff(&Distribution{c.want}, got); diff != "" {
+			if diff := gocmp.Diff(&Distribution{Bins: c.want}, got); diff != "" {
 				t.Errorf("%s, %s (-want +got)\n%s", name, kind, diff)
 			}
 		}

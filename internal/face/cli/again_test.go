@@ -104,7 +104,6 @@ func ask(command string, request []byte) (string, error) {
 		var a *optimize.Response
 		if err = strict(request, &r); err == nil {
 			if a, err = optimize.Run(ctx, w, r); err == nil {
-				a.Say(func(*step.Request) string { return "-" }, func(*optimize.Request) string { return "-" })
 				doc = a
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	opscalibrate "github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // calibrateFlags are the flags of "plimsoll calibrate".
@@ -24,6 +25,7 @@ type calibrateFlags struct {
 
 	systems       []string
 	results       simulateFlags
+	set           *pflag.FlagSet
 	model         string
 	against       string
 	out, writeRow string
@@ -32,7 +34,7 @@ type calibrateFlags struct {
 
 // newCalibrateCmd makes "plimsoll calibrate".
 func newCalibrateCmd(env *Env) *cobra.Command {
-	f := &calibrateFlags{}
+	f := &calibrateFlags{results: simulateFlags{Form: simulate.NewOpenForm()}}
 	cmd := &cobra.Command{
 		Use:     "calibrate [FILE.csv ...]",
 		Short:   "Fit predictions to measured deployments",
@@ -60,12 +62,12 @@ func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 // defineResults adds the flags that describe the deployment of results.
 func (f *calibrateFlags) defineResults(fs *pflag.FlagSet) {
 	nargs.ListVar(fs, &f.systems, "device", nargs.OneOrMore, nargs.Text, "the `system` of results; same as --system")
-	section(fs, deploymentSection, func(fs *pflag.FlagSet) {
+	section(fs, simulate.DeploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.model, "model", "", "model, instead of that in the results")
 		fs.StringVar(&f.against, "against", "", "the results are of the best deployment of a plan `file`")
 	})
-	f.results.set = fs
-	f.results.defineUnsaid(fs)
+	f.set = fs
+	f.results.defineOpen(fs)
 }
 
 // args accepts files of rows, or none if results are fitted.
@@ -84,7 +86,7 @@ func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 
 // described lists the set flags that describe the deployment of results, among those that count.
 func (f *calibrateFlags) described(counts func(name string) bool) []string {
-	return given(f.results.set, func(o *pflag.Flag) bool { return len(o.Annotations[sectionKey]) == 1 && counts(o.Name) })
+	return given(f.set, func(o *pflag.Flag) bool { return len(o.Annotations[sectionKey]) == 1 && counts(o.Name) })
 }
 
 // run fits and prints.
@@ -122,38 +124,34 @@ func (f *calibrateFlags) deployed(cmd *cobra.Command, env *Env) error {
 	named := f.described(func(name string) bool { return name == "model" || name == "device" })
 	if len(f.systems) > 0 {
 		named = append(named, "device")
-		s.Deployment.System = f.systems[0]
+		s.On(f.systems[0])
 	}
-	s.Calibration = "" // that of the fit
+	args := []string{f.model}
 	switch r := &f.Results; {
 	case f.against != "":
-		if len(named) > 0 || s.file != "" {
+		if len(named) > 0 || s.File() != "" {
 			return usagef("--against excludes --%s", append(named, "deployment")[0])
 		}
 		var err error
 		r.Expected, err = planned(env, f.against)
 		r.Whole = true
 		return err
-	case s.file != "":
+	case s.File() != "":
 		if len(named) > 0 {
 			return usagef("--deployment excludes --%s", named[0])
 		}
-		if err := s.complete(cmd, env, nil); err != nil {
-			return err
-		}
 		r.Whole = true
+		args = nil
 	default:
-		if err := s.complete(cmd, env, []string{f.model}); err != nil {
-			return err
-		}
 		r.Whole = len(f.described(func(name string) bool {
-			o := s.set.Lookup(name)
+			o := f.set.Lookup(name)
 			completes := []string{"model", "device-file", "engine", "engine-version", "as-family"}
-			return o.Annotations[sectionKey][0] == deploymentSection && !slices.Contains(completes, name)
+			return o.Annotations[sectionKey][0] == simulate.DeploymentSection && !slices.Contains(completes, name)
 		})) > 0
 	}
-	f.Results.Expected = s.Request
-	return nil
+	var err error
+	f.Results.Expected, err = s.typed(cmd, env, args)
+	return err
 }
 
 // rows writes the results as rows, and notes those that the columns cannot describe.

@@ -13,7 +13,7 @@ import (
 
 // newCheckCmd makes "plimsoll check".
 func newCheckCmd(env *Env) *cobra.Command {
-	f := &simulateFlags{}
+	f := &simulateFlags{Form: simulate.NewOpenForm()}
 	var against string
 	cmd := &cobra.Command{
 		Use:     "check RESULT [MODEL]",
@@ -32,31 +32,25 @@ func newCheckCmd(env *Env) *cobra.Command {
 			return show(env, f.json, res, report.CheckResult)
 		},
 	}
-	f.set = cmd.Flags()
-	f.defineUnsaid(f.set)
-	section(f.set, deploymentSection, func(fs *pflag.FlagSet) {
+	f.defineOpen(cmd.Flags())
+	section(cmd.Flags(), simulate.DeploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&against, "against", "", "compare with the best deployment of a plan `file`")
 	})
 	return cmd
 }
 
-// defineUnsaid adds the flags of simulate without their defaults: a result supplies what is not set.
-func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
+// defineOpen adds the flags of simulate that say what a result does not.
+func (f *simulateFlags) defineOpen(fs *pflag.FlagSet) {
 	f.define(fs)
 	for _, name := range []string{"per-request", "timeline", "no-terminal-plots", "ttft-limit", "tpot-limit"} {
 		_ = fs.MarkHidden(name)
 	}
-	for _, name := range []string{"input-length", "output-length", "length-ratio-low", "tp-size"} {
-		fs.Lookup(name).DefValue = "0" // not shown
-	}
-	fs.Lookup("tp-size").Usage += " (default from the result, or 1)"
-	f.Input, f.Output, f.LengthLow, f.serves.Layout.TP = 0, 0, 0, 0
 }
 
 // expected is the deployment and load to predict: those of a plan, or those of the flags.
 func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, args []string, r *check.Request) error {
 	if against != "" {
-		if f.file != "" || len(args) > 1 {
+		if f.File() != "" || len(args) > 1 {
 			return usagef("--against excludes MODEL and --deployment")
 		}
 		var err error
@@ -69,14 +63,11 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 		return asked(err)
 	}
 	model := args[1:]
-	if run := &runs[0]; f.file == "" && len(model) == 0 && run.Model != "" {
+	if run := &runs[0]; f.File() == "" && len(model) == 0 && run.Model != "" {
 		model = []string{run.Model}
 	}
-	if err := f.complete(cmd, env, model); err != nil {
-		return err
-	}
-	r.Expected = f.Request
-	return nil
+	r.Expected, err = f.typed(cmd, env, model)
+	return err
 }
 
 // planned is the deployment and load of a plan's best contender.

@@ -29,7 +29,7 @@ func shells() []shell {
 // completeFlags makes the shell complete the names that flags take, on a command and those below it.
 func completeFlags(cmd *cobra.Command) {
 	for flag, offer := range map[string]cobra.CompletionFunc{
-		"device": completeDevice, "decode-system": completeDevice, "model": completeModel,
+		"device": completeDevice, "system": completeDevice, "decode-system": completeDevice, "model": completeModel,
 		"set": completeSetting, "prefill-set": completeSetting, "engine-preset": completePreset, "deployment-target": completeTarget,
 	} {
 		if cmd.Flags().Lookup(flag) != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/ask"
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
@@ -261,14 +262,14 @@ func (d *defaultFlags) lengthFlags(fs *pflag.FlagSet, input, output int) {
 }
 
 func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
-	nargs.Var(fs, &d.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
-	nargs.Var(fs, &d.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
-	nargs.Var(fs, &d.RequestLatency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
+	nargs.Var(fs, &d.TTFT, "ttft", ask.Ms.Read, "limit on TTFT in `ms`")
+	nargs.Var(fs, &d.TPOT, "tpot", ask.Ms.Read, "limit on TPOT in `ms`")
+	nargs.Var(fs, &d.RequestLatency, "request-latency", ask.Ms.Read, "limit on request latency in `ms`")
 }
 
 // confidenceFlags are the statistic and the probability that limits apply to.
 func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
-	nargs.Var(fs, &d.Percentile, "percentile", percentile, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
+	nargs.Var(fs, &d.Percentile, "percentile", session.Percentile().Read, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
 	fs.Float64Var(&d.Confidence, "confidence", 0, "minimum probability of meeting the limits (default 0.5)")
 }
 

@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -50,11 +49,6 @@ func newEnginesCmd(env *Env) *cobra.Command {
 	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "change settings, each as `KEY=VALUE`")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
-}
-
-// enginePreset adds the flag that selects a preset.
-func enginePreset(fs *pflag.FlagSet, name *string) {
-	fs.StringVar(name, "engine-preset", "", "fill unset engine settings from a preset: "+join(engine.PresetNames())+" (plimsoll engines NAME shows them)")
 }
 
 // completePreset offers the presets of engines.

@@ -8,11 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/ask"
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // sectionKey is the annotation under which a flag carries the heading that help prints it below.
@@ -32,6 +30,17 @@ func section(into *pflag.FlagSet, title string, define func(*pflag.FlagSet)) {
 	})
 	into.SortFlags = false
 	into.AddFlagSet(fs)
+}
+
+// asks defines the fields of a table as flags; of some sections, or of all.
+func asks(into *pflag.FlagSet, t *ask.Table, titles ...string) {
+	into.SortFlags = false
+	t.Flags(into, titles...)
+	t.Each(func(f *ask.Field) {
+		if flag := into.Lookup(f.Name); flag != nil && flag.Annotations[sectionKey] == nil {
+			_ = into.SetAnnotation(f.Name, sectionKey, []string{f.Section})
+		}
+	})
 }
 
 // flagSection is the flags below one heading.
@@ -85,12 +94,6 @@ func notZero(fs *pflag.FlagSet, flag, within string) error {
 	return nil
 }
 
-// The ranges of shares and probabilities.
-const (
-	upToOne  = "above 0 and at most 1"
-	belowOne = "above 0 and below 1"
-)
-
 // given lists the flags that were set, of those that count.
 func given(fs *pflag.FlagSet, counts func(*pflag.Flag) bool) []string {
 	var out []string
@@ -129,24 +132,4 @@ func flagOf(name field.Name) string {
 		return "--enable-shared-expert-tp"
 	}
 	return "--" + strings.ReplaceAll(string(name), "_", "-")
-}
-
-// cacheFlags are those on routing and the host cache.
-func cacheFlags(fs *pflag.FlagSet, routing *string, host *deployment.HostCache) {
-	nargs.Var(fs, routing, "routing", nargs.OneOf(sim.RoutingNames()...),
-		"policy that routes requests to replicas: "+join(sim.RoutingNames())+" (default round-robin)")
-	fs.Float64Var(&host.GiB, "host-cache", 0, "host memory of a replica for KV blocks evicted from its devices, in `GiB`")
-	fs.Float64Var(&host.Bandwidth, "host-bandwidth", deployment.DefaultHostBandwidth, "bandwidth between host memory and one device, in `GB/s`")
-}
-
-// hostFlags completes the host cache that flags describe.
-func hostFlags(fs *pflag.FlagSet, host *deployment.HostCache) error {
-	if host.GiB != 0 {
-		return notZero(fs, "host-bandwidth", "positive")
-	}
-	host.Bandwidth = 0
-	if fs.Changed("host-bandwidth") {
-		return usagef("--host-bandwidth needs --host-cache")
-	}
-	return nil
 }

@@ -57,7 +57,7 @@ func newLintCmd(env *Env) *cobra.Command {
 
 // define adds the flags.
 func (f *lintFlags) define(into *pflag.FlagSet) {
-	section(into, deploymentSection, func(fs *pflag.FlagSet) {
+	section(into, simulate.DeploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.System, "device", "", "device profile; same as --system (default from the file)")
 		fs.StringVar(&f.Model, "model", "", "model, instead of that in the file")
 		fs.StringVar(&f.Version, "engine-version", "", "engine `version` (default from the file or its image, or the newest)")

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/measure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // measureFlags are those of "plimsoll measure".
@@ -30,7 +31,7 @@ type measureFlags struct {
 
 // newMeasureCmd makes "plimsoll measure".
 func newMeasureCmd(env *Env) *cobra.Command {
-	f := &measureFlags{}
+	f := &measureFlags{planFlags: planFlags{Form: plan.NewForm()}}
 	cmd := &cobra.Command{
 		Use:               "measure [MODEL]",
 		Short:             "Propose the few runs on your machine that help a decision most, and read their results",
@@ -54,18 +55,16 @@ func (f *measureFlags) define(fs *pflag.FlagSet) {
 		outputVar(fs, &f.fit, aFile, "out", "with --from: write the calibration to a `file` (default calibration.yaml in the directory); with --kernels a device profile with the measured efficiencies, for --device-file")
 		fs.BoolVar(&f.kernels, "kernels", false, "measure kernels instead, without a serving engine: matrix products, attention, copies and all-reduce in PyTorch")
 	})
-	f.defineQuestion(fs)
-	for _, name := range []string{"daily", "arrival", "arrival-variation", "cold-start", "spare", "utilization", "price", "energy-price"} {
-		_ = fs.MarkHidden(name)
-	}
+	asks(fs, f.Table(), "Hardware", "Workload", "Limits", "Deployments to compare")
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.force, "force", false, "replace the files in the directory of --write")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
-		calibration(fs, &f.Calibration, "80 % intervals")
-		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
 	})
+	asks(fs, f.Table())
+	for _, name := range []string{"no-changes", "daily", "arrival", "arrival-variation", "cold-start", "spare", "utilization", "price", "energy-price"} {
+		_ = fs.MarkHidden(name)
+	}
 }
 
 // run proposes runs, or reads their results.
@@ -78,7 +77,7 @@ func (f *measureFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	case f.fit != "":
 		return usagef("--out needs --from")
 	}
-	if err := f.complete(cmd.Flags(), env, args); err != nil {
+	if err := f.complete(env, args); err != nil {
 		return err
 	}
 	if flags := f.lacking(); flags != nil {

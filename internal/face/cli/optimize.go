@@ -7,27 +7,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // optimizeFlags are the flags of "plimsoll throughput-optimizer".
 type optimizeFlags struct {
-	optimize.Request
+	*optimize.Form
+	optimize.Request // once the flags are read
 
-	set          *pflag.FlagSet
-	modelID      string
-	noModel      error // if none was given
-	input        string
-	distribution string
-	budget       string
+	set     *pflag.FlagSet
+	model   string
+	modelID string
+	noModel error // if none was given
 	// prefillTokens is the budget by its older name, under which prompts were not split.
 	prefillTokens int
-	servingCost   float64
-	reserved      float64
-	modelling     modellingFlags
 	strategy      string
 	draft         draftFlags
 	profiling     profilingFlags
@@ -52,7 +46,8 @@ func newOptimizeCmd(env *Env) *cobra.Command {
 // newExplainCmd makes "plimsoll explain", the same search with its reasons.
 func newExplainCmd(env *Env) *cobra.Command {
 	f := newOptimizeFlags()
-	f.Explain, f.noPlots = true, true
+	f.Form.Explain()
+	f.noPlots = true
 	return optimizeCmd(env, f, &cobra.Command{
 		Use:   "explain MODEL",
 		Short: "Explain why the best layout is best, and what would change it",
@@ -71,10 +66,7 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 }
 
 func newOptimizeFlags() *optimizeFlags {
-	f := &optimizeFlags{logLevel: "error", warnCombinations: 100}
-	f.Devices = []string{step.DefaultDevice}
-	f.NumDevices, f.Jobs = 1, 8
-	return f
+	return &optimizeFlags{Form: optimize.NewForm(), logLevel: "error", warnCombinations: 100}
 }
 
 // runOptimize searches and prints.
@@ -92,8 +84,6 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	if err != nil {
 		return asked(err)
 	}
-	line := func(r *optimize.Request) string { return commandline.Optimize(r, f.lengthsFile()) }
-	r.Say(commandline.Step, line)
 	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
@@ -103,7 +93,6 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:
-		r.Command = line(&r.Request)
 		err = env.JSON(r)
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)

@@ -66,10 +66,10 @@ func (t *talk) ignored(f *optimizeFlags, r *optimize.Response) {
 			t.note("--%s has no effect on rows evaluated by %s", flag, r.Devices[0].Searches[0].Evaluation)
 		}
 	}
-	if f.modelling.multistream() {
+	if f.Multistream() {
 		t.note("--compilation-config enable_multistream has no effect: the search runs every step on one stream")
 	}
-	if f.servingCost > 0 && !f.Disagg && !f.PDRatio {
+	if f.ServingCost > 0 && !f.Disagg && !f.PDRatio {
 		t.note("--serving-cost has no effect: it applies to disaggregated phases only")
 	}
 	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
@@ -87,7 +87,7 @@ func unread(r *optimize.Response) []string {
 	}
 	switch {
 	case !by[optimize.BySimulation]:
-		return []string{"engine", "engine-version", "set", "length-ratio-low", "confidence"}
+		return []string{"engine", "engine-version", "engine-preset", "set", "length-ratio-low", "confidence"}
 	case !by[optimize.ByFormulas]: // an engine has rules of its own
 		return []string{"accounting"}
 	}

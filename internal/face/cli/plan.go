@@ -7,14 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // newPlanCmd makes "plimsoll plan".
 func newPlanCmd(env *Env) *cobra.Command {
-	f := &planFlags{}
+	f := &planFlags{Form: plan.NewForm()}
 	cmd := &cobra.Command{
 		Use:               "plan MODEL",
 		Short:             "Find the best deployment of a model: its capacity, its cost and the files that run it",
@@ -29,10 +28,10 @@ func newPlanCmd(env *Env) *cobra.Command {
 
 // run plans and prints.
 func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
-	if err := f.complete(cmd.Flags(), env, args); err != nil {
+	if err := f.complete(env, args); err != nil {
 		return err
 	}
-	if f.wizard.answers != "" || f.asksFor(cmd.Flags(), env) {
+	if f.wizard.answers != "" || f.asksFor(env) {
 		return f.ask(cmd, env)
 	}
 	if err := f.missing(env); err != nil {
@@ -63,7 +62,7 @@ func (f *planFlags) report() func(io.Writer, *plan.Response) {
 func (e *Env) plan(ctx context.Context, q plan.Request, quiet bool) (*plan.Response, error) {
 	r, err := watched(ctx, e, quiet, plan.Run, q)
 	if err == nil {
-		r.Say(e.programVersion(), commandline.Plan)
+		r.Complete(e.programVersion())
 	}
 	return r, err
 }

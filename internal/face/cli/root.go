@@ -85,8 +85,7 @@ func groups() []*cobra.Group {
 func flagAliases() map[string]string {
 	return map[string]string{
 		"devices": "device",
-		"system":  "device",
-		"systems": "device",
+		"systems": "system",
 
 		// Older and newer spellings of the Ascend tools.
 		"ttft-limits":         "ttft-limit",
@@ -103,6 +102,7 @@ func flagAliases() map[string]string {
 // spellings are flags that some commands have by AIConfigurator's name and others by that of the Ascend tools. Every command takes both.
 func spellings() [][2]string {
 	return [][2]string{
+		{"system", "device"},
 		{"isl", "input-length"},
 		{"osl", "output-length"},
 		{"prefix", "prefix-length"},
@@ -116,6 +116,7 @@ func spellings() [][2]string {
 
 // withSpellings adds the other spelling of each flag that a command has.
 func withSpellings(aliases map[string]string, fs *pflag.FlagSet) map[string]string {
+	fs.VisitAll(func(f *pflag.Flag) { delete(aliases, f.Name) })
 	for _, s := range spellings() {
 		one, other := fs.Lookup(s[0]) != nil, fs.Lookup(s[1]) != nil
 		switch {
@@ -189,7 +190,7 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 	describe(root)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })
 	root.SetFlagErrorFunc(flagError)
-	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))
+	root.SetGlobalNormalizationFunc(nargs.Normalizer(nil))
 	for _, c := range commands {
 		completeFlags(c)
 		aliases := flagAliases

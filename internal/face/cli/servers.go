@@ -19,15 +19,12 @@ import (
 	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/docs"
 	"github.com/plimsoll-project/plimsoll/internal/face/cli/disk"
-	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // rememberedSimulations bounds the cache that searches share: some kilobytes each, at most twice as many.
@@ -53,11 +50,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: cores, Bug: e.reportBug, Commands: operation.Commands{
-		Plan: commandline.Plan, Step: commandline.Step,
-		Optimize: func(r *optimize.Request) string { return commandline.Optimize(r, "") },
-		Simulate: func(r *simulate.Request) string { return commandline.Simulate(r, "", "", "") },
-	}}
+	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: cores, Bug: e.reportBug}
 	if folder == nil { // files may change from one request to the next
 		world.Memo = &session.Memo{Size: rememberedSimulations}
 	} else {

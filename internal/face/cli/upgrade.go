@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/upgrade"
 )
 
@@ -24,7 +25,7 @@ func newUpgradeCmd(env *Env) *cobra.Command {
 		GroupID: groupPlan,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runUpgrade(cmd, env, f, engine, args) },
 	}
-	section(cmd.Flags(), deploymentSection, func(fs *pflag.FlagSet) {
+	section(cmd.Flags(), simulate.DeploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&engine, "engine", "", "engine that FROM and TO are releases of (default that of the file)")
 		fs.StringVar(&f.System, "device", "", "device profile; same as --system (default from the file)")
 		fs.StringVar(&f.Model, "model", "", "model, instead of that in the file")

@@ -15,7 +15,6 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/face/commandline"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -38,14 +37,14 @@ func (e *Env) asks() bool { return e.IsTerminal(e.Stdin) && e.IsTerminal(e.Stdou
 
 // asksFor reports whether to ask for missing inputs: unless the answer goes elsewhere than to the terminal, or the workloads are
 // such as no question covers.
-func (f *planFlags) asksFor(fs *pflag.FlagSet, env *Env) bool {
-	return f.lacking() != nil && env.asks() && !f.json && f.out == "" && f.DeviceFile == "" && f.several == nil && !fs.Changed("trace") && f.input == "" && f.output == ""
+func (f *planFlags) asksFor(env *Env) bool {
+	return f.lacking() != nil && env.asks() && !f.json && f.out == "" && f.DeviceFile == "" && !f.Several() && f.Table().First("trace", "length-distribution", "output-distribution") == ""
 }
 
 // unasked is a flag that is set and that no question covers, "" for none.
 func (f *planFlags) unasked(fs *pflag.FlagSet) string {
 	asked := []string{
-		"device", "gpus", "rate", "daily", "preset", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
+		"system", "gpus", "rate", "daily", "preset", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
 		"quantize-linear-action", "quantize-attention-action", "lang", "answers", "quiet", "explain",
 	}
 	others := given(fs, func(x *pflag.Flag) bool { return !slices.Contains(asked, x.Name) })
@@ -64,22 +63,23 @@ func (f *planFlags) known(fs *pflag.FlagSet) wizard.Answers {
 	for _, x := range f.AcceptanceRates {
 		rates = append(rates, fmt.Sprint(x))
 	}
+	alone := f.Single()
 	ttft, tpot := fs.Changed("ttft"), fs.Changed("tpot")
 	give(f.Model != "", wizard.Model, f.Model)
 	give(f.Systems != nil, wizard.Devices, strings.Join(f.Systems, " "))
 	give(f.Devices > 0, wizard.NumDevices, strconv.Itoa(f.Devices))
 	give(f.Rate > 0, wizard.NumDevices, fmt.Sprintf("%g/s", f.Rate))
 	give(f.Daily != nil, wizard.NumDevices, strings.Trim(fmt.Sprint(f.Daily), "[]")+"/s")
-	give(f.alone.Preset != "", wizard.Input, f.alone.Preset)
-	give(f.alone.Input > 0, wizard.Input, strconv.Itoa(f.alone.Input))
-	give(f.alone.Output > 0, wizard.Output, strconv.Itoa(f.alone.Output))
+	give(alone.Preset != "", wizard.Input, alone.Preset)
+	give(alone.Input > 0, wizard.Input, strconv.Itoa(alone.Input))
+	give(alone.Output > 0, wizard.Output, strconv.Itoa(alone.Output))
 	give(ttft && tpot, wizard.SLO, wizard.Both)
 	give(ttft && !tpot, wizard.SLO, wizard.TTFTOnly)
 	give(tpot && !ttft, wizard.SLO, wizard.TPOTOnly)
 	give(ttft, wizard.TTFT, fmt.Sprint(f.Limits.TTFT.TypedMs()))
 	give(tpot, wizard.TPOT, fmt.Sprint(f.Limits.TPOT.TypedMs()))
-	give(f.alone.Prefix > 0, wizard.PrefixCache, wizard.Yes)
-	give(f.alone.Prefix > 0, wizard.PrefixTokens, strconv.Itoa(f.alone.Prefix))
+	give(alone.Prefix > 0, wizard.PrefixCache, wizard.Yes)
+	give(alone.Prefix > 0, wizard.PrefixTokens, strconv.Itoa(alone.Prefix))
 	give(f.MTP > 0, wizard.MTP, wizard.Yes)
 	give(f.MTP > 0, wizard.MTPTokens, strconv.Itoa(f.MTP))
 	give(rates != nil, wizard.MTPRates, strings.Join(rates, " "))
@@ -139,16 +139,10 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 	return &wizard.Config{
 		In: e.Stdin, Out: out, Width: e.Width(), Color: e.Color(e.Stdout), Plain: dumb, Silent: !e.asks(),
 		Lang: lang, World: e.world(), Say: flagOf, Save: func(name string, write func(io.Writer) error) error { return e.create("", name, write) },
-		OptimizeCommand: func(r optimize.Request) string {
-			r = r.Completed()
-			return commandline.Optimize(&r, "")
-		},
-		PlanCommand: func(r plan.Request) string { return commandline.Plan(&r) },
 		Optimize: func(ctx context.Context, r optimize.Request) (*optimize.Response, error) {
 			return watched(ctx, e, f.quiet, optimize.Run, r)
 		},
 		Report: func(r *optimize.Response) {
-			r.Say(commandline.Step, func(r *optimize.Request) string { return commandline.Optimize(r, "") })
 			e.print(func(w io.Writer) {
 				report.Optimize(w, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
 			})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -35,10 +36,7 @@ const small = `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines
 const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":%d,"workloads":[{"isl":4000,"osl":1000}],"limits":{"tpot_ms":30}}`
 
 func kit() *operation.Kit {
-	return &operation.Kit{
-		World: &session.Session{}, Version: "test",
-		Commands: operation.Commands{Plan: func(r *opsplan.Request) string { return "plimsoll plan " + r.Model }},
-	}
+	return &operation.Kit{World: &session.Session{}, Version: "test"}
 }
 
 func handler(t testing.TB, c operation.Capacity) http.Handler { return jobbing(t, c, job.Limits{}, 0) }
@@ -136,12 +134,17 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// bug is files that are read by workers with a bug.
+type bug struct{}
+
+func (bug) Open(string) (fs.File, error) {
+	panic(pool.Each(context.Background(), 2, 2, func(int) { panic("secret") }))
+}
+
 // TestBug: a bug in a worker is 500 without its details, and the server goes on.
 func TestBug(t *testing.T) {
 	k := kit()
-	k.Commands.Plan = func(*opsplan.Request) string {
-		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
-	}
+	k.World.Hub = bug{}
 	desk := operation.NewDesk(k, operation.Capacity{Searches: 1})
 	jobs := job.New(desk, job.Limits{})
 	t.Cleanup(jobs.Close)
@@ -150,7 +153,7 @@ func TestBug(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		w := ask(t, h, "POST", "/api/plan", small)
+		w := ask(t, h, "POST", "/api/plan", strings.Replace(small, `"model":"`, `"model":"nobody/`, 1))
 		if got := w.Body.String(); w.Code != 500 || !strings.Contains(got, "internal error") || strings.Contains(got, "secret") {
 			t.Errorf("status %d: %s", w.Code, got)
 		}

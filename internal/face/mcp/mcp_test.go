@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -24,7 +25,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -38,8 +38,7 @@ const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":64,"w
 func kit() *operation.Kit {
 	return &operation.Kit{
 		World: &session.Session{}, Version: "test",
-		Commands: operation.Commands{Plan: func(r *plan.Request) string { return "plimsoll plan " + r.Model }},
-		Write:    func(string, []launch.File) error { return errors.New("the disk is full") },
+		Write: func(string, []launch.File) error { return errors.New("the disk is full") },
 	}
 }
 
@@ -196,14 +195,19 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
+// bug is files that are read by workers with a bug.
+type bug struct{}
+
+func (bug) Open(string) (fs.File, error) {
+	panic(pool.Each(context.Background(), 2, 2, func(int) { panic("secret") }))
+}
+
 // TestBug: a bug is a result that says so without its details, and the session goes on.
 func TestBug(t *testing.T) {
 	k := kit()
-	k.Commands.Plan = func(*plan.Request) string {
-		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
-	}
+	k.World.Hub = bug{}
 	s := overHTTP(t, k, nil)
-	r, err := call(t.Context(), s, "plan", small)
+	r, err := call(t.Context(), s, "plan", strings.Replace(small, `"model":"`, `"model":"nobody/`, 1))
 	if err != nil || !r.IsError || text(r) != "internal error: this is a bug in plimsoll" {
 		t.Errorf("%v %v", err, r)
 	}

@@ -10,19 +10,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
-	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
-	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Kit is the environment of operations.
 type Kit struct {
 	World *session.Session
 	// Version is that of the program.
-	Version  string
-	Commands Commands
+	Version string
 	// Write puts files into a folder below the one that the user named; nil if none was.
 	Write func(folder string, files []launch.File) error
 	// Bug logs a bug of the program that a request hits; nil = no log.
@@ -31,28 +26,12 @@ type Kit struct {
 	Jobs int
 }
 
-// Commands give the command lines of requests.
-type Commands struct {
-	Plan     func(*opsplan.Request) string
-	Optimize func(*opsoptimize.Request) string
-	Step     func(*opsstep.Request) string
-	Simulate func(*opssimulate.Request) string
-}
-
 // with is the kit with another watcher, whose files are read no longer than ctx lasts.
 func (k *Kit) with(ctx context.Context, w Watch) *Kit {
 	out, world := *k, k.World.Until(ctx)
 	world.Progress, world.Partial = w.Progress, w.Partial
 	out.World = world
 	return &out
-}
-
-// say is a command line, "" where none is known.
-func say[T any](command func(*T) string, r *T) string {
-	if command == nil {
-		return ""
-	}
-	return command(r)
 }
 
 // Operation is an operation of the table.

@@ -20,7 +20,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/schema"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -28,8 +27,7 @@ import (
 func kit() *operation.Kit {
 	return &operation.Kit{
 		World: &session.Session{}, Version: "test",
-		Commands: operation.Commands{Plan: func(r *opsplan.Request) string { return "plimsoll plan " + r.Model }},
-		Write:    func(string, []launch.File) error { return nil },
+		Write: func(string, []launch.File) error { return nil },
 	}
 }
 

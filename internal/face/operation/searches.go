@@ -47,7 +47,7 @@ InferenceX) with the prediction of its deployment: figures inside the intervals,
 func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, error) {
 	r.Jobs = k.Jobs
 	finish := func(out *opsplan.Response) {
-		out.Say(k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) })
+		out.Complete(k.Version)
 	}
 	world := *k.World
 	if show := world.Partial; show != nil {
@@ -95,19 +95,7 @@ func diff(ctx context.Context, k *Kit, r DiffRequest) (*opsplan.Diff, error) {
 
 func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
 	r.Jobs = k.Jobs
-	out, err := opsoptimize.Run(ctx, k.World, r)
-	if err != nil {
-		return nil, err
-	}
-	search := func(r *opsoptimize.Request) string {
-		if r.Distribution != nil { // a command would need a file
-			return ""
-		}
-		return say(k.Commands.Optimize, r)
-	}
-	out.Say(func(r *opsstep.Request) string { return say(k.Commands.Step, r) }, search)
-	out.Command = search(&out.Request)
-	return out, nil
+	return opsoptimize.Run(ctx, k.World, r)
 }
 
 func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
@@ -116,22 +104,11 @@ func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.R
 }
 
 func step(ctx context.Context, k *Kit, r opsstep.Request) (*opsstep.Response, error) {
-	out, err := opsstep.Run(ctx, k.World, r)
-	if err == nil {
-		out.Command = say(k.Commands.Step, &out.Request)
-	}
-	return out, err
+	return opsstep.Run(ctx, k.World, r)
 }
 
 func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*opssimulate.Response, error) {
-	out, err := opssimulate.Run(ctx, k.World, r)
-	if err != nil {
-		return nil, err
-	}
-	if q := &out.Request; q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil {
-		out.Command = say(k.Commands.Simulate, q)
-	}
-	return out, nil
+	return opssimulate.Run(ctx, k.World, r)
 }
 
 func support(ctx context.Context, k *Kit, r opssupport.Request) (*opssupport.Response, error) {

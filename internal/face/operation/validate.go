@@ -107,7 +107,7 @@ func validatePlan(k *Kit, data []byte) *Validation {
 		}
 	}
 	out.planQuestions(&given)
-	return out.finish(func() string { return say(k.Commands.Plan, &full) })
+	return out.finish(full.CommandLine)
 }
 
 // planQuestions are the choices that a plan leaves open.
@@ -150,7 +150,7 @@ func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile) {
 	engines := engine.RunsOn(d)
 	v.assume(given.Engines == nil && engines != nil, "engines", strings.Join(engines, ", ")+" on "+d.Name, "engines that run on it")
-	_, priced := given.Prices[d.Name]
+	_, priced := given.PriceOf(d.Name)
 	v.assume(!priced && d.Price.USDPerHour > 0, "prices."+d.Name, fmt.Sprintf("%g USD per GPU-hour", d.Price.USDPerHour), d.Price.Source)
 	v.assume(!priced && d.Price.USDPerHour <= 0, "prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
 }
@@ -172,12 +172,7 @@ func validateOptimize(k *Kit, data []byte) *Validation {
 	out.problems(err, "optimize")
 	out.optimizeAssumptions(&given, &full)
 	out.optimizeQuestions(k, &given, &full)
-	return out.finish(func() string {
-		if full.Distribution != nil { // it would need a file
-			return ""
-		}
-		return say(k.Commands.Optimize, &full)
-	})
+	return out.finish(full.CommandLine)
 }
 
 // optimizeQuestions are the choices that a search leaves open.

@@ -164,7 +164,9 @@ func (w *wizard) page() {
 // command is the command line of the answers.
 func (w *wizard) command() string {
 	if w.compares() {
-		return w.config.PlanCommand(w.Plan())
+		r := w.Plan()
+		return r.CommandLine()
 	}
-	return w.config.OptimizeCommand(w.Optimize())
+	r := w.Optimize()
+	return r.CommandLine()
 }

@@ -116,7 +116,7 @@ func (w *wizard) infeasible(r *optimize.Response) *failed {
 		f.fix = fmt.Sprintf(t.FixLimit, nearestLimits(t, empty))
 	case len(empty.Helps) > 0:
 		h := &empty.Helps[0]
-		f.fix = t.Phrase(h.What) + "\n    " + w.config.OptimizeCommand(h.Request)
+		f.fix = t.Phrase(h.What) + "\n    " + h.Command
 	case len(empty.Candidates) > 0 && empty.Candidates[0].Rejected == search.NoMemory:
 		f.fix = t.FixMemory
 	}

@@ -33,9 +33,6 @@ type Config struct {
 	// Say names a field as the command line does.
 	Say func(field.Name) string
 
-	// OptimizeCommand and PlanCommand render a request as a command line.
-	OptimizeCommand func(optimize.Request) string
-	PlanCommand     func(plan.Request) string
 	// Optimize runs a request; Report prints the response with all its tables.
 	Optimize func(context.Context, optimize.Request) (*optimize.Response, error)
 	Report   func(*optimize.Response)

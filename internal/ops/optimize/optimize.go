@@ -35,6 +35,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		}
 	}
 	out.Notes = append(out.Notes, run.apart.Notes()...)
+	out.say()
 	out.Tables, err = run.prices.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
 }

@@ -27,25 +27,25 @@ type Request struct {
 	Model      string   `json:"model" required:"true" minLength:"1"`
 	AsFamily   string   `json:"as_family,omitempty"`                                   // as in a deployment
 	Devices    []string `json:"devices,omitempty"`                                     // nil = TEST_DEVICE
-	NumDevices int      `json:"num_devices,omitempty" minimum:"0" maximum:"100000000"` // 0 = 1
+	NumDevices int      `json:"num_devices,omitempty" minimum:"1" maximum:"100000000"` // 0 = 1
 	session.Sources
 
 	Formats   deployment.Formats   `json:"formats,omitzero"`
 	Modelling deployment.Modelling `json:"modelling,omitzero"`
 
-	Input        int                    `json:"input_length,omitempty" minimum:"0" maximum:"100000000"`
+	Input        int                    `json:"input_length,omitempty" minimum:"1" maximum:"100000000"`
 	Distribution *workload.Distribution `json:"length_distribution,omitempty"`
 	Output       int                    `json:"output_length" required:"true" minimum:"1" maximum:"100000000"`
 
 	Disagg         bool `json:"disagg,omitempty"`
 	PDRatio        bool `json:"pd_ratio,omitempty"`
-	PrefillDevices int  `json:"prefill_devices_per_instance,omitempty" minimum:"0" maximum:"100000000"`
-	DecodeDevices  int  `json:"decode_devices_per_instance,omitempty" minimum:"0" maximum:"100000000"`
+	PrefillDevices int  `json:"prefill_devices_per_instance,omitempty" minimum:"1" maximum:"100000000"`
+	DecodeDevices  int  `json:"decode_devices_per_instance,omitempty" minimum:"1" maximum:"100000000"`
 
 	// Limits: 0 is none; infinity is no limit either, but if disaggregated it still
 	// requests its phase.
 	Limits        workload.Limits `json:"limits,omitzero"`
-	Budget        int             `json:"max_batched_tokens,omitempty" minimum:"0" maximum:"100000000"` // of a step and DP rank; 0 = 8192, or the engine's
+	Budget        int             `json:"max_batched_tokens,omitempty" minimum:"1" maximum:"100000000"` // of a step and DP rank; 0 = 8192, or the engine's
 	AutoBudget    bool            `json:"auto_budget,omitempty"`                                        // from the prompt length instead
 	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty" minimum:"0" maximum:"0.999999"`
 	ServingCost   units.Seconds   `json:"serving_cost_s,omitempty" minimum:"0" maximum:"1000000"`
@@ -59,9 +59,9 @@ type Request struct {
 	AcceptanceRates []float64    `json:"mtp_acceptance_rates,omitempty" minimum:"0" maximum:"1"`
 	Draft           Draft        `json:"draft,omitzero"`
 
-	ImageHeight int `json:"image_height,omitempty" minimum:"0" maximum:"65536"`
-	ImageWidth  int `json:"image_width,omitempty" minimum:"0" maximum:"65536"`
-	ImageBatch  int `json:"image_batch_size,omitempty" minimum:"0" maximum:"100000000"`
+	ImageHeight int `json:"image_height,omitempty" minimum:"1" maximum:"65536"`
+	ImageWidth  int `json:"image_width,omitempty" minimum:"1" maximum:"65536"`
+	ImageBatch  int `json:"image_batch_size,omitempty" minimum:"1" maximum:"100000000"`
 
 	// Evaluate is how candidates are evaluated; "" = by simulation on devices whose
 	// operator times are fitted to measured kernels, by the formulas elsewhere and for
@@ -70,11 +70,11 @@ type Request struct {
 	// with which a row must meet the limits, 0 = 0.5.
 	Evaluate   Evaluation        `json:"evaluate,omitempty"`
 	Engine     deployment.Engine `json:"engine,omitzero"`
-	LengthLow  float64           `json:"length_ratio_low,omitempty" minimum:"0" maximum:"1"`
-	Confidence float64           `json:"confidence,omitempty" minimum:"0" maximum:"0.999999"`
+	LengthLow  float64           `json:"length_ratio_low,omitempty" exclusiveMinimum:"0" maximum:"1"`
+	Confidence float64           `json:"confidence,omitempty" exclusiveMinimum:"0" maximum:"0.999999"`
 
 	// Price is the price of a device per hour, in USD; 0 = the profile's list price.
-	Price float64 `json:"price,omitempty" minimum:"0" maximum:"1000000"`
+	Price float64 `json:"price,omitempty" exclusiveMinimum:"0" maximum:"1000000"`
 
 	// Explain and Traces request explanations, and the steps behind the rows.
 	Explain bool `json:"explain,omitempty"`

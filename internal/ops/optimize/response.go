@@ -188,12 +188,13 @@ func newResponse(r Request, m *model.Model) *Response {
 	return out
 }
 
-// Say adds the command lines of the explained steps and of what would help.
-func (r *Response) Say(step func(*step.Request) string, search func(*Request) string) {
+// say adds the command lines of the answer, of the explained steps and of what would help.
+func (r *Response) say() {
+	r.Command = r.Request.CommandLine()
 	for i := range r.Explanations {
 		for k := range r.Explanations[i].Steps {
 			if s := &r.Explanations[i].Steps[k]; s.Request != nil {
-				s.Command = step(s.Request)
+				s.Command = s.Request.CommandLine()
 			}
 		}
 	}
@@ -201,7 +202,7 @@ func (r *Response) Say(step func(*step.Request) string, search func(*Request) st
 		for k := range r.Devices[i].Searches {
 			helps := r.Devices[i].Searches[k].Helps
 			for j := range helps {
-				helps[j].Command = search(&helps[j].Request)
+				helps[j].Command = helps[j].Request.CommandLine()
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // cost is what a contender costs at its throughput.
 func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
 	c.Price = d.Price
-	if price, ok := p.r.Prices[d.Name]; ok {
+	if price, ok := p.r.PriceOf(d.Name); ok {
 		c.Price = device.Price{USDPerHour: price, Source: givenPrice, Class: device.Yours}
 	}
 	out := money.Cost{USDPerHour: c.Price.USDPerHour, Source: c.Price.Source}

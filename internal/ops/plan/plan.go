@@ -35,7 +35,7 @@ type Request struct {
 	// ColdStart is the time to start a replica in seconds, for the schedule of Daily; null = derived from the size of the weights.
 	ColdStart *float64 `json:"cold_start_s,omitempty" minimum:"0" maximum:"86400"`
 	// Utilization is the maximum share of the capacity that the load may use; 0 = 1.
-	Utilization float64 `json:"utilization,omitempty" minimum:"0" maximum:"1"`
+	Utilization float64 `json:"utilization,omitempty" exclusiveMinimum:"0" maximum:"1"`
 
 	// Workloads that share the deployment.
 	Workloads []session.Workload `json:"workloads" required:"true" minItems:"1"`
@@ -47,7 +47,7 @@ type Request struct {
 	workload.Statistic
 
 	// Confidence is the minimum probability of meeting the limits; 0 = 0.5.
-	Confidence float64 `json:"confidence,omitempty" minimum:"0" maximum:"0.999999"`
+	Confidence float64 `json:"confidence,omitempty" exclusiveMinimum:"0" maximum:"0.999999"`
 
 	// Engines to compare, with a release if it is not the newest ("vllm@0.24.0"); nil = all that run on a system.
 	Engines []string `json:"engines,omitempty"`
@@ -66,7 +66,7 @@ type Request struct {
 	// Draft is the drafting method: "none" (the default), "mtp", "eagle3" or "ngram", followed by the number of draft tokens ("mtp:2"; default
 	// the best of 1 to 3), or "auto", which compares none with the methods of the model.
 	Draft           string    `json:"draft,omitempty"`
-	MTP             int       `json:"nextn,omitempty" minimum:"0" maximum:"9"` // the same as Draft mtp:N
+	MTP             int       `json:"nextn,omitempty" minimum:"1" maximum:"9"` // the same as Draft mtp:N
 	AcceptanceRates []float64 `json:"nextn_accept_rates,omitempty" minimum:"0" maximum:"1"`
 
 	// Prices are US dollars per device-hour, by system; other systems have the list

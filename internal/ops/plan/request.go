@@ -128,23 +128,14 @@ func (r *Request) checkCaches() error {
 	return errors.Join(errs...)
 }
 
-// systems finds the systems, and what all of them are.
+// systems finds the systems, what all of them are, and their prices.
 func systems(w *session.Session, r *Request) error {
-	if slices.Equal(r.Systems, []string{AllSystems}) {
-		r.Systems = nil
-		for _, name := range device.Names() {
-			if d, err := w.Device(name, ""); err == nil && launch.Engines(d.Vendor) != nil {
-				r.Systems = append(r.Systems, d.Name)
-			}
-		}
-		return nil
-	}
-	var errs []error
-	var names []string
 	if r.DeviceFile != "" && len(r.Systems) > 0 {
 		return field.Errorf("give %s or %s", field.Name("device_file"), field.Name("system"))
 	}
-	for _, name := range r.Systems {
+	var errs []error
+	var names []string
+	for _, name := range every(w, r.Systems) {
 		d, err := w.Device(name, "")
 		if err != nil {
 			errs = append(errs, err)
@@ -155,17 +146,55 @@ func systems(w *session.Session, r *Request) error {
 		}
 	}
 	r.Systems = names
-	prices := map[string]float64{}
-	for name, usd := range r.Prices { // a system may go by an alias
-		if d, err := w.Device(name, ""); err == nil {
+	r.Prices = priced(w, r)
+	return errors.Join(errs...)
+}
+
+// every is the names of systems, where all stands for those that an engine supports.
+func every(w *session.Session, names []string) []string {
+	if !slices.Equal(names, []string{AllSystems}) {
+		return names
+	}
+	var out []string
+	for _, name := range device.Names() {
+		if d, err := w.Device(name, ""); err == nil && launch.Engines(d.Vendor) != nil {
+			out = append(out, d.Name)
+		}
+	}
+	return out
+}
+
+// priced are the prices by the systems' names: they may go by aliases, and "" is all systems without a price of their own.
+func priced(w *session.Session, r *Request) map[string]float64 {
+	if r.Prices == nil {
+		return nil
+	}
+	out := map[string]float64{}
+	for name, usd := range r.Prices {
+		if d, err := w.Device(name, ""); name != "" && err == nil {
 			name = d.Name
 		}
-		prices[name] = usd
+		out[name] = usd
 	}
-	if r.Prices != nil {
-		r.Prices = prices
+	all, given := out[""]
+	if r.DeviceFile != "" || !given {
+		return out
 	}
-	return errors.Join(errs...)
+	delete(out, "")
+	for _, name := range r.Systems {
+		if _, own := out[name]; !own {
+			out[name] = all
+		}
+	}
+	return out
+}
+
+// PriceOf is the price of a system that was given.
+func (r *Request) PriceOf(system string) (usd float64, given bool) {
+	if usd, given = r.Prices[system]; !given {
+		usd, given = r.Prices[""]
+	}
+	return usd, given
 }
 
 // margin is what the fleet has beyond its load.

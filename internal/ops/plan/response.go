@@ -262,16 +262,16 @@ func newResponse(r Request) *Response {
 	}
 }
 
-// Say adds the version of the program and the command lines of requests.
-func (r *Response) Say(version string, command func(*Request) string) {
-	r.Version, r.Command = version, command(&r.Request)
+// Complete adds the version of the program and the command lines of requests.
+func (r *Response) Complete(version string) {
+	r.Version, r.Command = version, r.Request.CommandLine()
 	for i := range r.Contenders {
 		alone := r.Request.Alone(&r.Contenders[i])
-		r.Contenders[i].Command = command(&alone)
+		r.Contenders[i].Command = alone.CommandLine()
 	}
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		if c.Command = command(&c.Request); c.Safe && r.Answer.Safe != nil {
+		if c.Command = c.Request.CommandLine(); c.Safe && r.Answer.Safe != nil {
 			r.Answer.Safe.Command = c.Command
 		}
 	}

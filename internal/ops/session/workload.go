@@ -252,7 +252,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 	out := &Kinds{}
 	var errs []error
 	sources := make([]string, len(all))
-	for i := range all {
+	for i := range named(all) {
 		x := &all[i]
 		x.talks()
 		var err error
@@ -353,13 +353,13 @@ func (k *Kinds) Plain(all []Workload) bool {
 type Workload struct {
 	Name string `json:"name,omitempty"`
 	// Share is the weight of the workload among all requests; 0 = 1.
-	Share float64 `json:"share,omitempty" minimum:"0" maximum:"1000000"`
+	Share float64 `json:"share,omitempty" exclusiveMinimum:"0" maximum:"1000000"`
 	// Preset names request lengths of a typical use; other fields override its values.
 	Preset string `json:"preset,omitempty"`
 	// Input and Output are lengths in tokens, uniform from LengthLow of them to all; 0 = 1.
 	Input     int     `json:"isl,omitempty" minimum:"1" maximum:"100000000"`
 	Output    int     `json:"osl,omitempty" minimum:"1" maximum:"100000000"`
-	LengthLow float64 `json:"length_ratio_low,omitempty" minimum:"0" maximum:"1"`
+	LengthLow float64 `json:"length_ratio_low,omitempty" exclusiveMinimum:"0" maximum:"1"`
 	// Prefix is the tokens of a prompt found in the prefix cache.
 	Prefix int `json:"prefix,omitempty" minimum:"0" maximum:"100000000"`
 	// InputLengths and OutputLengths, if set, replace the lengths.

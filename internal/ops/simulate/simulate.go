@@ -30,7 +30,7 @@ type Request struct {
 	// Protocol is steady or benchmark; without one it is steady, or benchmark if num_prompts is given.
 	Protocol Protocol `json:"protocol,omitempty"`
 
-	Seed   uint64          `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991"` // 0 = 1
+	Seed   uint64          `json:"seed,omitempty" minimum:"1" maximum:"9007199254740991"` // 0 = 1
 	Limits workload.Limits `json:"limits,omitzero"`
 	// Statistic is reported beside the usual ones, and a steady run goes on until its sampling error is small.
 	workload.Statistic
@@ -38,6 +38,9 @@ type Request struct {
 	Records bool `json:"records,omitempty"` // keep one record per request
 	// Timeline asks for what replicas do over a minute of the run.
 	Timeline bool `json:"timeline,omitempty"`
+
+	// File is where the deployment was read from, if it was.
+	File string `json:"-"`
 }
 
 // The defaults of a simulation.
@@ -83,6 +86,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	out.AddGuide(ctx, s)
+	out.Command = r.CommandLine()
 	out.Tables, err = s.Prices.Used()
 	return session.Finish(ctx, out, session.BadInput(err))
 }

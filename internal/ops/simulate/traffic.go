@@ -45,8 +45,8 @@ func (r *Traffic) onLength(s *session.Stage, c traffic.Client) []string {
 // Traffic is the load: request lengths, and a concurrency, a rate or a trace.
 type Traffic struct {
 	// Exactly one of these is set.
-	Concurrency int     `json:"concurrency,omitempty" minimum:"0" maximum:"131072"`
-	Rate        float64 `json:"rate,omitempty" minimum:"0" maximum:"1000000"`
+	Concurrency int     `json:"concurrency,omitempty" minimum:"1" maximum:"131072"`
+	Rate        float64 `json:"rate,omitempty" exclusiveMinimum:"0" maximum:"1000000"`
 	Trace       string  `json:"trace,omitempty"`
 	// Process and Variation describe the arrivals of a rate.
 	Process   traffic.Process `json:"arrival,omitempty"`
@@ -54,12 +54,12 @@ type Traffic struct {
 
 	// Requests is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000.
 	// Of a trace it takes the first; 0 = all.
-	Requests int `json:"num_prompts,omitempty" minimum:"0" maximum:"131072"`
+	Requests int `json:"num_prompts,omitempty" minimum:"1" maximum:"131072"`
 	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
 	// from LengthLow of them to all; 0 = 1.
-	Input     int     `json:"input_length,omitempty" minimum:"0" maximum:"100000000"`
-	Output    int     `json:"output_length,omitempty" minimum:"0" maximum:"100000000"`
-	LengthLow float64 `json:"length_ratio_low,omitempty" minimum:"0" maximum:"1"`
+	Input     int     `json:"input_length,omitempty" minimum:"1" maximum:"100000000"`
+	Output    int     `json:"output_length,omitempty" minimum:"1" maximum:"100000000"`
+	LengthLow float64 `json:"length_ratio_low,omitempty" exclusiveMinimum:"0" maximum:"1"`
 	// Prefix is the length of the prefix that all prompts share, cached from the start.
 	Prefix int `json:"prefix_length,omitempty" minimum:"0" maximum:"100000000"`
 	// InputLengths and OutputLengths, if set, replace those.

@@ -34,20 +34,20 @@ type Request struct {
 	Deployment deployment.Deployment `json:"deployment" required:"true"`
 	session.Sources
 
-	Queries       int  `json:"num_queries,omitempty" minimum:"0" maximum:"100000000"`    // over all data-parallel ranks; 0 = 1
-	QueryLength   int  `json:"query_length,omitempty" minimum:"0" maximum:"100000000"`   // new tokens of each; 0 in a decode = 1 + MTP
+	Queries       int  `json:"num_queries,omitempty" minimum:"1" maximum:"100000000"`    // over all data-parallel ranks; 0 = 1
+	QueryLength   int  `json:"query_length,omitempty" minimum:"1" maximum:"100000000"`   // new tokens of each; 0 in a decode = 1 + MTP
 	ContextLength int  `json:"context_length,omitempty" minimum:"0" maximum:"100000000"` // tokens cached before the step
 	Decode        bool `json:"decode,omitempty"`
 	// PrefixHitRate is the share of a prefill query that is cached.
 	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty" minimum:"0" maximum:"0.999999"`
 	// Layers evaluates only the first layers of the model; 0 = all.
-	Layers int `json:"num_hidden_layers_override,omitempty" minimum:"0" maximum:"100000"`
+	Layers int `json:"num_hidden_layers_override,omitempty" minimum:"1" maximum:"100000"`
 	// Multistream runs communication on a separate stream.
 	Multistream bool    `json:"multistream,omitempty"`
 	ReservedGiB float64 `json:"reserved_memory_gb,omitempty" minimum:"0" maximum:"1000000"`
-	ImageHeight int     `json:"image_height,omitempty" minimum:"0" maximum:"65536"`
-	ImageWidth  int     `json:"image_width,omitempty" minimum:"0" maximum:"65536"`
-	ImageBatch  int     `json:"image_batch_size,omitempty" minimum:"0" maximum:"100000000"` // images of each request; 0 = 1
+	ImageHeight int     `json:"image_height,omitempty" minimum:"1" maximum:"65536"`
+	ImageWidth  int     `json:"image_width,omitempty" minimum:"1" maximum:"65536"`
+	ImageBatch  int     `json:"image_batch_size,omitempty" minimum:"1" maximum:"100000000"` // images of each request; 0 = 1
 }
 
 // Response is one forward pass, evaluated.
@@ -188,7 +188,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, session.BadInput(err)
 	}
 	out := newResponse(resolved, batch)
-	out.Request = r
+	out.Request, out.Command = r, r.CommandLine()
 	out.take(step.New(g, c).Evaluate(batch, r.Multistream))
 	out.Tier = s.Prices.Tier(s.Device, resolved.Pricing)
 	if out.Tables, err = s.Prices.Used(); err != nil {
@@ -255,6 +255,7 @@ func (r *Request) check(m *model.Model) error {
 		field.Between("context_length", r.ContextLength, 0, session.MaxTokens),
 		session.HitRate(r.PrefixHitRate),
 		session.NotNegative("reserved_memory_gb", r.ReservedGiB),
+		session.CheckEngine(&r.Deployment.Engine),
 	)
 	if m == nil {
 		return err

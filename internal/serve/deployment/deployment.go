@@ -36,7 +36,7 @@ type HostCache struct {
 	// GiB is the memory of one replica, over all its devices.
 	GiB float64 `json:"gib,omitempty" minimum:"0" maximum:"1000000"`
 	// Bandwidth is that between host memory and one device, in GB/s; 0 = 50.
-	Bandwidth float64 `json:"gb_per_s,omitempty" minimum:"0" maximum:"1000000"`
+	Bandwidth float64 `json:"gb_per_s,omitempty" exclusiveMinimum:"0" maximum:"1000000"`
 }
 
 // DefaultHostBandwidth is GB/s of one device: PCIe 5.0 with 16 lanes has 64 in each direction, of which large copies reach
@@ -56,7 +56,16 @@ func (h *HostCache) Check() error {
 			return field.Errorf("%s must be at least 0 and finite, got %g", x.name, x.value)
 		}
 	}
+	if h.GiB == 0 && h.Bandwidth != 0 {
+		return field.Errorf("%s needs %s", field.Name("host_bandwidth"), field.Name("host_cache"))
+	}
 	return nil
+}
+
+// Filled is the host cache with its default bandwidth.
+func (h HostCache) Filled() HostCache {
+	h.Bandwidth = h.Speed()
+	return h
 }
 
 // Engine is a serving engine, its version ("" is the newest) and settings that
@@ -85,7 +94,7 @@ func (Role) Words() []string { return []string{string(Both), string(Prefill), st
 // Pool is a group of identical replicas.
 type Pool struct {
 	Role     Role            `json:"role"`
-	Replicas int             `json:"replicas" minimum:"0" maximum:"4096"`
+	Replicas int             `json:"replicas,omitempty" minimum:"1" maximum:"32768"` // without one it is 1
 	Layout   parallel.Layout `json:"layout"`
 	// System and Formats apply to this pool, if they differ from the deployment's.
 	System  string  `json:"system,omitempty"`
@@ -108,7 +117,7 @@ type Formats struct {
 	NonExpert dtype.Action `json:"non_expert,omitempty"`
 	Attention dtype.Action `json:"attention,omitempty"`
 	// MXFP4Group is the number of elements that share an MXFP4 scale.
-	MXFP4Group int `json:"mxfp4_group,omitempty" minimum:"0" maximum:"100000000"`
+	MXFP4Group int `json:"mxfp4_group,omitempty" minimum:"1" maximum:"100000000"`
 	// GEMM is the format of linear layers other than routed experts, MoE that of routed
 	// experts, as in WeightFormats; they override the fields above.
 	GEMM string `json:"gemm,omitempty" enum:",bf16,fp8,fp8_static,fp8_block,nvfp4,w4afp8,w4a16_mxfp4,w4a8_mxfp4_mxfp8,int8_wo,int4_wo,sq"`
