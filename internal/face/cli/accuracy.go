@@ -19,14 +19,14 @@ import (
 type accuracyFlags struct {
 	opsaccuracy.Request
 
-	about                  calibrateFlags // what results do not say
+	about                  *calibrateFlags // what results do not say
 	asJSON, doctor, regret bool
 	perRow                 string
 }
 
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
-	f := &accuracyFlags{}
+	f := &accuracyFlags{about: newCalibrateFlags()}
 	cmd := &cobra.Command{
 		Use:     "accuracy FILE",
 		Short:   "Compare predictions with measured deployments",

@@ -32,9 +32,14 @@ type calibrateFlags struct {
 	json          bool
 }
 
+// newCalibrateFlags are flags that nothing was typed for.
+func newCalibrateFlags() *calibrateFlags {
+	return &calibrateFlags{results: simulateFlags{Form: simulate.NewOpenForm()}}
+}
+
 // newCalibrateCmd makes "plimsoll calibrate".
 func newCalibrateCmd(env *Env) *cobra.Command {
-	f := &calibrateFlags{results: simulateFlags{Form: simulate.NewOpenForm()}}
+	f := newCalibrateFlags()
 	cmd := &cobra.Command{
 		Use:     "calibrate [FILE.csv ...]",
 		Short:   "Fit predictions to measured deployments",

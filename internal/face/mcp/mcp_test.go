@@ -178,7 +178,7 @@ func TestBadArguments(t *testing.T) {
 		},
 		{
 			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"concurrency":8,"num_prompts":16777216}`,
-			"invalid parameters: num_prompts must be between 0 and 131072, got 16777216",
+			"invalid parameters: num_prompts must be at most 131072, got 16777216",
 		},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1}`, "invalid parameters: output_length is missing"},
 		{"write_files", `{"plan":` + small + `,"folder":"x"}`, "invalid parameters: writing x: the disk is full"},

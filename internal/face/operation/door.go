@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -21,8 +22,10 @@ const (
 	MaxItems = 1 << 11
 	// maxLayouts limits the combinations of sizes given to a search.
 	maxLayouts = 1 << 14
-	// MaxRequests limits a simulation, as num_prompts does: each request takes about 200 bytes until its end.
+	// MaxRequests limits a simulation: each request takes about 200 bytes until its end.
 	MaxRequests = 1 << 17
+	// maxReplicas limits the replicas of a pool.
+	maxReplicas = 1 << 12
 )
 
 // atTheDoor reports work above the limits, before any is done, and what no schema says. The path is that of the value in the request.
@@ -57,6 +60,8 @@ func doorOfStruct(v reflect.Value, path string) error {
 		errs = append(errs, requests(path, &x))
 	case deploy.Request:
 		errs = append(errs, requests(path, trafficOf(&x)))
+	case deployment.Pool:
+		errs = append(errs, atMost(join(path, "replicas"), x.Replicas, maxReplicas, tooMany))
 	case search.Space:
 		errs = append(errs, atMost(path, combinations(&x), maxLayouts, "%s must have at most %d combinations of sizes, got %d or more"))
 	case workload.Bin:
@@ -73,10 +78,13 @@ func doorOfStruct(v reflect.Value, path string) error {
 	return errors.Join(errs...)
 }
 
-// requests reports clients that send too many requests because their number is not given.
+// tooMany says that a number is too large.
+const tooMany = "%s must be at most %d, got %d"
+
+// requests reports too many requests, and clients that send too many because their number is not given.
 func requests(path string, r *opssimulate.Traffic) error {
 	if r.Requests != 0 {
-		return nil
+		return errors.Join(atMost(join(path, "num_prompts"), r.Requests, MaxRequests, tooMany), atMost(join(path, "concurrency"), r.Concurrency, MaxRequests, tooMany))
 	}
 	return atMost(join(path, "concurrency"), r.Concurrency, MaxRequests/perClient, "%s without num_prompts must be at most %d, got %d")
 }

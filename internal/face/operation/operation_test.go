@@ -247,14 +247,14 @@ func TestDoor(t *testing.T) {
 		names = append(names, fmt.Sprintf("%q", fmt.Sprint("system", i)))
 	}
 	for _, c := range []struct{ name, request, want, fields string }{
-		{"simulate", `{` + vllmRun + `,"concurrency":8,"num_prompts":16777216}`, "num_prompts must be between 0 and 131072, got 16777216", "num_prompts"},
-		{"simulate", `{` + vllmRun + `,"concurrency":1000000}`, "concurrency must be between 0 and 131072, got 1000000", "concurrency"},
+		{"simulate", `{` + vllmRun + `,"concurrency":8,"num_prompts":16777216}`, "num_prompts must be at most 131072, got 16777216", "num_prompts"},
+		{"simulate", `{` + vllmRun + `,"concurrency":1000000}`, "concurrency without num_prompts must be at most 13107, got 1000000", "concurrency"},
 		{"simulate", `{` + vllmRun + `,"concurrency":100000}`, "concurrency without num_prompts must be at most 13107, got 100000", "concurrency"},
 		{"write_files", `{` + vllmRun + `,"concurrency":100000}`, "concurrency without num_prompts must be at most 13107, got 100000", "concurrency"},
-		{"check", `{"result":{"name":"r","content":""},"expected":{` + vllmRun + `,"rate":1,"num_prompts":16777216}}`, "expected.num_prompts must be between 0 and 131072, got 16777216", "expected.num_prompts"},
+		{"check", `{"result":{"name":"r","content":""},"expected":{` + vllmRun + `,"rate":1,"num_prompts":16777216}}`, "expected.num_prompts must be at most 131072, got 16777216", "expected.num_prompts"},
 		{
-			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B","pools":[{"replicas":5000000}]},"concurrency":8}`,
-			"deployment.pools[0].replicas must be between 0 and 4096, got 5000000", "deployment.pools[0].replicas",
+			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B","pools":[{"replicas":30000}]},"concurrency":8}`,
+			"deployment.pools[0].replicas must be at most 4096, got 30000", "deployment.pools[0].replicas",
 		},
 		{"plan", `{"model":"m","gpus":1,"workloads":[{}],"systems":` + many(50_000, `"h200_sxm"`) + `}`, "systems must have at most 256 entries, got 50000", "systems"},
 		{"plan", `{"model":"m","gpus":1,"workloads":[{}],"systems":` + many(2, `"h200_sxm"`) + `}`, "systems has h200_sxm twice", "systems"},

@@ -45,7 +45,7 @@ func (r *Traffic) onLength(s *session.Stage, c traffic.Client) []string {
 // Traffic is the load: request lengths, and a concurrency, a rate or a trace.
 type Traffic struct {
 	// Exactly one of these is set.
-	Concurrency int     `json:"concurrency,omitempty" minimum:"1" maximum:"131072"`
+	Concurrency int     `json:"concurrency,omitempty" minimum:"1" maximum:"100000000"`
 	Rate        float64 `json:"rate,omitempty" exclusiveMinimum:"0" maximum:"1000000"`
 	Trace       string  `json:"trace,omitempty"`
 	// Process and Variation describe the arrivals of a rate.
@@ -54,7 +54,7 @@ type Traffic struct {
 
 	// Requests is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 50000.
 	// Of a trace it takes the first; 0 = all.
-	Requests int `json:"num_prompts,omitempty" minimum:"1" maximum:"131072"`
+	Requests int `json:"num_prompts,omitempty" minimum:"1" maximum:"100000000"`
 	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
 	// from LengthLow of them to all; 0 = 1.
 	Input     int     `json:"input_length,omitempty" minimum:"1" maximum:"100000000"`
