@@ -49,7 +49,7 @@ func (t *Table) args() []string {
 	}
 	for _, f := range t.fields {
 		words := f.value.words()
-		if words == nil || f.untyped != nil && slices.Equal(words, f.untyped) {
+		if words == nil || !f.always && f.untyped != nil && slices.Equal(words, f.untyped) {
 			continue
 		}
 		out = append(out, "--"+f.Name)

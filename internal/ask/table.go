@@ -59,6 +59,7 @@ type Field struct {
 	arity   nargs.Arity
 	alone   string // what the flag means without a value, "" if it needs one
 	letter  string // a short name
+	always  bool     // also its default is written
 	shown   *string
 	flag    *pflag.Flag // nil until it is on a command line
 }
@@ -73,6 +74,12 @@ type value interface {
 // Shown says what help shows as the default, where it is not what the field holds: "" shows none.
 func (f *Field) Shown(text string) *Field {
 	f.shown = &text
+	return f
+}
+
+// Always says the field on every command line, also where it has its default.
+func (f *Field) Always() *Field {
+	f.always = true
 	return f
 }
 
@@ -197,13 +204,13 @@ func (t *Table) Field(name string) *Field {
 func (t *Table) Given(name string) bool { return t.Field(name).Given() }
 
 // First is the first of some fields that was typed, "" for none.
-func (t *Table) First(names ...string) field.Name {
+func (t *Table) First(names ...string) (first field.Name) {
 	for _, name := range names {
 		if f := t.Field(name); f.Given() {
 			return f.As()
 		}
 	}
-	return ""
+	return first
 }
 
 // Check reports typed values that are not allowed in their fields, and choices that exclude each other.

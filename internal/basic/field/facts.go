@@ -11,7 +11,7 @@ import (
 )
 
 // Facts are what a request may have in a field, as the tags of the field say it in the words of JSON Schema: required:"true",
-// minimum:"0", exclusiveMinimum:"0", maximum:"9", maximum:"0.999999", minItems:"1", maxItems:"2", uniqueItems:"true", minLength:"1"
+// minimum:"0", exclusiveMinimum:"0", maximum:"9", exclusiveMaximum:"1", minItems:"1", maxItems:"2", uniqueItems:"true", minLength:"1"
 // and enum:"a,b". Those of numbers and words hold for each element of a list or map.
 type Facts struct {
 	Required         bool

@@ -63,6 +63,9 @@ func (l Layout) Filled() Layout {
 // the number of devices, or what follows from it.
 func (l Layout) Short() Layout {
 	l = l.Filled()
+	if l.MoETP == max(1, l.Devices/l.PP/l.EP/l.MoEDP) || l.EP*l.MoETP*l.MoEDP == 1 { // the latter of a model without experts
+		l.MoETP = 0
+	}
 	if l.DP == max(1, l.Devices/l.TP/l.PP) {
 		l.DP = 0
 	}

@@ -12,9 +12,9 @@ import (
 // limits at once.
 type Statistic struct {
 	// Percentile at which latencies are held to the limits; 0 = their mean.
-	Percentile float64 `json:"percentile,omitempty" minimum:"0" maximum:"99.9999"`
+	Percentile float64 `json:"percentile,omitempty" minimum:"0" exclusiveMaximum:"100"`
 	// Goodput is the share of requests that must be within all limits at once; it replaces percentile.
-	Goodput float64 `json:"goodput,omitempty" exclusiveMinimum:"0" maximum:"0.999999"`
+	Goodput float64 `json:"goodput,omitempty" exclusiveMinimum:"0" exclusiveMaximum:"1"`
 }
 
 // At is the percentile of times that counts; 0 is the mean.

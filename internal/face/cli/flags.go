@@ -34,10 +34,12 @@ func section(into *pflag.FlagSet, title string, define func(*pflag.FlagSet)) {
 
 // asks defines the fields of a table as flags; of some sections, or of all.
 func asks(into *pflag.FlagSet, t *ask.Table, titles ...string) {
+	own := map[*pflag.Flag]bool{} // of the command, which stay where they are
+	into.VisitAll(func(flag *pflag.Flag) { own[flag] = true })
 	into.SortFlags = false
 	t.Flags(into, titles...)
 	t.Each(func(f *ask.Field) {
-		if flag := into.Lookup(f.Name); flag != nil && flag.Annotations[sectionKey] == nil {
+		if flag := into.Lookup(f.Name); flag != nil && !own[flag] {
 			_ = into.SetAnnotation(f.Name, sectionKey, []string{f.Section})
 		}
 	})

@@ -144,7 +144,7 @@ func (f *measureFlags) runKernels(cmd *cobra.Command, env *Env, args []string) e
 	if len(args) > 0 {
 		return usagef("--kernels measures the device and needs no MODEL, got %q", args[0])
 	}
-	if err := onlyGiven(cmd, "--kernels", "kernels", "from", "write", "out", "device", "device-file", "force", "json", "quiet"); err != nil {
+	if err := onlyGiven(cmd, "--kernels", "kernels", "from", "write", "out", "system", "device-file", "force", "json", "quiet"); err != nil {
 		return err
 	}
 	switch {
@@ -157,12 +157,17 @@ func (f *measureFlags) runKernels(cmd *cobra.Command, env *Env, args []string) e
 		env.Note(fmt.Sprintf("wrote %s: run it with python3 on the machine, then plimsoll measure --kernels --from %s --system NAME",
 			filepath.Join(f.write, "kernels.py"), filepath.Join(f.write, "kernels.json")))
 		return nil
-	case len(f.Systems) > 1:
-		return usagef("--kernels compares one --system, got %s", join(f.Systems))
 	}
-	r := measure.KernelsRequest{File: f.from, DeviceFile: f.DeviceFile}
-	if len(f.Systems) == 1 {
-		r.System = f.Systems[0]
+	q, err := f.Ask()
+	switch {
+	case err != nil:
+		return usage(err)
+	case len(q.Systems) > 1:
+		return usagef("--kernels compares one --system, got %s", join(q.Systems))
+	}
+	r := measure.KernelsRequest{File: f.from, DeviceFile: q.DeviceFile}
+	if len(q.Systems) == 1 {
+		r.System = q.Systems[0]
 	}
 	res, err := watched(cmd.Context(), env, f.quiet, measure.Kernels, r)
 	if err != nil {

@@ -84,10 +84,10 @@ func (f *Form) askQuestion(t *ask.Table) {
 	ask.List(t, &r.AcceptanceRates, "mtp-acceptance-rates", ask.Number, "acceptance rate of each draft token (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
 	t.In("General options")
 	r.Devices, r.NumDevices, r.Jobs = []string{step.DefaultDevice}, 1, session.DefaultJobs
-	ask.List(t, &r.Devices, "device", ask.Text, "device profiles (plimsoll devices lists them); several are compared")
+	ask.List(t, &r.Devices, "device", ask.Text, "device profiles (plimsoll devices lists them); several are compared").Always()
 	session.AskDeviceFile(t, &r.DeviceFile)
 	session.AskPerfData(t, &r.PerfData)
-	ask.One(t, &r.NumDevices, "num-devices", ask.Whole, "devices per profile")
+	ask.One(t, &r.NumDevices, "num-devices", ask.Whole, "devices per profile").Always()
 	ask.Maybe(t, &r.ReservedGiB, "reserved-memory-gb", ask.Number, "memory reserved on each device, in GiB (default 10 on Ascend, otherwise the engine's)")
 }
 
@@ -165,6 +165,8 @@ func lengthType() ask.Type[length] {
 				return length{}, errors.New("must be positive")
 			case errors.Is(err, strconv.ErrRange):
 				return length{}, errors.New("out of range")
+			case word == "":
+				return length{}, errors.New("want a positive whole number or a file of lengths")
 			case err != nil:
 				return length{file: word}, nil
 			}
@@ -217,7 +219,7 @@ func (f *Form) Explain() { f.request.Explain = true }
 func (f *Form) Say(request *Request) {
 	r, q := &f.request, *request
 	q.complete()
-	*r = q
+	*r, r.Jobs = q, session.DefaultJobs // which no answer depends on
 	if r.Devices == nil {
 		r.Devices = []string{}
 	}

@@ -47,7 +47,7 @@ type Request struct {
 	Limits        workload.Limits `json:"limits,omitzero"`
 	Budget        int             `json:"max_batched_tokens,omitempty" minimum:"1" maximum:"100000000"` // of a step and DP rank; 0 = 8192, or the engine's
 	AutoBudget    bool            `json:"auto_budget,omitempty"`                                        // from the prompt length instead
-	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty" minimum:"0" maximum:"0.999999"`
+	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty" minimum:"0" exclusiveMaximum:"1"`
 	ServingCost   units.Seconds   `json:"serving_cost_s,omitempty" minimum:"0" maximum:"1000000"`
 	BatchRange    []int           `json:"batch_range,omitempty" minimum:"1" maximum:"100000000" maxItems:"2"`
 	// ReservedGiB is kept free on each device. Nil is 10 on Ascend devices, and what
@@ -71,7 +71,7 @@ type Request struct {
 	Evaluate   Evaluation        `json:"evaluate,omitempty"`
 	Engine     deployment.Engine `json:"engine,omitzero"`
 	LengthLow  float64           `json:"length_ratio_low,omitempty" exclusiveMinimum:"0" maximum:"1"`
-	Confidence float64           `json:"confidence,omitempty" exclusiveMinimum:"0" maximum:"0.999999"`
+	Confidence float64           `json:"confidence,omitempty" exclusiveMinimum:"0" exclusiveMaximum:"1"`
 
 	// Price is the price of a device per hour, in USD; 0 = the profile's list price.
 	Price float64 `json:"price,omitempty" exclusiveMinimum:"0" maximum:"1000000"`
@@ -79,7 +79,7 @@ type Request struct {
 	// Explain and Traces request explanations, and the steps behind the rows.
 	Explain bool `json:"explain,omitempty"`
 	Traces  bool `json:"traces,omitempty"`
-	Jobs    int  `json:"-"` // workers, which no answer depends on; 0 = 8
+	Jobs    int  `json:"-" minimum:"1" maximum:"100000000"` // workers, which no answer depends on; 0 = 8
 }
 
 // Evaluation is how candidates of a search are evaluated.

@@ -166,7 +166,7 @@ func aloneFields() []string {
 func (f *Form) Say(q *Request) {
 	r := &f.request
 	*r = *q
-	r.Workloads = nil
+	r.Workloads, r.Jobs = nil, 0 // no answer depends on workers
 	r.Confidence = cmp.Or(r.Confidence, search.DefaultConfidence)
 	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
 	r.Host = r.Host.Filled()

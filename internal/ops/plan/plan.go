@@ -47,7 +47,7 @@ type Request struct {
 	workload.Statistic
 
 	// Confidence is the minimum probability of meeting the limits; 0 = 0.5.
-	Confidence float64 `json:"confidence,omitempty" exclusiveMinimum:"0" maximum:"0.999999"`
+	Confidence float64 `json:"confidence,omitempty" exclusiveMinimum:"0" exclusiveMaximum:"1"`
 
 	// Engines to compare, with a release if it is not the newest ("vllm@0.24.0"); nil = all that run on a system.
 	Engines []string `json:"engines,omitempty"`
@@ -81,7 +81,7 @@ type Request struct {
 	NoChanges bool `json:"no_changes,omitempty"`
 	session.Sources
 
-	Jobs int `json:"-"` // workers, which no answer depends on; 0 = 8
+	Jobs int `json:"-" minimum:"1" maximum:"100000000"` // workers, which no answer depends on; 0 = 8
 }
 
 // APIPrice is the price of an API in US dollars per million tokens.

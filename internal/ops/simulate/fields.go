@@ -51,7 +51,7 @@ func (f *Form) askDeployment(t *ask.Table) {
 	t.In(DeploymentSection)
 	ask.One(t, &r.File, "deployment", ask.Text, "JSON `file` of a deployment, as in a row of \"plimsoll cli --json\"; replaces MODEL and the flags below")
 	session.AskFamily(t, &d.AsFamily)
-	ask.One(t, &d.System, "device", ask.Text, "device profile (plimsoll devices lists them); same as --system")
+	ask.One(t, &d.System, "device", ask.Text, "device profile (plimsoll devices lists them); same as --system").Always()
 	session.AskDeviceFile(t, &r.DeviceFile)
 	session.AskEngine(t, &d.Engine, "serving engine")
 	session.AskCalibration(t, &r.Calibration, "")
@@ -204,7 +204,7 @@ func compared(r Request) any {
 	d := &r.Deployment
 	for i := range d.Pools {
 		p := &d.Pools[i]
-		p.Layout, p.Replicas = p.Layout.Filled(), max(1, p.Replicas)
+		p.Layout, p.Replicas = p.Layout.Short(), max(1, p.Replicas)
 	}
 	if d.Routing == sim.RoundRobin.String() {
 		d.Routing = ""

@@ -26,7 +26,7 @@ func NewForm() *Form {
 	t.In("Model")
 	session.AskFamily(t, &d.AsFamily)
 	t.In("Hardware")
-	ask.One(t, &d.System, "device", ask.Text, "device profile (plimsoll devices lists them)")
+	ask.One(t, &d.System, "device", ask.Text, "device profile (plimsoll devices lists them)").Always()
 	session.AskDeviceFile(t, &r.DeviceFile)
 	session.AskPerfData(t, &r.PerfData)
 	ask.One(t, &r.ReservedGiB, "reserved-memory-gb", ask.Number, "memory reserved on each device, in GiB")
@@ -39,7 +39,7 @@ func NewForm() *Form {
 	ask.One(t, &p.Layout.DCP, "dcp-size", ask.Whole, "decode context parallelism inside a TP group")
 	session.AskSharding(t, &d.Modelling)
 	t.In("Batch")
-	ask.One(t, &r.Queries, "num-queries", ask.Whole, "number of requests over all data-parallel ranks")
+	ask.One(t, &r.Queries, "num-queries", ask.Whole, "number of requests over all data-parallel ranks").Always()
 	ask.One(t, &r.QueryLength, "query-length", ask.Whole, "new tokens per request (decode: 1 + MTP tokens)")
 	ask.One(t, &r.ContextLength, "context-length", ask.Whole, "tokens per request cached before the step")
 	ask.Switch(t, &r.Decode, "decode", "a decode step: logits for every new token")
@@ -86,7 +86,7 @@ func (r *Request) CommandLine() string {
 	compared := func(r Request) any {
 		r.complete()
 		p := &r.Deployment.Pools[0]
-		p.Layout = p.Layout.Filled()
+		p.Layout = p.Layout.Short()
 		return r
 	}
 	return ask.Line("plimsoll step", func() ask.Form[Request] { return NewForm() }, compared, r)

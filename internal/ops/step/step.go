@@ -39,7 +39,7 @@ type Request struct {
 	ContextLength int  `json:"context_length,omitempty" minimum:"0" maximum:"100000000"` // tokens cached before the step
 	Decode        bool `json:"decode,omitempty"`
 	// PrefixHitRate is the share of a prefill query that is cached.
-	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty" minimum:"0" maximum:"0.999999"`
+	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty" minimum:"0" exclusiveMaximum:"1"`
 	// Layers evaluates only the first layers of the model; 0 = all.
 	Layers int `json:"num_hidden_layers_override,omitempty" minimum:"1" maximum:"100000"`
 	// Multistream runs communication on a separate stream.
