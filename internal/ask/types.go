@@ -91,6 +91,9 @@ func writeLimit(s units.Seconds) string {
 
 func milliseconds(word string) (units.Seconds, error) {
 	x, err := nargs.Float(word)
+	if err == nil && x < 0 {
+		err = errors.New("must not be negative")
+	}
 	return units.Seconds(x / 1e3), err
 }
 
