@@ -987,6 +987,7 @@ class Pool(TypedDict):
     layout: NotRequired[Layout]
     # mtp is the number of draft tokens per step; 0 is the engine's default. drafter is the method: "eagle3" (a published head), "ngram" (a look-up in the text) or "" (the model's own mtp modules). acceptance_rates are the acceptance rates of the draft tokens.
     mtp: NotRequired[int]
+    # without one it is 1
     replicas: NotRequired[int]
     role: NotRequired[Literal["", "both", "prefill", "decode"]]
     # settings are engine settings of this pool, in addition to the deployment's.

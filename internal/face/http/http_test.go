@@ -94,7 +94,7 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/api/plan", "", 405, "use POST"},
 		{"POST", "/api/plan", strings.Replace(small, `"gpus":2`, `"gpus":0.5`, 1), 400, `"detail":"gpus must be a whole number, got 0.5","fields":["gpus"]`},
 		{"POST", "/api/plan", strings.Replace(small, `"tpot_ms":20`, `"tpot":50`, 1), 400, `"errors":[{"fields":["limits.tpot"],"detail":"unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms","value":"50","allowed":["ttft_ms","tpot_ms","latency_ms"],"nearest":"tpot_ms"}]`},
-		{"POST", "/api/simulate", `{` + run + `,"concurrency":2,"num_prompts":16777216}`, 400, `"value":"16777216","allowed":["between 0 and 131072"]`},
+		{"POST", "/api/simulate", `{` + run + `,"concurrency":2,"num_prompts":16777216}`, 422, `"value":"16777216","allowed":["at most 131072"]`},
 		{"POST", "/api/plan", strings.Repeat(" ", serve.MaxBody+1), 413, "too large"},
 		{"POST", "/api/optimize", `{"model":"Qwen/Qwen3-32B","num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`, 200, `"best"`},
 		{"POST", "/api/explain", `{"model":"Qwen/Qwen3-32B","num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`, 200, `"what_if"`},
