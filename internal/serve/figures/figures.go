@@ -11,9 +11,9 @@ type Times struct {
 	TTFT    units.Seconds // to the first token; 0 of a deployment that only generates
 	TPOT    units.Seconds // per token after the first; 0 where there is none
 	Latency units.Seconds // of a whole request; 0 of a deployment that does a part of it
-	// Stretch is how many times as long as its limit the time of a request takes that misses its limit most, at the percentile that is
-	// judged: 1.2 is 20 % too long. It is 0 unless limits are judged together.
-	Stretch float64
+	// SLORatio is how many times as long as its limit the time of a request takes that misses its limit most, at the percentile that is
+	// judged: 1.2 is 20 % too long. It has no unit, and is 0 unless limits are judged together.
+	SLORatio units.Seconds
 }
 
 // Longer is the times when all take so many times as long.

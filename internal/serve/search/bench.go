@@ -94,7 +94,7 @@ type Aim struct {
 	Precision
 	// Judge whose limits decide when it may end, and Misses, which says whether times miss them; none for Shown.
 	Judge  Judge
-	Misses func(statistics.Times) bool
+	Misses func(figures.Times) bool
 }
 
 // Precision is how precise the figures of a trial are.
@@ -130,7 +130,7 @@ type answered struct {
 
 // asked is whether times miss the limits.
 type asked struct {
-	statistics.Times
+	figures.Times
 
 	misses bool
 }
@@ -270,7 +270,7 @@ func (b *Bench) once(ctx context.Context, key *trialOf, aim Aim) (*Trial, error)
 	var all []asked
 	misses := aim.Misses
 	if misses != nil {
-		misses = func(t statistics.Times) bool {
+		misses = func(t figures.Times) bool {
 			out := aim.Misses(t)
 			all = append(all, asked{t, out})
 			return out
@@ -297,7 +297,7 @@ func (b *Bench) once(ctx context.Context, key *trialOf, aim Aim) (*Trial, error)
 
 // known is a trial that was done; nil for none. What a judge answers is all that a trial knows of the limits: where another judge
 // answers the same, it is the same trial. But what it counted is of its own limits.
-func (b *Bench) known(of *trialOf, misses func(statistics.Times) bool) *Trial {
+func (b *Bench) known(of *trialOf, misses func(figures.Times) bool) *Trial {
 	b.mu.Lock()
 	t, runs := b.trials[*of], b.runs[of.unjudged()]
 	b.mu.Unlock()
@@ -325,7 +325,7 @@ func (of *trialOf) unjudged() trialOf {
 // rule is when a trial ends. That of an open loop for a verdict is less precise than a row where times are too near a limit to
 // tell: near capacity they grow much faster than the load, so that an error of twice [statistics.DefaultSampling] in a time is a small part
 // of a rung in the rate.
-func (b *Bench) rule(of *trialOf, misses func(statistics.Times) bool) *statistics.Steady {
+func (b *Bench) rule(of *trialOf, misses func(figures.Times) bool) *statistics.Steady {
 	sessions := b.Sessions.Turns > 0
 	out := &statistics.Steady{Percentile: b.Percentile, Misses: misses, Figures: of.precision == Carried || sessions, Sessions: sessions && of.precision == Carried}
 	const (
@@ -412,11 +412,6 @@ func (b *Bench) figures(of *trialOf, built *Built, r *statistics.Result) *Trial 
 		out.Preempted = out.Preempted || r.Decode.Preemptions > 0
 	}
 	return out
-}
-
-// times are those that a simulation asks about.
-func times(t statistics.Times) figures.Times {
-	return figures.Times{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency, Stretch: float64(t.SLORatio)}
 }
 
 // outcome is a trial as rows show it, of so many times the copies that were simulated.

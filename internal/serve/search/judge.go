@@ -98,7 +98,7 @@ func (j *Judge) joint(out figures.Times) figures.Times {
 		}
 	}
 	if several > 0 && time != nil {
-		*time = max(*time, units.Seconds(out.Stretch)*limit)
+		*time = max(*time, out.SLORatio*limit)
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func (j *Judge) Nearest(t figures.Times, e Errors) workload.Limits {
 	}
 	joint := t
 	if j.Together && count > 1 { // all limits are as much wider as the request that decides needs
-		by := units.Seconds(t.Stretch)
+		by := t.SLORatio
 		joint.TTFT, joint.TPOT, joint.Latency = max(t.TTFT, by*l.TTFT), max(t.TPOT, by*l.TPOT), max(t.Latency, by*l.Latency)
 	}
 	reach := workload.Limits{TTFT: joint.TTFT, TPOT: joint.TPOT, Latency: joint.Latency}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // rates looks for the capacity of a unit: the largest rate of requests within the limits.
@@ -154,7 +153,7 @@ func (x *rates) precision() Precision {
 func (x *rates) run(ctx context.Context, rate float64, p Precision) (*Trial, error) {
 	some := x.unit
 	some.Copies = x.copies
-	misses := func(t statistics.Times) bool {
+	misses := func(t figures.Times) bool {
 		return x.misses(&x.unit, int(math.Ceil(rate*float64(t.Latency))), t) != Fits
 	}
 	return x.Bench.Run(ctx, some, Load{Rate: float64(x.copies) * rate}, x.batch, Aim{p, x.Judge, misses})

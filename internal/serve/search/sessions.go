@@ -8,7 +8,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Sessions is what a search knows of a load of sessions. A load in flight is then sessions under way, of which some wait for
@@ -68,8 +67,8 @@ func (s *bounds) carries(requests int) int {
 }
 
 // misses says which limit times miss with no more than so many requests in flight in a copy.
-func (s *Simulated) misses(c *Candidate, requests int, t statistics.Times) Verdict {
-	return s.Judge.Misses(times(t), s.errors(c, requests, &Trial{}))
+func (s *Simulated) misses(c *Candidate, requests int, t figures.Times) Verdict {
+	return s.Judge.Misses(t, s.errors(c, requests, &Trial{}))
 }
 
 // shared climbs a candidate again whose copies get requests of each other's sessions, up to the load that one copy carries by

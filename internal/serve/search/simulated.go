@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
 // Simulated evaluates candidates by simulating their deployments in a steady state, with a
@@ -231,8 +230,8 @@ func (s *Simulated) show(ctx context.Context, c Candidate, load, copies int) (fi
 
 // aim is that of a trial of copies with so many requests in flight in each.
 func (s *Simulated) aim(c *Candidate, load int, p Precision) Aim {
-	return Aim{p, s.Judge, func(t statistics.Times) bool {
-		return s.gentler(c, load, func(e Errors) Verdict { return s.Judge.Misses(times(t), e) }) != Fits
+	return Aim{p, s.Judge, func(t figures.Times) bool {
+		return s.gentler(c, load, func(e Errors) Verdict { return s.Judge.Misses(t, e) }) != Fits
 	}}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/server"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/traffic"
@@ -265,10 +266,10 @@ func TestGrowingQueue(t *testing.T) {
 	t.Parallel()
 	c := chat(1)
 	most := lasting(t, traffic.ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, statistics.Steady{}).RequestRate
-	at := func(times float64, misses func(statistics.Times) bool) *statistics.Result {
+	at := func(times float64, misses func(figures.Times) bool) *statistics.Result {
 		return lasting(t, chat(times*most), 1, statistics.Steady{Misses: misses, Figures: true})
 	}
-	late := func(x statistics.Times) bool { return x.TTFT > 2 }
+	late := func(x figures.Times) bool { return x.TTFT > 2 }
 	over, whole := at(1.03, late), at(1.03, nil)
 	if over.Sampling.Ended != statistics.Decided || over.TTFT.Mean < 2 || 2*over.Finished > whole.Finished {
 		t.Errorf("above: %s after %d requests, TTFT %v; %d without a limit", over.Sampling.Ended, over.Finished, over.TTFT.Mean, whole.Finished)
@@ -284,11 +285,11 @@ func TestMissed(t *testing.T) {
 	t.Parallel()
 	x := &workload.Session{System: 1024, Turns: 32, First: 400, User: 120, Output: 100, Think: 5}
 	for _, percentile := range []float64{0, 95} {
-		run := func(misses func(statistics.Times) bool) *statistics.Result {
+		run := func(misses func(figures.Times) bool) *statistics.Result {
 			return lasting(t, traffic.OpenLoop{Requests: 1, Rate: 0.4, Mix: traffic.Mix{{Share: 1, Session: x}}}, 1, statistics.Steady{Percentile: percentile, Requests: 30_000, Misses: misses, Figures: true})
 		}
 		const limit = 1
-		over, whole := run(func(x statistics.Times) bool { return x.TTFT > limit }), run(nil)
+		over, whole := run(func(x figures.Times) bool { return x.TTFT > limit }), run(nil)
 		if over.Sampling.Ended != statistics.Decided || over.Sampling.Warmup == 0 || 3*over.Finished > 2*whole.Finished || whole.TTFT.Percentile(percentile) < limit {
 			t.Errorf("percentile %g: %s after %d requests, %d to warm up; TTFT %v after %d without a limit",
 				percentile, over.Sampling.Ended, over.Finished, over.Sampling.Warmup, whole.TTFT.Percentile(percentile), whole.Finished)
@@ -316,7 +317,7 @@ func TestDecide(t *testing.T) {
 	for _, factor := range []units.Seconds{0.25, 4} {
 		c := *config
 		c.Limits = workload.Limits{TPOT: factor * whole.TPOT.P99}
-		c.Steady = &statistics.Steady{Percentile: 99, Misses: func(t statistics.Times) bool { return t.TPOT > c.Limits.TPOT }}
+		c.Steady = &statistics.Steady{Percentile: 99, Misses: func(t figures.Times) bool { return t.TPOT > c.Limits.TPOT }}
 		r, err := Run(t.Context(), &c)
 		if err != nil {
 			t.Fatal(err)
@@ -368,7 +369,7 @@ func TestLate(t *testing.T) {
 	loop := traffic.ClosedLoop{Requests: 1, Concurrency: 64, Input: traffic.Lengths{Tokens: 1024, Low: 0.8}, Output: traffic.Lengths{Tokens: 256, Low: 0.8}}
 	whole := lasting(t, loop, 1, statistics.Steady{})
 	limited := func(ttft, tpot units.Seconds) *statistics.Result {
-		return lasting(t, loop, 1, statistics.Steady{Misses: func(x statistics.Times) bool { return x.TTFT > ttft || x.TPOT > tpot }})
+		return lasting(t, loop, 1, statistics.Steady{Misses: func(x figures.Times) bool { return x.TTFT > ttft || x.TPOT > tpot }})
 	}
 	if r := limited(1e9, whole.TPOT.Mean/2); r.Sampling.Ended != statistics.Decided || r.Sampling.Warmup != 0 || r.Finished > whole.Finished {
 		t.Errorf("%+v after %d requests", r.Sampling, r.Finished)

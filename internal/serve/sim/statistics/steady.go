@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // phase is where a steady run is.
@@ -224,9 +225,9 @@ func (t *SteadyRun) latestMiss() bool {
 		return out
 	}
 	if !t.open() {
-		return t.rule.Misses(Times{TPOT: closed * newest(t.tally.tpot)})
+		return t.rule.Misses(figures.Times{TPOT: closed * newest(t.tally.tpot)})
 	}
-	last := Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency), newest(t.tally.sloRatio)}
+	last := t.tally.each(newest)
 	return t.rule.Misses(last) && (t.load.Sessions || t.noBurst(last))
 }
 
@@ -261,7 +262,7 @@ func (t *SteadyRun) certainMiss() bool {
 		}
 		return sum / units.Seconds(all)
 	}
-	return t.rule.Misses(Times{least(t.tally.ttft), least(t.tally.tpot), least(t.tally.latency), least(t.tally.sloRatio)})
+	return t.rule.Misses(t.tally.each(least))
 }
 
 // cachesCold reports that prompts find less in the caches than they will.
@@ -275,10 +276,11 @@ func (t *SteadyRun) cachesCold() bool {
 
 // noBurst reports that it is not by a burst that the last requests miss a limit: all so far miss it as well, and in a window
 // or where precise figures are wanted, the last ones by far.
-func (t *SteadyRun) noBurst(last Times) bool {
+func (t *SteadyRun) noBurst(last figures.Times) bool {
 	if t.rule.Figures || t.phase == measuring {
 		const far = 2
-		last = Times{last.TTFT / far, last.TPOT / far, last.Latency / far, last.SLORatio / far}
+		last = last.Longer(1.0 / far)
+		last.SLORatio /= far
 	}
 	t.tally.control = arrivalEffect{} // a short while is not compared
 	so := func(values []units.Seconds) units.Seconds {
@@ -288,7 +290,7 @@ func (t *SteadyRun) noBurst(last Times) bool {
 		out, _ := t.tally.sampled(values, t.rule.Percentile)
 		return out
 	}
-	return t.rule.Misses(last) && t.rule.Misses(Times{so(t.tally.ttft), so(t.tally.tpot), so(t.tally.latency), so(t.tally.sloRatio)})
+	return t.rule.Misses(last) && t.rule.Misses(t.tally.each(so))
 }
 
 // closeWindow ends the run as soon as the window can end.
@@ -382,7 +384,7 @@ func (t *SteadyRun) balanced() bool {
 
 // judged works out the sampling errors and reports how the run may end; Bounded if it may not.
 func (t *SteadyRun) judged() Ending {
-	var low, mean, high Times
+	var low, mean, high figures.Times
 	t.tally.chooseControl(t.controls)
 	sample := func(values []units.Seconds, out *float64, low, mean, high *units.Seconds) {
 		if len(values) == 0 {
@@ -411,14 +413,14 @@ func (t *SteadyRun) judged() Ending {
 
 // ttftIrrelevant reports whether it does not matter for the limits which TTFT between two it is, nor which half of the window it is of: times
 // may still change.
-func (t *SteadyRun) ttftIrrelevant(low, high units.Seconds, mean Times) bool {
+func (t *SteadyRun) ttftIrrelevant(low, high units.Seconds, mean figures.Times) bool {
 	half := len(t.tally.ttft) / 2
 	first, _ := t.tally.sampled(t.tally.ttft[:half], t.rule.Percentile)
 	second, _ := t.tally.sampled(t.tally.ttft[half:], t.rule.Percentile)
 	count := 0
 	all := [...]units.Seconds{low, high, first, second}
 	for _, ttft := range all {
-		if t.rule.Misses(Times{ttft, mean.TPOT, mean.Latency, mean.SLORatio}) {
+		if mean.TTFT = ttft; t.rule.Misses(mean) {
 			count++
 		}
 	}

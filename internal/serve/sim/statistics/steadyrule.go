@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Steady asks for the figures of a load that lasts, instead of those of a benchmark with a beginning and an end. Requests
@@ -28,7 +28,7 @@ type Steady struct {
 	// Figures, only if they do: those that do not are wanted precisely. A closed loop of plain requests has precise rates all the same:
 	// only TTFT, a small part of the time of a request, may be less precise where the limits leave no doubt, and in the warm-up the
 	// run ends only where TPOT misses one.
-	Misses  func(Times) bool
+	Misses  func(figures.Times) bool
 	Figures bool
 }
 
@@ -48,12 +48,6 @@ const (
 	sessionsPerClient = 4
 )
 
-// Times are those of requests that limits apply to, and if asked for how far they are from the limits.
-type Times struct {
-	TTFT, TPOT, Latency units.Seconds
-	SLORatio            units.Seconds // without a unit
-}
-
 // Ending is why a steady run ended.
 type Ending string
 
@@ -70,9 +64,9 @@ const (
 type Sampling struct {
 	Ended  Ending
 	Warmup int // requests that ended before the window
-	// TTFT, TPOT and Latency are relative standard errors of the judged percentile or mean; 0 where nothing is known.
-	TTFT, TPOT, Latency float64
-	SLORatio            float64 `json:",omitempty"`
+	// Relative standard errors of the judged percentile or mean; 0 where nothing is known.
+	figures.Sampling
+	SLORatio float64 `json:",omitempty"`
 	// DecidedByLimits says that limits had a say in when it ended.
 	DecidedByLimits bool `json:"-"`
 }

@@ -5,17 +5,17 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Outcome is a request that has ended, as its client saw it.
 type Outcome struct {
-	Arrived, Done       units.Seconds // on the clock of the simulation
-	TTFT, TPOT, Latency units.Seconds
-	Input, Output       int  // tokens
-	Cached, Hosted      int  // prompt tokens found in the prefix cache or the host tier; of these, in the host tier
-	Good                bool // within all limits
-	// SLORatio is the largest ratio of a time to its limit, such as 0.8 for a TTFT of 1.6 s under a limit of 2 s, if HasSLORatio.
-	SLORatio    units.Seconds // without a unit
+	Arrived, Done units.Seconds // on the clock of the simulation
+	figures.Times
+	Input, Output  int  // tokens
+	Cached, Hosted int  // prompt tokens found in the prefix cache or the host tier; of these, in the host tier
+	Good           bool // within all limits
+	// HasSLORatio says that it has a largest ratio of a time to its limit, such as 0.8 for a TTFT of 1.6 s under a limit of 2 s.
 	HasSLORatio bool
 }
 
@@ -31,6 +31,11 @@ type Tally struct {
 
 	waits   []queueWaits // in the queues beside the deployment; none without them
 	control arrivalEffect
+}
+
+// each finds something of each time.
+func (t *Tally) each(of func([]units.Seconds) units.Seconds) figures.Times {
+	return figures.Times{TTFT: of(t.ttft), TPOT: of(t.tpot), Latency: of(t.latency), SLORatio: of(t.sloRatio)}
 }
 
 // spareTallies are those of steady simulations that have ended.
