@@ -23,7 +23,7 @@ func TestSupport(t *testing.T) {
 	}
 	for i := range got.Rows {
 		s := &got.Rows[i]
-		if (s.Why != "") != (s.Aggregated == nil) || (s.Devices == 0) != (s.Aggregated == nil) {
+		if (s.Why != "") != (s.Aggregated == nil) || (s.GPUs() == 0) != (s.Aggregated == nil) {
 			t.Errorf("%+v", s)
 		}
 		if s.Aggregated == nil {
@@ -34,19 +34,19 @@ func TestSupport(t *testing.T) {
 		}
 		q := estimate.Request{Experiment: experiment.Experiment{Mode: experiment.Aggregated, Model: s.Model, System: s.System, Input: 1024, Output: 16}}
 		q.Experiment.Engine.Name = s.Engine
-		q.Workers.Layout.TP, q.Workers.Batch = int(s.Devices), 32
+		q.Workers.Layout.TP, q.Workers.Batch = s.GPUs(), 32
 		r, err := estimate.Run(t.Context(), new(session.Session), q)
 		if err != nil {
-			t.Errorf("%s under %s on %d: %v", s.System, s.Engine, s.Devices, err)
+			t.Errorf("%s under %s on %d: %v", s.System, s.Engine, s.GPUs(), err)
 			continue
 		}
 		wide, sampled := &s.Aggregated.Expected, r.Expected.TTFT.High/s.Aggregated.Expected.TTFT.High // the run has a sampling error besides
 		if r.Pools[0].KVPeak < 0.8 && (!strings.HasPrefix(r.Expected.Basis, wide.Basis) || r.Expected.Throughput.High < wide.Throughput.High || sampled < 1 || sampled > 1.01) || r.Tier != s.Tier {
 			t.Errorf("%s under %s: %+v (%s), an estimate has %+v (%s)", s.System, s.Engine, s.Aggregated, s.Tier, r.Expected, r.Tier)
 		}
-		if q.Workers.Layout.TP = int(s.Devices) / 2; s.Devices > 1 {
+		if q.Workers.Layout.TP = s.GPUs() / 2; s.GPUs() > 1 {
 			if _, err := estimate.Run(t.Context(), new(session.Session), q); err == nil {
-				t.Errorf("%s under %s: %d devices would do, got %d", s.System, s.Engine, s.Devices/2, s.Devices)
+				t.Errorf("%s under %s: %d devices would do, got %d", s.System, s.Engine, s.GPUs()/2, s.GPUs())
 			}
 		}
 	}

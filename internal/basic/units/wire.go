@@ -15,15 +15,6 @@ type InGiB Bytes
 // InKiB is an amount of memory that JSON has in KiB.
 type InKiB Bytes
 
-// OrNull is a number that JSON has as null where it is zero, because it is unknown or does not exist.
-type OrNull float64
-
-// CountOrNull is a number of things that JSON has as null where it is zero.
-type CountOrNull int
-
-// InMsOrNull is a duration that JSON has in milliseconds, null where it is zero.
-type InMsOrNull Seconds
-
 // Ms returns the duration in milliseconds.
 func (s InMs) Ms() float64 { return Seconds(s).Ms() }
 
@@ -35,20 +26,6 @@ func (s InMs) MarshalJSON() ([]byte, error) { return json.Marshal(s.Ms()) }
 
 // UnmarshalJSON reads milliseconds.
 func (s *InMs) UnmarshalJSON(data []byte) error { return readMs(data, s) }
-
-// Ms returns the duration in milliseconds.
-func (s InMsOrNull) Ms() float64 { return Seconds(s).Ms() }
-
-// String prints a duration as [Seconds] does.
-func (s InMsOrNull) String() string { return Seconds(s).String() }
-
-// MarshalJSON writes milliseconds, or null.
-func (s InMsOrNull) MarshalJSON() ([]byte, error) { return OrNull(s.Ms()).MarshalJSON() }
-
-// UnmarshalJSON reads milliseconds; null leaves it as it is.
-func (s *InMsOrNull) UnmarshalJSON(data []byte) error {
-	return readMs(data, s)
-}
 
 // GiB returns the amount in gibibytes.
 func (b InGiB) GiB() float64 { return Bytes(b).GiB() }
@@ -74,16 +51,13 @@ func (b InKiB) MarshalJSON() ([]byte, error) { return json.Marshal(b.KiB()) }
 // UnmarshalJSON reads KiB.
 func (b *InKiB) UnmarshalJSON(data []byte) error { return scaled(data, b, InKiB(KiB)) }
 
-// MarshalJSON writes the number, or null.
-func (x OrNull) MarshalJSON() ([]byte, error) {
+// Known is a number that is known unless it is zero, which is nil, and null in JSON.
+func Known[T ~int | ~float64](x T) *T {
 	if x == 0 {
-		return []byte("null"), nil
+		return nil
 	}
-	return json.Marshal(float64(x))
+	return &x
 }
-
-// MarshalJSON writes the number, or null.
-func (n CountOrNull) MarshalJSON() ([]byte, error) { return OrNull(n).MarshalJSON() }
 
 // Share is a part of a whole, 0 of none.
 func Share[T ~float64](part, whole T) float64 {

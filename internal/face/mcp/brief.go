@@ -323,10 +323,10 @@ func briefSupport(r *support.Response) *supportSummary {
 	last := ""
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.Devices == 0 { // it cannot run there
+		if row.Devices == nil { // it cannot run there
 			continue
 		}
-		text := fmt.Sprintf(" %s×%d", row.Engine, row.Devices)
+		text := fmt.Sprintf(" %s×%d", row.Engine, *row.Devices)
 		if a := row.Aggregated; a != nil {
 			text += fmt.Sprintf(" (%.2f–%.2f)", a.Factors.Throughput.Low, a.Factors.Throughput.High)
 			if a.Compared {

@@ -160,8 +160,8 @@ func crossIntervals(w io.Writer, rows []Leader) {
 		}
 		alike = alike || len(same) > 0
 		price := "–"
-		if c := rows[i].Row.Cost; c > 0 {
-			price = usd(float64(c))
+		if c := rows[i].Row.Cost; c != nil {
+			price = usd(*c)
 		}
 		t.Row(
 			strconv.Itoa(i+1), rows[i].Device.Name, f2(rows[i].Row.Best.Throughput)+" "+plusMinus(rows[i].Row.Expected.Throughput),

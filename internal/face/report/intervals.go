@@ -47,13 +47,13 @@ func chance(p float64) string {
 
 // intervals prints the intervals of a search's rows below their table, which has the vendor's columns.
 func intervals(w io.Writer, d *optimize.Device, p *optimize.Search) {
-	priced := p.Rows[0].Cost > 0
+	priced := p.Rows[0].Cost != nil
 	t := tableOf(p.Rows[:min(len(p.Rows), mostRows(p))], rank[optimize.Row](">Top"),
 		when(true, column[optimize.Row]{">Throughput (token/s)", func(_ int, r *optimize.Row) any { return ranged(r.Best.Throughput, r.Expected.Throughput) }}),
 		when(p.Mode != search.DecodeOnly, column[optimize.Row]{">TTFT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TTFT.Ms(), r.Expected.TTFT) }}),
 		when(p.Mode != search.PrefillOnly, column[optimize.Row]{">TPOT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TPOT.Ms(), r.Expected.TPOT) }}),
 		when(p.Limited(), column[optimize.Row]{">within the limits", func(_ int, r *optimize.Row) any { return chance(*r.Judged.Chance) }}),
-		when(priced, column[optimize.Row]{">" + perMillion, func(_ int, r *optimize.Row) any { return usd(float64(r.Cost)) }}))
+		when(priced, column[optimize.Row]{">" + perMillion, func(_ int, r *optimize.Row) any { return usd(*r.Cost) }}))
 	fmt.Fprintf(w, "80 %% prediction intervals:\n%s\n", t)
 	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
 	if priced {

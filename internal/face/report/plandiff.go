@@ -70,8 +70,8 @@ func diffCauses(w io.Writer, d *plan.Diff) {
 		switch {
 		case f.Failure != "":
 			fmt.Fprintf(w, "; alone: %s", f.Failure)
-		case f.Ratio > 0:
-			fmt.Fprintf(w, "; alone ×%.2f", float64(f.Ratio))
+		case f.Ratio != nil:
+			fmt.Fprintf(w, "; alone ×%.2f", *f.Ratio)
 		}
 		fmt.Fprintln(w)
 	}

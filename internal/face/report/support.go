@@ -31,7 +31,7 @@ func list(w io.Writer, r *support.Response) {
 	t := table.New("model", "system", "backend", ">GPUs", "tier", "agg", "disagg", "note")
 	for i := range r.Rows {
 		s := &r.Rows[i]
-		t.Row(s.Model, s.System, s.Engine, orDash(int(s.Devices)), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why)
+		t.Row(s.Model, s.System, s.Engine, orDash(s.GPUs()), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why)
 	}
 	put(w, t, "")
 }
@@ -47,7 +47,7 @@ func matrix(w io.Writer, r *support.Response) {
 		var cells []string
 		for i := range r.Request.Engines {
 			s := &r.Rows[from+i]
-			cells = append(cells, orDash(int(s.Devices)), trust(s.Aggregated), trust(s.Disaggregated))
+			cells = append(cells, orDash(s.GPUs()), trust(s.Aggregated), trust(s.Disaggregated))
 		}
 		t.Row(r.Rows[from].System, r.Rows[from].Tier, cells)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -307,12 +306,9 @@ func asked(t reflect.Type) bool {
 // known are types whose JSON differs from their Go form.
 func known() map[reflect.Type]*jsonschema.Schema {
 	out := map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[traffic.Process]():   {Type: "string"},
-		reflect.TypeFor[cost.Bound]():        {Type: "string"},
-		reflect.TypeFor[json.RawMessage]():   {Type: "object"},
-		reflect.TypeFor[units.OrNull]():      {Types: []string{"null", "number"}},
-		reflect.TypeFor[units.InMsOrNull]():  {Types: []string{"null", "number"}},
-		reflect.TypeFor[units.CountOrNull](): {Types: []string{"null", "integer"}},
+		reflect.TypeFor[traffic.Process](): {Type: "string"},
+		reflect.TypeFor[cost.Bound]():      {Type: "string"},
+		reflect.TypeFor[json.RawMessage](): {Type: "object"},
 	}
 	out[reflect.TypeFor[workload.Limits]()] = limits()
 	return out

@@ -135,8 +135,8 @@ func TestPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range r.Devices[0].Searches[0].Rows {
-		if want := 2 * 0.001 * 1e6 / row.Best.Throughput; math.Abs(float64(row.Cost)-want) > 1e-9*want {
-			t.Errorf("%s: %g USD, want %g", row.Label, row.Cost, want)
+		if want := 2 * 0.001 * 1e6 / row.Best.Throughput; math.Abs(*row.Cost-want) > 1e-9*want {
+			t.Errorf("%s: %g USD, want %g", row.Label, *row.Cost, want)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Row struct {
 
 	QPS float64 `json:"-"` // of a disaggregated phase
 	// Cost is in USD for a million tokens of the throughput, null without a price.
-	Cost units.OrNull `json:"usd_per_million_tokens"`
+	Cost *float64 `json:"usd_per_million_tokens"`
 	// Energy is missing where the power of the device is unknown, and of rows by formulas.
 	Energy      *simulate.Energy `json:"energy,omitempty"`
 	Concurrency int              `json:"concurrency"`
@@ -38,10 +38,10 @@ type Row struct {
 	Settings []string `json:"engine_settings,omitempty"`
 	Chunks   int      `json:"prefill_chunks"`
 
-	PrefillStep units.InMsOrNull `json:"prefill_step_ms"`
-	DecodeStep  units.InMsOrNull `json:"decode_step_ms"`
-	Prefill     *Breakdown       `json:"prefill_breakdown"`
-	Decode      *Breakdown       `json:"decode_breakdown"`
+	PrefillStep *units.InMs `json:"prefill_step_ms"`
+	DecodeStep  *units.InMs `json:"decode_step_ms"`
+	Prefill     *Breakdown  `json:"prefill_breakdown"`
+	Decode      *Breakdown  `json:"decode_breakdown"`
 
 	Weights    units.InGiB    `json:"weight_gib"`
 	KV         units.InGiB    `json:"kv_cache_gib"`
@@ -73,7 +73,7 @@ func NewRow(r *search.Result, o *figures.Outcome, devices int) Row {
 	c, u := &r.Candidate, &o.Use
 	out := Row{
 		Label: r.Label, QPS: r.Load.QPS(o), Concurrency: o.Concurrency, Batch: o.Batch, Replicas: max(1, c.Copies), Budget: r.Load.Budget, Chunks: o.Chunks,
-		PrefillStep: units.InMsOrNull(o.PrefillTime), DecodeStep: units.InMsOrNull(o.DecodeTime),
+		PrefillStep: units.Known(units.InMs(o.PrefillTime)), DecodeStep: units.Known(units.InMs(o.DecodeTime)),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		Weights: units.InGiB(u.Weights), KV: units.InGiB(u.KV), Activation: units.InGiB(u.Activation), Available: units.InGiB(u.Available), Binds: r.Binds,
 		Candidate: *c, Best: *o, Effective: r.Load.EffectiveInput(), Devices: devices, Output: r.Load.Output,
@@ -168,7 +168,7 @@ func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
 func (t *task) rowAt(r *search.Result, o *figures.Outcome) Row {
 	out := NewRow(r, o, t.devices)
 	if o.Throughput > 0 {
-		out.Cost = units.OrNull(money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.NumDevices), o.Throughput))
+		out.Cost = units.Known(money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.NumDevices), o.Throughput))
 	}
 	if t.Subject != nil {
 		out.Settings = t.Subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings

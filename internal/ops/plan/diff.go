@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -19,8 +18,8 @@ type FieldEffect struct {
 	B     string `json:"b"`
 	// Ratio is what the field does alone to tokens per second and GPU, or to the GPUs
 	// where a load was given; null where that cannot be said.
-	Ratio   units.OrNull `json:"ratio"`
-	Failure string       `json:"failure,omitempty"`
+	Ratio   *float64 `json:"ratio"`
+	Failure string   `json:"failure,omitempty"`
 }
 
 // Effects says what each single field of B that differs from A does alone. Plans that were read from a record are planned again, as
@@ -113,9 +112,9 @@ func (x *FieldEffect) fill(was, is *Found, failed error) {
 	if was == nil || is == nil || !was.Meets || !is.Meets {
 		return
 	}
-	x.Ratio = units.OrNull(is.perDevice() / was.perDevice())
+	x.Ratio = new(is.perDevice() / was.perDevice())
 	if was.Load > 0 && is.Load > 0 {
-		x.Ratio = units.OrNull(is.Used) / units.OrNull(was.Used)
+		x.Ratio = new(float64(is.Used) / float64(was.Used))
 	}
 }
 

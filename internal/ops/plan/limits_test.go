@@ -85,7 +85,7 @@ func TestLimitsEffect(t *testing.T) {
 		field string
 	}{{a, b, "no_limits"}, {b, a, "limits"}} {
 		got, err := Effects(t.Context(), &session.Session{}, &Response{Request: x.a}, &Response{Request: x.b})
-		if err != nil || len(got) != 1 || got[0].Field != x.field || got[0].Ratio == 0 {
+		if err != nil || len(got) != 1 || got[0].Field != x.field || got[0].Ratio == nil {
 			t.Errorf("%+v, %v; want one effect, of %s", got, err, x.field)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -55,11 +54,19 @@ type Row struct {
 	System string `json:"system"`
 	Engine string `json:"backend"`
 	// Devices is the smallest number that holds a worker; null if none does, for the reason Why.
-	Devices       units.CountOrNull `json:"gpus"`
-	Why           string            `json:"why,omitempty"`
-	Tier          device.Tier       `json:"tier"`
-	Aggregated    *Trust            `json:"agg"`
-	Disaggregated *Trust            `json:"disagg"`
+	Devices       *int        `json:"gpus"`
+	Why           string      `json:"why,omitempty"`
+	Tier          device.Tier `json:"tier"`
+	Aggregated    *Trust      `json:"agg"`
+	Disaggregated *Trust      `json:"disagg"`
+}
+
+// GPUs is the smallest number that holds a worker, 0 if none does.
+func (r *Row) GPUs() int {
+	if r.Devices == nil {
+		return 0
+	}
+	return *r.Devices
 }
 
 // Trust is the expected error of predictions under a moderate load: the factors on a figure that contain the
@@ -175,7 +182,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	if out.Why = why; why != "" {
 		return out, nil
 	}
-	out.Devices = units.CountOrNull(spec.Layout.Devices)
+	out.Devices = new(spec.Layout.Devices)
 	out.Aggregated = l.trust(spec, d, p, out.Tier, false)
 	if d.Ranks() >= 2*spec.Layout.Devices { // caches travel over its links
 		out.Disaggregated = l.trust(spec, d, p, out.Tier, true)
