@@ -59,7 +59,7 @@ type Field struct {
 	arity   nargs.Arity
 	alone   string // what the flag means without a value, "" if it needs one
 	letter  string // a short name
-	always  bool     // also its default is written
+	always  bool   // also its default is written
 	shown   *string
 	flag    *pflag.Flag // nil until it is on a command line
 }
