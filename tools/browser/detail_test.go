@@ -96,7 +96,8 @@ func TestLiveDetail(t *testing.T) {
 	s, p := serve(t), open(t)
 	p.do(chromedp.Navigate(s.URL + "/?model=Qwen/Qwen3-32B-FP8&system=h200_sxm&gpus=32"))
 	p.await(sentence + `.includes('Qwen') && !document.body.classList.contains('stale')`)
-	p.await(`document.querySelector('#command').textContent.includes('l40s')`) // of the full answer
+	s.asked(t, "no_changes", "null") // the full answer
+	p.await(`document.querySelector('#command').textContent.includes('l40s') && !document.body.classList.contains('stale')`)
 	p.do(press(`tr[data-row="5"] a.name`))
 	p.await(shown + `.includes('SGLang, aggregated')`)
 	asked := len(s.all())

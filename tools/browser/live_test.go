@@ -215,7 +215,7 @@ func TestLivePrices(t *testing.T) {
 	s, p := serve(t), open(t)
 	p.do(chromedp.Navigate(s.URL + "/?model=a&system=h200_sxm&system=l40s&gpus=8&prices=2.5+l40s=1&energy=0&api_in=0.5&api_out=2"))
 	p.await(sentence + `.includes('for a')`)
-	want := map[string]any{"h200_sxm": 2.5, "l40s": 1.0}
+	want := map[string]any{"": 2.5, "l40s": 1.0}
 	got := s.last()
 	if !reflect.DeepEqual(got["prices"], want) || got["energy_price"] != 0.0 ||
 		!reflect.DeepEqual(got["api_price"], map[string]any{"usd_per_million_input_tokens": 0.5, "usd_per_million_output_tokens": 2.0}) {

@@ -1,3 +1,4 @@
+import { fields, type Field, type Value } from "./fields";
 import type { Preset } from "./kinds";
 import { Mix } from "./mix";
 import { Slide } from "./slide";
@@ -8,11 +9,13 @@ interface Named { id?: string; name?: string; title?: string; vendor?: string; p
 
 // The fields of the request.
 export class Form {
+  readonly fields: Field[];
   private slides: Slide[];
   private mix: Mix;
   presets: Preset[] = [];
 
   constructor(private root: HTMLFormElement, private changed: () => void) {
+    this.fields = fields(root);
     this.slides = [...root.querySelectorAll<HTMLElement>("[data-slide]")].map((e) => new Slide(e, () => {
       if (lengths.includes(e.dataset.slide!)) this.field("preset").value = "";
       changed();
@@ -23,7 +26,7 @@ export class Form {
       return preset ? { preset } : { isl, osl };
     }, () => { this.arrange(); changed(); });
     root.querySelector("#forget-more")!.addEventListener("click", () => { this.field("more").value = ""; this.arrange(); changed(); });
-    for (const e of root.querySelectorAll("select:not(#preset), #model, #daily, #prices, #energy, #api_in, #api_out, #draft, #no_limits, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
+    for (const e of root.querySelectorAll("select:not(#preset), input[data-field], #model, #prices, #api_in, #api_out, #no_limits, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
     this.field("model").addEventListener("input", () => void this.suggest());
     this.field("config").addEventListener("input", () => this.configured());
     this.field("trace").addEventListener("change", () => void this.traced());
@@ -69,30 +72,37 @@ export class Form {
 
   get state(): State {
     const text = (id: string) => this.field(id).value;
-    const value = (name: string) => this.slides.find((s) => s.name === name)!.value;
     return {
-      model: text("model"), systems: this.checked("systems"), have: this.checked("have")[0] ?? "gpus",
-      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), bursts: value("bursts"), spare: value("spare"), utilization: value("utilization"), cold_start: value("cold_start"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"), workloads: this.mix.words,
-      ttft: value("ttft"), tpot: value("tpot"), latency: value("latency"), percentile: text("percentile"), confidence: text("confidence"), no_limits: this.field("no_limits").checked ? "yes" : "",
-      engines: this.checked("engines"), modes: this.checked("modes"), checkpoint: text("checkpoint"), kv: text("kv"), nextn: value("nextn"), draft: text("draft"), routing: text("routing"), host: value("host"),
-      prices: text("prices"), energy: text("energy"), api_in: text("api_in"), api_out: text("api_out"), more: text("more"),
+      model: text("model"), have: this.checked("have")[0] ?? "gpus", bursts: this.slide("bursts")!.value, preset: text("preset"), workloads: this.mix.words,
+      isl: this.slide("isl")!.value, osl: this.slide("osl")!.value, prefix: this.slide("prefix")!.value, percentile: text("percentile"), no_limits: this.field("no_limits").checked ? "yes" : "",
+      prices: text("prices"), api_in: text("api_in"), api_out: text("api_out"), more: text("more"),
+      fields: Object.fromEntries(this.fields.map((f) => [f.id, f.kind === "words" ? this.checked(f.id) : this.slide(f.id)?.value ?? text(f.id)])),
     };
   }
 
   set state(s: State) {
-    for (const id of ["model", "daily", "prices", "energy", "api_in", "api_out", "draft", "more"] as const) this.field(id).value = s[id];
-    for (const id of ["percentile", "confidence", "checkpoint", "kv", "routing"] as const) this.choose(id, s[id]);
+    for (const id of ["model", "prices", "api_in", "api_out", "more"] as const) this.field(id).value = s[id];
+    this.choose("percentile", s.percentile);
     this.field("no_limits").checked = !!s.no_limits;
     this.mix.words = s.workloads;
-    for (const slide of this.slides) slide.value = (s as unknown as Record<string, number>)[slide.name] ?? 0;
+    for (const name of ["bursts", "isl", "osl", "prefix"] as const) this.slide(name)!.value = s[name];
+    for (const f of this.fields) this.set(f, s.fields[f.id] ?? f.start);
     this.offer(s.preset);
     this.follow();
-    this.check("systems", s.systems);
-    this.check("engines", s.engines);
-    this.check("modes", s.modes);
     this.check("have", [s.have]);
     this.arrange();
   }
+
+  // set puts the value of a field into its control.
+  private set(f: Field, v: Value): void {
+    const slide = this.slide(f.id);
+    if (f.kind === "words") this.check(f.id, v as string[]);
+    else if (slide) slide.value = Number(v);
+    else if (this.field(f.id) instanceof HTMLSelectElement) this.choose(f.id, String(v));
+    else this.field(f.id).value = String(v);
+  }
+
+  private slide(name: string): Slide | undefined { return this.slides.find((s) => s.name === name); }
 
   // load fills the lists from the server.
   async load(): Promise<void> {

@@ -6,7 +6,7 @@ import { answer as long, patient, words } from "./job";
 import { play } from "./player";
 import { Pins } from "./pins";
 import { clear, show } from "./problem";
-import { command, read, request, stateOf, write } from "./state";
+import { read, request, stateOf, write } from "./state";
 import { tables } from "./tables";
 import { language, load as loadWords, said, say as word, translate } from "./words";
 
@@ -32,15 +32,15 @@ let question = ""; // in the address, of what was asked last
 
 wire();
 details(explanation);
-form.state = read(location.search || location.hash.slice(1));
+form.state = read(location.search || location.hash.slice(1), form.fields);
 void Promise.all([form.load(), loadWords()]).then(() => { pins.show(); return ask(false, true); });
-window.addEventListener("popstate", () => { if (location.search === question) return; form.state = read(location.search); settled = true; void ask(false, true); });
+window.addEventListener("popstate", () => { if (location.search === question) return; form.state = read(location.search, form.fields); settled = true; void ask(false, true); });
 answer.addEventListener("click", (e) => {
   const of = (e.target as Element).closest<HTMLElement>("[data-files]")?.dataset.files;
   if (of !== undefined) return void filesOf(of, e.target as HTMLElement);
   const wanted = (e.target as Element).closest<HTMLElement>("[data-request]")?.dataset.request;
   if (wanted === undefined) return;
-  form.state = stateOf(JSON.parse(wanted), form.presets);
+  form.state = stateOf(JSON.parse(wanted), form.fields, form.presets);
   settled = true;
   void ask(false);
   answer.focus();
@@ -48,14 +48,14 @@ answer.addEventListener("click", (e) => {
 });
 document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
 const pins = new Pins(document.querySelector<HTMLElement>("#pins")!, (pinned) => {
-  form.state = stateOf(pinned, form.presets);
+  form.state = stateOf(pinned, form.fields, form.presets);
   settled = true;
   void ask(false);
   answer.focus();
 });
 document.querySelector("#pin")!.addEventListener("click", () => {
   const best = (JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { contenders?: { name: string; gpus_used: number }[] }).contenders?.[0];
-  pins.add(best ? `${best.gpus_used} × ${best.name}` : form.state.model, request(form.state, form.own));
+  pins.add(best ? `${best.gpus_used} × ${best.name}` : form.state.model, request(form.state, form.fields, form.own));
 });
 const opened = document.querySelector<HTMLInputElement>("#opened")!;
 document.querySelector("#open")!.addEventListener("click", () => opened.click());
@@ -74,7 +74,7 @@ function later(whole: boolean, wait: number): void {
   timer = window.setTimeout(() => void ask(whole), wait);
 }
 
-const body = (whole: boolean) => JSON.stringify(whole ? request(form.state, form.own) : { ...(request(form.state, form.own) as object), no_changes: true });
+const body = (whole: boolean) => JSON.stringify(whole ? request(form.state, form.fields, form.own) : { ...(request(form.state, form.fields, form.own) as object), no_changes: true });
 
 function post(path: string): Promise<Response> {
   return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: body(true) });
@@ -86,12 +86,11 @@ async function ask(whole: boolean, again = false): Promise<void> {
   asked?.abort();
   const mine = (asked = new AbortController());
   const lang = new URLSearchParams(location.search).get("lang");
-  const address = "?" + write(form.state) + (lang ? `&lang=${encodeURIComponent(lang)}` : "");
+  const address = "?" + write(form.state, form.fields) + (lang ? `&lang=${encodeURIComponent(lang)}` : "");
   if (settled && !again && address !== location.search) history.pushState(null, "", address);
   else history.replaceState(null, "", address + kept());
   question = location.search;
   settled = whole;
-  tell(command(form.state));
   if (!whole) document.body.classList.add("stale");
   const began = performance.now();
   try {
@@ -145,7 +144,7 @@ function put(report: string, whole: boolean): void {
   play(document);
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
-  if (record.command && whole) tell(record.command);
+  if (record.command !== undefined) tell(whole ? record.command : record.command.replace(/ --no-changes$/, "")); // that the page adds to be quick
   announce.textContent = language === "en" ? record.answer?.sentence ?? "" : answer.querySelector("#sentence")?.textContent ?? "";
 }
 
@@ -157,7 +156,7 @@ async function openPlan(): Promise<void> {
   try {
     const plan = JSON.parse(await file.text()) as { schema?: string; request?: unknown };
     if (!plan.schema?.startsWith("plimsoll/plan/") || !plan.request) throw new Error(word("not a plan.json"));
-    form.state = stateOf(plan.request, form.presets);
+    form.state = stateOf(plan.request, form.fields, form.presets);
     settled = true;
     void ask(false);
   } catch (e) {
@@ -182,7 +181,7 @@ async function filesOf(contender: string, button: HTMLElement): Promise<void> {
   const tell = (text: string, wrong = false) => { for (const p of places) { if (p) p.textContent = text; p?.classList.toggle("wrong", wrong); } };
   tell(word("writing the files of {0}", contender));
   try {
-    const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.own), contender }) });
+    const got = await fetch("api/files", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ plan: request(form.state, form.fields, form.own), contender }) });
     if (!got.ok) return tell(await show(got), true);
     save(`${contender.replaceAll(" ", "-")}.zip`, await got.blob());
     tell(word("files of {0} saved", contender));

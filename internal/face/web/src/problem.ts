@@ -4,16 +4,18 @@ import { said, say } from "./words";
 
 interface Problem { title?: string; detail?: string; fields?: string[] }
 
-// Names of fields of a request, and the ids of those of the page.
+// Names of fields of a request without a control of their own, and of flags in messages, with the ids of the page.
 const places: Record<string, string> = {
-  model: "model", systems: "systems", system: "systems", gpus: "gpus", rate: "rate", daily: "daily",
-  isl: "isl", osl: "osl", prefix: "prefix", ttft_ms: "ttft", ttft: "ttft", tpot_ms: "tpot", tpot: "tpot", limits: "ttft",
-  latency_ms: "latency", request_latency: "latency", arrival: "bursts", arrival_variation: "bursts", spare: "spare", utilization: "utilization", cold_start_s: "cold_start", cold_start: "cold_start",
-  percentile: "percentile", goodput: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
-  checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "workloads", session: "workloads", share: "workloads", preset: "preset", draft: "draft", routing: "routing", host_cache: "host", no_limits: "ttft",
-  config: "config", trace: "trace", trace_data: "trace", device: "systems",
-  prices: "prices", price: "prices", energy_price: "energy", api_price: "api_in",
+  model: "model", isl: "isl", osl: "osl", prefix: "prefix", limits: "ttft", arrival: "bursts", arrival_variation: "bursts", percentile: "percentile", goodput: "percentile",
+  formats: "checkpoint", workloads: "workloads", session: "workloads", share: "workloads", preset: "preset", no_limits: "ttft", config: "config", trace: "trace", trace_data: "trace",
+  prices: "prices", price: "prices", api_price: "api_in", host_cache: "host", engine: "engines", system: "systems", device: "systems", request_latency: "latency",
 };
+
+// placeOf is the id of the control of a field.
+function placeOf(name: string): string | undefined {
+  const control = [...document.querySelectorAll<HTMLElement>("[data-field]")].find((e) => e.dataset.field!.split(".").at(-1) === name || (e.dataset.slide ?? e.id) === name);
+  return control?.dataset.slide ?? control?.id ?? places[name];
+}
 
 export function clear(): void {
   for (const w of document.querySelectorAll(".wrong")) w.textContent = "";
@@ -27,7 +29,7 @@ export async function show(answer: Response): Promise<string> {
   clear();
   for (const [field, message] of messages(p)) {
     const last = field.split(/[.[\]/]+/).filter((s) => s && !/^\d+$/.test(s)).reverse();
-    const id = last.map((s) => places[s]).find(Boolean);
+    const id = last.map(placeOf).find(Boolean);
     const place = id && document.getElementById(`${id}-wrong`);
     if (!place) continue;
     place.textContent = [place.textContent, said(message)].filter(Boolean).join("; ");
