@@ -27,12 +27,12 @@ func (w mixture) physical() graph.Mixture { return graph.Mixture{Walk: w.Walk} }
 func (w mixture) emit(p graph.Part) bool {
 	k, m := p.Kind, w.meet()
 	w.AllGather(m.Gather, w.Tokens, w.Hidden)
-	if (router{w.cast}).scoresFirst(&k.Layer.FFN) && m.Slice.Size > 1 {
-		router{w.cast}.choose(k, w.Tokens, m.Rows, m.Padded) // before the tokens are divided
+	if router(w).scoresFirst(&k.Layer.FFN) && m.Slice.Size > 1 {
+		router(w).choose(k, w.Tokens, m.Rows, m.Padded) // before the tokens are divided
 		w.padTokens(&m)
 	} else {
 		w.padTokens(&m)
-		router{w.cast}.choose(k, m.Rows, m.Rows, m.Rows)
+		router(w).choose(k, m.Rows, m.Rows, m.Rows)
 	}
 	if !w.Spec().SharedExpertTP {
 		rows := m.Rows
@@ -146,7 +146,7 @@ func (w mixture) sharedGate(p graph.Part) bool {
 // sharedSum adds the shared experts' output to the routed ones', before that is
 // narrowed where it is wide.
 func (w mixture) sharedSum(p graph.Part) bool {
-	if !(router{w.cast}).wideCombine(p.FFN) || w.Spec().SharedExpertTP {
+	if !router(w).wideCombine(p.FFN) || w.Spec().SharedExpertTP {
 		return false
 	}
 	w.Elementwise(op.Add, (2*f32+w.Width())*p.Rows*w.Hidden)

@@ -193,7 +193,7 @@ func (w mixture) combine(k *graph.Kind, r *routed, fused bool) {
 		w.Elementwise(op.Unpermute, 2*e*r.Pairs*h+indexBytes*r.Pairs)
 	}
 	wide := e
-	if (router{w.cast}).wideCombine(&k.Layer.FFN) {
+	if router(w).wideCombine(&k.Layer.FFN) {
 		wide = 4
 	}
 	w.Elementwise(op.Mul, (e+wide)*r.Pairs*h+wide*r.Pairs)

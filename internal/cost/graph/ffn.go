@@ -40,7 +40,7 @@ func (w Layer) thin(width float64) {
 func (w Layer) FeedForward() {
 	f := &w.k.Layer.FFN
 	if f.Kind == model.MoE {
-		Mixture{w.Walk}.emit(w.k)
+		Mixture(w).emit(w.k)
 		if f.Intermediate > 0 { // a dense part beside the experts
 			w.Quantize(w.g.spec.Quant.Dense, w.Tokens, w.Hidden)
 			w.MLP(w.g.spec.Quant.Dense, w.Tokens, w.Hidden, w.k.inter, f)

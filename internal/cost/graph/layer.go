@@ -63,7 +63,7 @@ func (w Layer) Attention() {
 	if w.rewrites(AtMixer, w.k) {
 		return
 	}
-	switch m := (attention{w.Walk}); w.a.Kind {
+	switch m := attention(w); w.a.Kind {
 	case model.GQA:
 		grouped{m}.emit()
 	case model.MLA:
@@ -78,7 +78,7 @@ func (w Layer) Attention() {
 
 // recall emits those operators of the layer's mixer that look at what earlier steps left.
 func (w Layer) recall() {
-	switch m := (attention{w.Walk}); w.a.Kind {
+	switch m := attention(w); w.a.Kind {
 	case model.GQA:
 		grouped{m}.recall()
 	case model.MLA:

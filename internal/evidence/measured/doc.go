@@ -10,8 +10,7 @@
 //   - predict.go: what the model says of it
 //   - stats.go: errors over many rows
 //
-// Rows come from columns.go (what a file may have), traffic.go (how requests came), deployment.go, recipe.go and settings.go (what a row does
-// not say), result.go (a run that is known whole) and recorded.go (rows that are embedded); write.go writes them. doctor.go suspects rows,
+// Rows come from columns.go (what a file may have), traffic.go (how requests came), deployment.go, recipe.go and settings.go (unstated values), result.go (a run that is known whole) and recorded.go (rows that are embedded); write.go writes them. doctor.go suspects rows,
 // regret.go judges choices, metered.go has measured energy, formulas.go the other evaluator.
 //
 // # What can be added

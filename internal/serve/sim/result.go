@@ -20,7 +20,7 @@ func (s *simulation) result() *statistics.Result {
 	t := statistics.NewTally(n)
 	for i := range s.source.Requests {
 		if q := &s.source.Requests[i]; q.State == server.Finished && i >= s.source.Warmup() {
-			t.Add(new(s.view.outcome(q)))
+			t.Add(s.view.outcome(q, &s.outcome))
 		}
 	}
 	if s.config.Records {
@@ -37,7 +37,7 @@ func (s *simulation) result() *statistics.Result {
 	}
 	t.Report(res, max(1, s.config.represents), s.config.Percentile, t.Span())
 	res.InFlight = s.recorder.InFlight.Levels(s.clock.Now)
-	if last := s.lastArrival(); last > 0 {
+	if last := s.source.LastArrival(); last > 0 {
 		res.Offered = float64(res.Requests) / float64(last)
 		if s.config.Steady != nil {
 			s.ratesUntil(last, res)
@@ -47,21 +47,12 @@ func (s *simulation) result() *statistics.Result {
 	return res
 }
 
-// lastArrival is when the last request came. Turns of sessions come in another order than that of their places.
-func (s *simulation) lastArrival() units.Seconds {
-	last := s.source.Requests[len(s.source.Requests)-1].Arrived
-	for i := range s.source.Requests {
-		last = max(last, s.source.Requests[i].Arrived)
-	}
-	return last
-}
-
 // ratesUntil makes the rates of a trace those until its last request came: what is served after it says nothing of the load.
 func (s *simulation) ratesUntil(last units.Seconds, res *statistics.Result) {
 	var t statistics.Tally
 	for i := range s.source.Requests {
 		if q := &s.source.Requests[i]; q.State != server.Refused && q.Done <= last {
-			t.Add(new(s.view.outcome(q)))
+			t.Add(s.view.outcome(q, &s.outcome))
 		}
 	}
 	t.Rates(res, last)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -96,14 +97,17 @@ func (s *simulation) run(ctx context.Context) error {
 			return s.err
 		}
 		if count%often == 0 {
-			if ctx.Err() != nil {
-				return ctx.Err()
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			if s.config.Progress != nil {
-				s.config.Progress(s.progress())
-			}
+			s.reportProgress()
 		}
 	}
+	return cmp.Or(s.checkEnd(), ctx.Err())
+}
+
+// checkEnd reports what is left where nothing should be.
+func (s *simulation) checkEnd() error {
 	if s.config.audit {
 		if err := s.cluster.auditEmpty(); err != nil {
 			return err
@@ -112,7 +116,14 @@ func (s *simulation) run(ctx context.Context) error {
 	if s.left > 0 {
 		return fmt.Errorf("simulating: %d requests never finished", s.left)
 	}
-	return ctx.Err()
+	return nil
+}
+
+// reportProgress reports how far the run is, if somebody asks.
+func (s *simulation) reportProgress() {
+	if s.config.Progress != nil {
+		s.config.Progress(s.progress())
+	}
 }
 
 // progress is how many requests have ended, of how many at most.
@@ -318,8 +329,7 @@ func (s *simulation) tellSteady(q *server.Request) {
 	}
 	var o *statistics.Outcome
 	if q.State == server.Finished {
-		s.outcome = s.view.outcome(q)
-		o = &s.outcome
+		o = s.view.outcome(q, &s.outcome)
 	}
 	s.steady.RequestEnded(q.ID, o)
 }

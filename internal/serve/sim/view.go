@@ -31,9 +31,9 @@ func (v *clientView) deliveryTime(q *server.Request) units.Seconds {
 	return v.engine.First + v.engine.APIPerOutput*units.Seconds(q.FirstBatch)
 }
 
-// outcome is a request that has finished, as its client saw it.
-func (v *clientView) outcome(q *server.Request) statistics.Outcome {
-	o := statistics.Outcome{Arrived: q.Arrived, Done: q.Done, Input: q.Input, Output: q.Output, Cached: int(q.Cached), Hosted: int(q.Hosted)}
+// outcome is a request that has finished, as its client saw it, in a place for it.
+func (v *clientView) outcome(q *server.Request, o *statistics.Outcome) *statistics.Outcome {
+	*o = statistics.Outcome{Arrived: q.Arrived, Done: q.Done, Input: q.Input, Output: q.Output, Cached: int(q.Cached), Hosted: int(q.Hosted)}
 	o.TTFT, o.TPOT, o.Latency = v.times(q)
 	o.Good = v.limits.Meets(o.TTFT, o.TPOT, o.Latency)
 	if v.ratios {

@@ -23,12 +23,14 @@ func (c *Catalog) Add() uint32 {
 // Size is how many numbers there are, those that are free too.
 func (c *Catalog) Size() int { return len(c.users) }
 
+// Hold counts a further user of a content.
 func (c *Catalog) Hold(id uint32) {
 	if c != nil {
 		c.users[id]++
 	}
 }
 
+// Drop ends a use. A number is free when nobody uses its content.
 func (c *Catalog) Drop(id uint32) {
 	if c == nil {
 		return

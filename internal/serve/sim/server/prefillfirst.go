@@ -103,8 +103,8 @@ func (prefillFirst) fillLimit(s *scheduler, prompts int) int {
 // nothing else happens it never falls, so one who had to wait still has to.
 func (prefillFirst) expectedTokens(s *scheduler) float64 {
 	tokens := s.decodeQueue.tokens + s.sendingTokens + s.inFlightChunkTokens
-	for i := range s.batches.all {
-		tokens += s.batches.all[i].decode.tokens()
+	for i := range s.all {
+		tokens += s.all[i].decode.tokens()
 	}
 	left := s.decode.remaining() + s.decodeQueue.left
 	if q := s.partial; q != nil {

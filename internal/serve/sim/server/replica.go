@@ -12,7 +12,6 @@ import (
 type Replica struct {
 	Place   int32 // among all replicas
 	Index   int   // in its pool
-	does    Role
 	cluster Cluster
 
 	api       apiServer
@@ -23,6 +22,7 @@ type Replica struct {
 	usage     usage
 	load      routingLoad
 
+	does       Role
 	heldTokens int    // generated before a client sees the first; 0 where prompts are computed too
 	version    uint32 // counts plans, so that an event of a plan that was cut is known
 	starting   bool   // begins after all other events of this time

@@ -9,6 +9,7 @@ import (
 // State is where a request is in its life.
 type State uint8
 
+// The states.
 const (
 	NotSent    State = iota // its client has not sent it yet
 	queued                  // at an API server, or waiting for a scheduler

@@ -195,7 +195,7 @@ func (s *scheduler) cancelPrompt(q *Request) {
 
 // cancelDecode ends the generation of a request that is preempted. Its token in flight, if there is one, is lost.
 func (s *scheduler) cancelDecode(q *Request) {
-	m := &s.batches.all[q.batch]
+	m := &s.all[q.batch]
 	if !m.gaps.pending(q) {
 		q.lastToken = m.gaps.last
 	}

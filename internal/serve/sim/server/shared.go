@@ -21,6 +21,7 @@ type Shared struct {
 // Role is which part of a request a replica computes.
 type Role int
 
+// The roles.
 const (
 	WholeRequest Role = iota // prompts, and the answers to them
 	PrefillOnly              // prompts, whose caches go to other replicas
@@ -59,6 +60,7 @@ func NewReplicas(replicas []Replica, first int, settings *Engine, model Stepper,
 			replicas[i].outbox = newOutbox(around.Link)
 		case DecodeOnly:
 			replicas[i].heldTokens = engine.Held
+		case WholeRequest:
 		}
 	}
 }

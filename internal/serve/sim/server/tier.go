@@ -34,6 +34,7 @@ func (t *Tier) loads(tokens int) units.Seconds {
 	return units.Seconds(float64(t.BytesPerToken) * float64(tokens) / float64(t.Bandwidth))
 }
 
+// Check reports what is wrong with a tier.
 func (t *Tier) Check() error {
 	if t.Blocks < 0 || t.Blocks > math.MaxInt32 || t.BytesPerToken < 0 || !(t.Bandwidth >= 0) || math.IsInf(float64(t.Bandwidth), 0) {
 		return errors.New("host tier: blocks, bytes and bandwidth must not be negative, and the bandwidth must be finite")

@@ -14,8 +14,11 @@ import (
 // Client determines which requests come and when: [ClosedLoop], [OpenLoop] or
 // [*Trace].
 type Client interface {
+	// Check reports what is wrong with the settings.
 	Check() error
+	// load draws all requests beforehand.
 	load(seed uint64) load
+	// endless draws them one after the other, without end; a client whose requests have one does as load.
 	endless(seed uint64) load
 }
 
@@ -129,6 +132,7 @@ func checkPrefix(prefix int, input *Lengths, mix Mix) error {
 	return nil
 }
 
+// Check implements [Client].
 func (c ClosedLoop) Check() error {
 	errs := append(checkLengths(&c.Input, &c.Output, c.Mix), checkPrefix(c.Prefix, &c.Input, c.Mix))
 	if c.Requests < 1 || c.Requests > maxRequests/c.Mix.turns() {
@@ -169,6 +173,7 @@ func (c ClosedLoop) endless(seed uint64) load {
 	return l
 }
 
+// Check implements [Client].
 func (o OpenLoop) Check() error {
 	errs := append(checkLengths(&o.Input, &o.Output, o.Mix), checkPrefix(o.Prefix, &o.Input, o.Mix))
 	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {

@@ -131,8 +131,8 @@ func (t *conversations) end(q *server.Request) {
 	t.free = append(t.free, q.Conversation-1)
 }
 
-// reply is what follows an answer in a session.
-type reply struct {
+// Reply is what follows an answer in a session.
+type Reply struct {
 	GoesOn  bool
 	At      units.Seconds // when the session sends its next request, if it goes on
 	Session int           // its place
@@ -140,10 +140,15 @@ type reply struct {
 }
 
 // Answered has the session of a request go on that has ended at a time; one whose prompt was refused ends.
-func (s *Source) Answered(q *server.Request, at units.Seconds, refused bool) reply {
+func (s *Source) Answered(q *server.Request, at units.Seconds, refused bool) Reply {
 	if s.conversations == nil {
-		return reply{}
+		return Reply{}
 	}
+	return s.goOn(q, at, refused)
+}
+
+// goOn is Answered where there are sessions.
+func (s *Source) goOn(q *server.Request, at units.Seconds, refused bool) Reply {
 	t, x := s.conversations, s.conversations.of(q)
 	if refused || x.turn == x.turns {
 		if !refused && !x.resumed {
@@ -151,10 +156,10 @@ func (s *Source) Answered(q *server.Request, at units.Seconds, refused bool) rep
 		}
 		t.end(q)
 		if s.Endless {
-			return reply{}
+			return Reply{}
 		}
 		s.unsent += int(x.turns - x.turn) // those never sent have places too
-		return reply{Unsent: int(x.turns - x.turn)}
+		return Reply{Unsent: int(x.turns - x.turn)}
 	}
 	x.historyTokens = q.Input + q.Output
 	think := units.Seconds(0)
@@ -162,7 +167,7 @@ func (s *Source) Answered(q *server.Request, at units.Seconds, refused bool) rep
 		think = mean * units.Seconds(t.draws(x.serial, x.turn).ExpFloat64())
 	}
 	x.thought += think
-	return reply{GoesOn: true, At: at + think, Session: int(q.Conversation - 1)}
+	return Reply{GoesOn: true, At: at + think, Session: int(q.Conversation - 1)}
 }
 
 // NextTurn is the next request of a session, which comes now; nil if there is no place for it: then the session ends.

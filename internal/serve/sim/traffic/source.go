@@ -79,6 +79,18 @@ func (s *Source) NumberedContents() int {
 	return s.load.replay.numbers.Size()
 }
 
+// LastArrival is when the last request came that was drawn beforehand. Turns of sessions come in another order than that of their places.
+func (s *Source) LastArrival() units.Seconds {
+	last := s.Requests[len(s.Requests)-1].Arrived
+	if s.conversations == nil {
+		return last
+	}
+	for i := range s.Requests {
+		last = max(last, s.Requests[i].Arrived)
+	}
+	return last
+}
+
 // Warmup is how many of the first requests do not count.
 func (s *Source) Warmup() int { return s.load.warmup }
 

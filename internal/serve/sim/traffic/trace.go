@@ -21,6 +21,7 @@ type Trace struct {
 	Warmup int
 }
 
+// Check implements [Client].
 func (t *Trace) Check() error {
 	if len(t.Requests) == 0 || len(t.Requests) > maxRequests {
 		return fmt.Errorf("a trace must have between 1 and %d requests, got %d", maxRequests, len(t.Requests))
