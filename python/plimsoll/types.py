@@ -580,18 +580,26 @@ class HostCache(TypedDict):
 class Improvement(TypedDict):
     """Improvement is a change of settings that raises the throughput within the limits."""
 
+    # basis is the source of the intervals.
+    basis: str
     # with the engine's own flags
     change: str
     concurrency: int
     # gain is relative to the throughput of the files; 0 if those meet the limits at no concurrency.
     gain: float
+    # judged are the latencies that limits apply to.
+    judged: Latencies
     # its drawbacks
     note: NotRequired[str]
-    output_tokens_per_s: float
+    request_rate: Estimate
     # as "key=value"
     settings: Optional[List[str]]
-    tpot_ms: float
-    ttft_ms: float
+    # of all devices
+    tokens_per_second: Estimate
+    # of a device that is paid for
+    tokens_per_second_gpu: Estimate
+    # tokens_per_second_user is those that a user sees, null if requests generate one token.
+    tokens_per_second_user: Union[Estimate, None]
 
 
 class InFlight(TypedDict):

@@ -71,7 +71,7 @@ func amount(f *check.Figure, x float64) string {
 
 // compared are the cells of a figure: its name, what was predicted, and what was measured.
 func compared(f *check.Figure) []string {
-	return []string{f.Name, amount(f, f.Predicted), amount(f, f.Low) + " to " + amount(f, f.High), amount(f, f.Measured)}
+	return []string{f.Name, amount(f, f.Predicted.Value), amount(f, f.Predicted.Low) + " to " + amount(f, f.Predicted.High), amount(f, f.Measured)}
 }
 
 // inside is whether a figure is in its interval.
@@ -103,7 +103,7 @@ func causes(w io.Writer, r *check.CheckedRun) {
 		}
 		var cells []string
 		for _, f := range c.Figures {
-			cells = append(cells, amount(&f, f.Predicted))
+			cells = append(cells, amount(&f, f.Predicted.Value))
 		}
 		t.Row(c.What, from, cells, fmt.Sprintf("%.0f %%", 100*c.Left), word)
 	}

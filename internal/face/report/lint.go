@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Lint prints the check of a launch command or of launch files.
@@ -140,7 +141,7 @@ func improvements(w io.Writer, r *lint.Response) {
 		if b.Gain > 0 {
 			gain = fmt.Sprintf("%+.0f %%", 100*b.Gain)
 		}
-		fmt.Fprintf(w, "  %-8s%s: %.1f at %d in flight, TTFT %s, TPOT %s", gain, b.Change, b.Throughput, b.Concurrency, b.TTFT, b.TPOT)
+		fmt.Fprintf(w, "  %-8s%s: %.1f at %d in flight, TTFT %s, TPOT %s", gain, b.Change, b.Tokens.Value, b.Concurrency, inMs(b.Judged.TTFT), inMs(b.Judged.TPOT))
 		if b.Note != "" {
 			fmt.Fprintf(w, " (%s)", b.Note)
 		}
@@ -164,4 +165,9 @@ func Rules(w io.Writer, all []lint.Rule) {
 			fmt.Fprintf(w, "  Source: %s.\n", r.Source)
 		}
 	}
+}
+
+// inMs is an estimate in milliseconds as a duration.
+func inMs(e *figures.Estimate) units.Seconds {
+	return units.Seconds(e.Zero().Value) * units.Millisecond
 }

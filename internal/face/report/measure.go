@@ -58,7 +58,7 @@ func runs(w io.Writer, all []measure.Run) {
 		if run.Start > 0 {
 			seconds = fmt.Sprintf("%.0f + %.0f", run.Start, run.Seconds)
 		}
-		t.Row(run.ID, run.GPUs, run.Concurrency, run.Requests, seconds, bracketed(run.TTFT), bracketed(run.TPOT.Zero()), bracketed(run.Tokens))
+		t.Row(run.ID, run.GPUs, run.Concurrency, run.Requests, seconds, bracketed(run.Judged.TTFT.Zero()), bracketed(run.Judged.TPOT.Zero()), bracketed(run.Tokens))
 	}
 	put(w, t, "")
 	fmt.Fprintln(w, "Seconds: server start-up + run. TTFT, TPOT and tokens/s are predictions for the run.")

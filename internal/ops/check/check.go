@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim/statistics"
 )
 
@@ -52,15 +53,13 @@ type CheckedRun struct {
 	Notes       []string          `json:"notes"`
 }
 
-// Figure is a figure with its 80 % interval and what was measured.
+// Figure is a predicted figure and what was measured.
 type Figure struct {
-	Name      string  `json:"name"`
-	Predicted float64 `json:"predicted"`
-	Low       float64 `json:"low"`
-	High      float64 `json:"high"`
-	Measured  float64 `json:"measured"`
-	Ratio     float64 `json:"measured_over_predicted"`
-	Inside    bool    `json:"inside"`
+	Name      string           `json:"name"`
+	Predicted figures.Estimate `json:"predicted"`
+	Measured  float64          `json:"measured"`
+	Ratio     float64          `json:"measured_over_predicted"`
+	Inside    bool             `json:"inside"`
 }
 
 // Cause is an assumption that was changed, and the prediction with it.
@@ -137,7 +136,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 	if (run.Input == 0 || run.Output == 0) && asked.Workloads == nil && (asked.Input == 0 || asked.Output == 0) {
 		out.Notes = append(out.Notes, fmt.Sprintf("the result does not state lengths: assuming %d and %d tokens", base.Request.Input, base.Request.Output))
 	}
-	out.Figures = figures(run, &base.Result, base)
+	out.Figures = compared(run, &base.Result, base)
 	out.Inside = !slices.ContainsFunc(out.Figures, func(f Figure) bool { return !f.Inside })
 	if out.Inside {
 		return out, nil
@@ -155,7 +154,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 		case err != nil:
 			e.Failure = err.Error()
 		default:
-			e.Figures = figures(run, c.result(again), again)
+			e.Figures = compared(run, c.result(again), again)
 			e.Left = distance(e.Figures) / before
 			e.Explains = e.Left <= mostLeft
 		}
@@ -220,13 +219,13 @@ func asDeployed(run *results.Run, r *simulate.Request) {
 // tokens is a mean number of them, in whole ones.
 func tokens(mean float64) int { return int(math.Round(min(mean, session.MaxTokens))) }
 
-// figures are the figures that both sides have: means, or medians if only those were measured.
-func figures(run *results.Run, s *statistics.Result, r *simulate.Response) []Figure {
+// compared are the figures that both sides have: means, or medians if only those were measured.
+func compared(run *results.Run, s *statistics.Result, r *simulate.Response) []Figure {
 	out, e := []Figure{}, &r.Means
 	add := func(name string, predicted, is float64, by calibration.Error, unit float64) {
 		if predicted > 0 && is > 0 {
-			low, high := by.Interval(predicted)
-			out = append(out, Figure{name, unit * predicted, unit * low, unit * high, unit * is, is / predicted, is >= low && is <= high})
+			x := by.Of(predicted)
+			out = append(out, Figure{name, x.Times(unit), unit * is, is / predicted, is >= x.Low && is <= x.High})
 		}
 	}
 	const ms = 1e3
@@ -261,7 +260,7 @@ func Figures(ctx context.Context, w *session.Session, run *results.Run, asked si
 	if err != nil {
 		return nil, err
 	}
-	return figures(run, &r.Result, r), nil
+	return compared(run, &r.Result, r), nil
 }
 
 // percentiles compares those of single requests.

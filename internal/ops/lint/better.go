@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 )
 
 // Improvement is a change of settings that raises the throughput within the limits.
@@ -24,11 +24,9 @@ type Improvement struct {
 	Note     string   `json:"note,omitempty"` // its drawbacks
 	// Gain is relative to the throughput of the files; 0 if those meet the limits at no
 	// concurrency.
-	Gain        float64    `json:"gain"`
-	Concurrency int        `json:"concurrency"`
-	TTFT        units.InMs `json:"ttft_ms"`
-	TPOT        units.InMs `json:"tpot_ms"`
-	Throughput  float64    `json:"output_tokens_per_s"`
+	Gain        float64 `json:"gain"`
+	Concurrency int     `json:"concurrency"`
+	figures.Record
 }
 
 // leastGain is the smallest gain that is reported. It is a choice: two predictions of one
@@ -68,16 +66,14 @@ func (x *inspection) improve(ctx context.Context) error {
 			continue
 		}
 		key, _, _ := strings.Cut(c.settings[0], "=")
-		if old, ok := byKey[key]; ok && old.Throughput >= s.Result.OutputRate {
+		if old, ok := byKey[key]; ok && old.Tokens.Value >= s.Result.OutputRate {
 			continue
 		}
-		r := &s.Result
 		i := Improvement{
-			Change: x.words(&c), Settings: c.settings, Note: c.note, Concurrency: s.Request.Concurrency,
-			TTFT: units.InMs(r.TTFT.Mean), TPOT: units.InMs(r.TPOT.Mean), Throughput: r.OutputRate,
+			Change: x.words(&c), Settings: c.settings, Note: c.note, Concurrency: s.Request.Concurrency, Record: s.Record(s.Request.Deployment.Devices()),
 		}
 		if was > 0 {
-			i.Gain = r.OutputRate/was - 1
+			i.Gain = s.Result.OutputRate/was - 1
 		}
 		byKey[key] = i
 	}
@@ -85,7 +81,7 @@ func (x *inspection) improve(ctx context.Context) error {
 		x.out.Better = append(x.out.Better, i)
 	}
 	slices.SortFunc(x.out.Better, func(a, b Improvement) int {
-		return cmp.Or(cmp.Compare(b.Throughput, a.Throughput), cmp.Compare(a.Change, b.Change))
+		return cmp.Or(cmp.Compare(b.Tokens.Value, a.Tokens.Value), cmp.Compare(a.Change, b.Change))
 	})
 	return nil
 }

@@ -68,7 +68,7 @@ func TestLintBetter(t *testing.T) {
 			t.Errorf("%s: no %q in %+v", c.command, c.want, r.Better)
 		}
 		for i, b := range r.Better {
-			if i > 0 && b.Throughput > r.Better[i-1].Throughput || units.Seconds(b.TPOT) > limits.TPOT || b.Gain < 0.03 {
+			if i > 0 && b.Tokens.Value > r.Better[i-1].Tokens.Value || b.Judged.TPOT.Value > limits.TPOT.Ms() || b.Gain < 0.03 {
 				t.Errorf("%s: %+v", c.command, b)
 			}
 			q := simulate.Request{Deployment: r.Deployment}
@@ -79,8 +79,8 @@ func TestLintBetter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Result.OutputRate != b.Throughput || units.InMs(s.Result.TTFT.Mean) != b.TTFT {
-				t.Errorf("%s with %s: want %g tokens/s, got %g", c.command, b.Change, b.Throughput, s.Result.OutputRate)
+			if s.Result.OutputRate != b.Tokens.Value || s.Result.TTFT.Mean.Ms() != b.Judged.TTFT.Value {
+				t.Errorf("%s with %s: want %g tokens/s, got %g", c.command, b.Change, b.Tokens.Value, s.Result.OutputRate)
 			}
 		}
 	}

@@ -114,10 +114,11 @@ func (x *Response) script() string {
 			indent = "  "
 		}
 		tpot := ""
-		if run.TPOT != nil {
-			tpot = fmt.Sprintf(", TPOT %.1f (%.1f to %.1f)", run.TPOT.Value, run.TPOT.Low, run.TPOT.High)
+		if t := run.Judged.TPOT; t != nil {
+			tpot = fmt.Sprintf(", TPOT %.1f (%.1f to %.1f)", t.Value, t.Low, t.High)
 		}
-		say("\n%s# Run %d of %d, about %.0f s; predicted: TTFT %.0f ms (%.0f to %.0f)%s.", indent, i+1, len(x.Runs), run.Seconds, run.TTFT.Value, run.TTFT.Low, run.TTFT.High, tpot)
+		ttft := run.Judged.TTFT.Zero()
+		say("\n%s# Run %d of %d, about %.0f s; predicted: TTFT %.0f ms (%.0f to %.0f)%s.", indent, i+1, len(x.Runs), run.Seconds, ttft.Value, ttft.Low, ttft.High, tpot)
 		say("%secho 'run %d of %d: %s'", indent, i+1, len(x.Runs), run.ID)
 		if !serves {
 			b.WriteString(run.dataset())

@@ -92,11 +92,11 @@ type Run struct {
 	LengthLow   float64 `json:"length_ratio_low"`
 	Prefix      int     `json:"prefix,omitempty"`
 	// Seconds is the time it is expected to take, Start that of its server if it is the first of it.
-	Seconds float64           `json:"seconds"`
-	Start   float64           `json:"start_seconds"`
-	TTFT    figures.Estimate  `json:"ttft_ms"`
-	TPOT    *figures.Estimate `json:"tpot_ms"`
-	Tokens  figures.Estimate  `json:"tokens_per_second"`
+	Seconds float64 `json:"seconds"`
+	Start   float64 `json:"start_seconds"`
+	// The predicted figures, which are means.
+	figures.Record
+
 	// Wrong is the chance of a wrong choice after this run and those before it.
 	Wrong      float64               `json:"wrong_choice_after"`
 	Deployment deployment.Deployment `json:"deployment"`
@@ -474,8 +474,6 @@ func (x *Response) predict(ctx context.Context, w *session.Session, run *Run) er
 	if err != nil {
 		return err
 	}
-	r := &got.Result
-	run.TTFT, run.TPOT = got.Means.TTFT.Of(r.TTFT.Mean.Ms()), got.Means.TPOT.OrNull(r.TPOT.Mean.Ms())
-	run.Tokens = got.Means.Throughput.Of(r.OutputRate)
+	run.Record = got.Record(run.GPUs)
 	return nil
 }

@@ -76,7 +76,7 @@ func measured(t *testing.T, files fstest.MapFS, x *Response, slower func(*Run) f
 		data, err := json.Marshal(map[string]any{
 			"backend": run.Client, "model_id": x.Request.Plan.Model, "num_prompts": run.Requests, "completed": run.Requests, "max_concurrency": run.Concurrency,
 			"total_input_tokens": run.Requests * run.Input, "total_output_tokens": run.Requests * run.Output, "output_throughput": run.Tokens.Value / by,
-			"mean_ttft_ms": run.TTFT.Value * by, "mean_tpot_ms": run.TPOT.Value * by,
+			"mean_ttft_ms": run.Judged.TTFT.Value * by, "mean_tpot_ms": run.Judged.TPOT.Value * by,
 		})
 		if err != nil {
 			t.Fatal(err)
