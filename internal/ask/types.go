@@ -25,7 +25,9 @@ func (t Type[T]) write(value T) string {
 	return t.Write(value)
 }
 
-// The types of plain values.
+// The types of plain values, which nothing changes.
+//
+//nolint:gochecknoglobals // no constant holds functions
 var (
 	Text    = Type[string]{Name: "string", Read: nargs.Text}
 	Whole   = Type[int]{Name: "int", Read: nargs.Int}

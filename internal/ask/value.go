@@ -1,7 +1,7 @@
 package ask
 
 import (
-	"fmt"
+	"errors"
 	"reflect"
 	"slices"
 	"strconv"
@@ -126,7 +126,7 @@ type choice[T comparable] struct {
 func (v *choice[T]) Set(word string) error {
 	on, err := strconv.ParseBool(word)
 	if err != nil {
-		return fmt.Errorf("want true or false")
+		return errors.New("want true or false")
 	}
 	if *v.dst = v.off; on {
 		*v.dst = v.on

@@ -122,46 +122,49 @@ func about(where any, value, format string, args ...any) *Error {
 
 // Check reports a value that is not allowed in a field; each element of a list and of a map counts.
 func (x *Facts) Check(name Name, v reflect.Value) error {
-	switch v.Kind() {
-	case reflect.Pointer:
+	switch k := v.Kind(); {
+	case k == reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
 		return x.Check(name, v.Elem())
-	case reflect.Slice:
+	case k == reflect.Slice:
 		if err := x.size(name, v.Len()); err != nil {
 			return err
 		}
-		var errs []error
-		for _, e := range v.Seq2() {
-			errs = append(errs, x.Check(name, e))
-		}
-		return errors.Join(errs...)
-	case reflect.Map:
-		var errs []error
-		for _, e := range v.Seq2() {
-			errs = append(errs, x.Check(name, e))
-		}
-		return errors.Join(errs...)
-	case reflect.String:
+		return x.each(name, v)
+	case k == reflect.Map:
+		return x.each(name, v)
+	case k == reflect.String:
 		return x.word(name, v.String())
-	case reflect.Float64:
-		n := v.Float()
-		if math.IsNaN(n) || math.IsInf(n, -1) {
-			return Errorf("%s must be a number, got %g", name, n)
-		}
-		if math.IsInf(n, 1) { // no limit, where a field allows it
-			return nil
-		}
-		return x.within(name, n, strconv.FormatFloat(n, 'g', -1, 64))
-	}
-	switch {
+	case v.CanFloat():
+		return x.number(name, v.Float())
 	case v.CanInt():
 		return x.within(name, float64(v.Int()), strconv.FormatInt(v.Int(), 10))
 	case v.CanUint():
 		return x.within(name, float64(v.Uint()), strconv.FormatUint(v.Uint(), 10))
 	}
 	return nil
+}
+
+// each checks the elements of a list or a map.
+func (x *Facts) each(name Name, v reflect.Value) error {
+	var errs []error
+	for _, e := range v.Seq2() {
+		errs = append(errs, x.Check(name, e))
+	}
+	return errors.Join(errs...)
+}
+
+// number checks a number that need not be whole; an infinite one is a limit that does not bind, where a field can have it.
+func (x *Facts) number(name Name, n float64) error {
+	switch {
+	case math.IsInf(n, 1):
+		return nil
+	case math.IsNaN(n) || math.IsInf(n, -1):
+		return Errorf("%s must be a number, got %g", name, n)
+	}
+	return x.within(name, n, strconv.FormatFloat(n, 'g', -1, 64))
 }
 
 // span is the range in words.

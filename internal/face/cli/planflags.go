@@ -41,7 +41,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 func (f *planFlags) complete(env *Env, args []string) error {
 	r, err := f.Ask()
 	if f.Request = r; len(args) > 0 {
-		f.Request.Model = args[0]
+		f.Model = args[0]
 	}
 	errs := []error{usage(err)}
 	for i := range f.Workloads {

@@ -159,18 +159,17 @@ func lengthType() ask.Type[length] {
 	return ask.Type[length]{
 		Name: ask.Text.Name,
 		Read: func(word string) (length, error) {
-			n, err := strconv.Atoi(word)
-			switch {
-			case err == nil && n < 1:
-				return length{}, errors.New("must be positive")
-			case errors.Is(err, strconv.ErrRange):
-				return length{}, errors.New("out of range")
+			switch n, err := strconv.Atoi(word); {
 			case word == "":
 				return length{}, errors.New("want a positive whole number or a file of lengths")
-			case err != nil:
-				return length{file: word}, nil
+			case errors.Is(err, strconv.ErrRange):
+				return length{}, errors.New("out of range")
+			case err == nil && n < 1:
+				return length{}, errors.New("must be positive")
+			case err == nil:
+				return length{tokens: n}, nil
 			}
-			return length{tokens: n}, nil
+			return length{file: word}, nil
 		},
 		Write: func(l length) string {
 			if l.tokens > 0 {

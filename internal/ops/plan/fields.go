@@ -179,17 +179,26 @@ func (f *Form) Say(q *Request) {
 	if len(r.Modes) == 1 {
 		f.mode = r.Modes[0]
 	}
+	f.sayPrices(r)
+	f.sayWorkloads(q.Workloads)
+}
+
+func (f *Form) sayPrices(r *Request) {
 	if a := r.API; a != nil {
 		f.api = []float64{a.Input, a.Output}
 	}
 	for _, system := range slices.Sorted(maps.Keys(r.Prices)) {
 		f.prices = append(f.prices, price{system, r.Prices[system]})
 	}
-	if x := q.Workloads; len(x) != 1 || x[0].Session != nil && !x[0].IsPreset() || x[0].Name != "" && x[0].Name != x[0].Preset || x[0].Share > 1 || x[0].Share > 0 && x[0].Share < 1 {
-		f.several = q.Workloads
+}
+
+// sayWorkloads says one workload by fields of its own where these can.
+func (f *Form) sayWorkloads(all []session.Workload) {
+	if len(all) != 1 || !hasFields(&all[0]) {
+		f.several = all
 		return
 	}
-	f.alone = q.Workloads[0]
+	f.alone = all[0]
 	x := &f.alone
 	switch {
 	case x.IsPreset():
@@ -200,6 +209,12 @@ func (f *Form) Say(q *Request) {
 	if x.Trace != "" {
 		x.Input, x.Output = 0, 0
 	}
+}
+
+// hasFields reports whether the fields of a single workload can say one: they have neither a name, nor a share, nor sessions of one's own.
+func hasFields(x *session.Workload) bool {
+	named, shared := x.Name != "" && x.Name != x.Preset, x.Share != 0 && x.Share != 1
+	return !named && !shared && (x.Session == nil || x.IsPreset())
 }
 
 // Ask is the request that was typed.

@@ -134,24 +134,28 @@ func (f *Form) Say(request *Request) {
 	fresh, q := *r, *request
 	q.Complete()
 	*r = q
-	f.several, r.Workloads = q.Workloads, nil
+	f.several = q.Workloads
 	if r.Protocol == r.usualProtocol() {
 		r.Protocol = ""
 	}
-	if q.InputLengths != nil || q.Workloads != nil || q.Trace != "" {
+	if !r.fixedInput() {
 		r.Input = fresh.Input
 	}
-	if q.OutputLengths != nil || q.Workloads != nil || q.Trace != "" {
+	if !r.fixedOutput() {
 		r.Output = fresh.Output
 	}
-	if q.Workloads != nil {
+	if f.several != nil {
 		r.Prefix = 0 // of the workloads
 	}
 	if q.File != "" {
 		r.Deployment = fresh.Deployment
 		return
 	}
-	d := &r.Deployment
+	f.sayDeployment(&r.Deployment)
+}
+
+// sayDeployment says a deployment by its parts.
+func (f *Form) sayDeployment(d *deployment.Deployment) {
 	d.Host = d.Host.Filled()
 	if d.Routing == sim.RoundRobin.String() {
 		d.Routing = ""
@@ -190,10 +194,10 @@ func (r *Request) CommandLine() string {
 func compared(r Request) any {
 	r.Complete()
 	names := []string{r.File, session.LengthFile().Write(r.InputLengths), session.LengthFile().Write(r.OutputLengths)}
-	if r.InputLengths != nil || r.Workloads != nil || r.Trace != "" {
+	if !r.fixedInput() {
 		r.Input = 0
 	}
-	if r.OutputLengths != nil || r.Workloads != nil || r.Trace != "" {
+	if !r.fixedOutput() {
 		r.Output = 0
 	}
 	if r.Workloads != nil {

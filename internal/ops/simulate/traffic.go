@@ -69,6 +69,14 @@ type Traffic struct {
 	Workloads []session.Workload `json:"workloads,omitempty"`
 }
 
+// fixedInput and fixedOutput report whether lengths are those of one number.
+func (r *Traffic) fixedInput() bool {
+	return r.InputLengths == nil && r.Workloads == nil && r.Trace == ""
+}
+func (r *Traffic) fixedOutput() bool {
+	return r.OutputLengths == nil && r.Workloads == nil && r.Trace == ""
+}
+
 // MaxVariation is the most variation of arrivals, far beyond any traffic.
 const MaxVariation = 100
 
