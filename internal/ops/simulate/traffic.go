@@ -73,6 +73,7 @@ type Traffic struct {
 func (r *Traffic) fixedInput() bool {
 	return r.InputLengths == nil && r.Workloads == nil && r.Trace == ""
 }
+
 func (r *Traffic) fixedOutput() bool {
 	return r.OutputLengths == nil && r.Workloads == nil && r.Trace == ""
 }

@@ -1,8 +1,9 @@
 package statistics
 
-import "github.com/plimsoll-project/plimsoll/internal/basic/units"
-
-import "github.com/plimsoll-project/plimsoll/internal/serve/figures"
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
+)
 
 // Figures are those of the requests that count, with times at a percentile; 0 is their mean.
 func (r *Result) Figures(percentile float64) figures.Figures {
