@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -66,7 +67,7 @@ func notPlain(t reflect.Type) string {
 	case reflect.TypeFor[cost.Estimate](), reflect.TypeFor[cost.Bound]():
 		return ""
 	case reflect.TypeFor[engine.Profile](), reflect.TypeFor[graph.Spec](), reflect.TypeFor[graph.Graph](),
-		reflect.TypeFor[search.Formulas](), reflect.TypeFor[search.Simulated](), reflect.TypeFor[search.Result]():
+		reflect.TypeFor[ascend.Formulas](), reflect.TypeFor[search.Simulated](), reflect.TypeFor[search.Result]():
 		return "what answers are computed from"
 	}
 	switch strings.TrimPrefix(t.PkgPath(), module) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
@@ -33,7 +34,7 @@ func (p *Predictor) Formulas(ctx context.Context, row *Row, a formulas.Accountin
 	about.Method, about.Steady = calibration.Formulas, a == formulas.Steady
 	mean := func(tokens int) int { return int(math.Round(float64(tokens) * (1 + row.LengthLow) / 2)) }
 	batch := max(1, spec.Layout.PerRank(row.Concurrency))
-	problem := search.Formulas{
+	problem := ascend.Formulas{
 		Mode: search.Aggregated, Spec: spec, Coster: prices, Memory: d.Memory,
 		Load:  formulas.Load{Input: mean(row.Input), Output: mean(row.Output), Budget: row.TokenBudget, Accounting: a},
 		Range: search.Range{Min: batch, Max: batch, Given: true},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
@@ -207,7 +208,7 @@ func matched(r *optimize.Response, d *optimize.Device, instances formulas.Instan
 		d.Ratio.Instances = &optimize.Instances{Instances: instances, QPS: instances.QPS(12, 5)}
 		d.Ratio.Nearest = &optimize.Instances{Instances: formulas.Instances{Prefill: 1, Decode: 4}, QPS: 12}
 	}
-	for _, x := range search.Pairs(ps, ds) {
+	for _, x := range ascend.Pairs(ps, ds) {
 		p, q := row(search.PrefillOnly, prefillLimits(), x.P), row(search.DecodeOnly, decodeLimits(), x.D)
 		pair := optimize.NewPair(&x, p, q)
 		pair.Sustained = 12

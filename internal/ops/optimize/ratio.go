@@ -1,10 +1,10 @@
 package optimize
 
 import (
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
-	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // Ratio is the matching of prefill and decode.
@@ -55,7 +55,7 @@ type Instances struct {
 // match pairs the phases and divides the device budget.
 func (o *optimization) match(p, d *task) *Ratio {
 	out := &Ratio{Pairs: []Pair{}}
-	for _, x := range search.Pairs(p.Rows, d.Rows) {
+	for _, x := range ascend.Pairs(p.Rows, d.Rows) {
 		out.Pairs = append(out.Pairs, NewPair(&x, p.rowAt(x.P, &x.Prefill), d.row(x.D)))
 	}
 	if len(out.Pairs) == 0 {
@@ -79,7 +79,7 @@ func (s *Sustained) instances(n formulas.Instances) *Instances {
 // decode's. The balanced rate takes the error of decode's throughput: residuals
 // are of the output tokens of whole deployments, there are none of prefill alone.
 // The phases' errors are taken as independent, as those of TTFT and TPOT are.
-func NewPair(x *search.Pair, p, d Row) Pair {
+func NewPair(x *ascend.Pair, p, d Row) Pair {
 	out := Pair{Ratio: x.Ratio, Balanced: x.Balanced, PrefillQPS: x.PrefillQPS, DecodeQPS: x.DecodeQPS, Sustained: formulas.Sustained(&x.P.Best), P: p, D: d}
 	out.Expected = d.Expected
 	out.Expected.TTFT = p.Expected.TTFT

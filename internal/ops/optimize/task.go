@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
@@ -57,7 +58,7 @@ type task struct {
 	evaluation Evaluation
 	reserved   float64 // GiB
 	base       *deployment.Base
-	problem    *search.Formulas
+	problem    *ascend.Formulas
 	coster     cost.Coster
 	tier       device.Tier
 	out        Search
@@ -208,9 +209,9 @@ func (t *task) simulates() *searchrun.Subject {
 }
 
 // formulas sets up the contract's evaluator.
-func (t *task) formulas() *search.Formulas {
+func (t *task) formulas() *ascend.Formulas {
 	r := t.r
-	p := &search.Formulas{
+	p := &ascend.Formulas{
 		Mode: t.mode, Spec: t.base.Spec(parallel.Layout{}, 0),
 		Memory: t.device.Memory, Reserved: units.Bytes(t.reserved) * units.GiB,
 		Load: formulas.Load{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/draft"
@@ -52,7 +53,7 @@ func GuideOf(ctx context.Context, s *session.Stage, d *deployment.Deployment, in
 	if err != nil {
 		return nil
 	}
-	p := search.Formulas{
+	p := ascend.Formulas{
 		Mode: search.Aggregated, Spec: base.Spec(layout, 0), Memory: s.Device.Memory,
 		Load:  formulas.Load{Input: input, Output: output, Budget: GuideBudget, Accounting: formulas.Documented},
 		Rates: deployment.Acceptance(s.Model, s.Device, draft.MTP, pool.Spec.MTP),

@@ -23,6 +23,9 @@ const (
 	doubled = 1 + Tolerance
 )
 
+// same is how close throughputs are that are equal.
+const same = 1e-9
+
 // climb finds the best load of one candidate: of the loads that meet the limits, the
 // smallest that carries within [Tolerance] of the most. Larger loads are taken to have higher
 // latencies, so that what misses the limits ends it, and to carry more until they

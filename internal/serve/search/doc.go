@@ -9,9 +9,8 @@
 // A search bounds candidates, explores them by short trials, and evaluates only those that may have a row. Start with search.go;
 // several.go searches the spaces of several evaluators as one. Spaces: layouts.go enumerates layouts, guide.go by the rules of
 // the Ascend guide; packing.go puts workers together to units, workers.go makes
-// deployments of them. Evaluators: formulas.go with the guide's formulas (over steps.go
-// and batch.go), simulated.go with simulated deployments (over bench.go, which runs them,
+// deployments of them. Evaluators: simulated.go with simulated deployments (over bench.go, which runs them,
 // bounds.go, which bounds their load, and climb.go, which finds their best load),
-// sized.go by the devices that a load needs. judge.go alone decides what meets the
-// limits; frontier.go and pairs.go rank.
+// sized.go by the devices that a load needs; package ascend has another, with the guide's formulas. judge.go alone decides
+// what meets the limits; frontier.go ranks.
 package search

@@ -3,7 +3,6 @@ package search_test
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -14,34 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
-
-// run evaluates all candidates.
-func run(t testing.TB, e search.Evaluator, candidates []search.Candidate, workers int, progress func(int)) []search.Result {
-	t.Helper()
-	s := search.Search{Evaluator: e, Workers: workers, Progress: progress}
-	results, err := s.Run(t.Context(), search.Candidates(t.Context(), e, candidates))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return results
-}
-
-// TestRunCancelled: a search ends when it is no longer wanted.
-func TestRunCancelled(t *testing.T) {
-	t.Parallel()
-	p := mixture(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	seen := 0
-	candidates := search.Space{TP: []int{}, EP: []int{}}.Resolve(16).Enumerate(16, true)
-	s := search.Search{Evaluator: &p, Workers: 1, Progress: func(int) {
-		seen++
-		cancel()
-	}}
-	_, err := s.Run(ctx, search.Candidates(t.Context(), &p, candidates))
-	if !errors.Is(err, context.Canceled) || seen != 1 {
-		t.Errorf("want the search cancelled after one of %d, got %v after %d", len(candidates), err, seen)
-	}
-}
 
 // book is an evaluator that looks scores up. Bounds are at or above them, and those below
 // a floor are dropped.

@@ -118,13 +118,13 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 	r := Result{Candidate: c, Label: s.Label(&c), Load: s.load(&c)}
 	b, err := s.Bench.bounds(&c)
 	if err != nil {
-		r.refuse(err)
+		r.Refuse(err)
 		return r
 	}
 	r.Load.Budget = b.budget()
 	t, err := s.climbed(ctx, &c, b, floor/s.together(&c))
 	if err != nil {
-		r.refuse(err)
+		r.Refuse(err)
 		return r
 	}
 	if t.ok && !t.dropped {
@@ -136,7 +136,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 		err = s.least(ctx, &c, t, &r)
 	}
 	if err != nil {
-		r.refuse(err)
+		r.Refuse(err)
 	}
 	return r
 }
@@ -201,8 +201,8 @@ func (s *bounds) budget() int {
 	return w.pool.Engine.TokenBudget / max(1, w.pool.Engine.Ranks)
 }
 
-// refuse says why a candidate cannot be run.
-func (r *Result) refuse(err error) {
+// Refuse says why a candidate cannot be run.
+func (r *Result) Refuse(err error) {
 	r.OK, r.Err = false, err
 	r.Binds, r.Reason = IllegalShape, sentence(err)
 	if errors.Is(err, replica.ErrNoCache) {

@@ -144,7 +144,7 @@ func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result
 	}
 	r := Result{Candidate: unit, Label: s.Label(&unit), Load: s.load(&unit)}
 	if err := s.atRate(ctx, &r, floor); err != nil {
-		r.refuse(err)
+		r.Refuse(err)
 	}
 	return r
 }
@@ -161,7 +161,7 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 	for n := least; s.devices(&unit, n) <= s.MaxDevices && n <= 2*least+2; n += max(1, n/64) {
 		x, err := s.Bench.Run(ctx, unit, Load{Requests: (s.Requests + n - 1) / n}, alone.Batch, Aim{})
 		if err != nil {
-			r.refuse(err)
+			r.Refuse(err)
 			return r
 		}
 		o := x.outcome(float64(n))

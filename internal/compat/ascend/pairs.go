@@ -1,4 +1,4 @@
-package search
+package ascend
 
 import (
 	"cmp"
@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // Pair is a prefill and a decode layout matched to one another.
 type Pair struct {
 	formulas.Pair
-	P, D *Result
+	P, D *search.Result
 }
 
 // Pairs matches every prefill layout with every decode layout and orders the
 // pairs by the requests per second one instance of each carries together. Of
 // pairs that carry the same to two decimals only the first stays.
-func Pairs(prefill, decode []*Result) []Pair {
+func Pairs(prefill, decode []*search.Result) []Pair {
 	var all []Pair
 	for _, p := range prefill {
 		for _, d := range decode {

@@ -1,4 +1,4 @@
-package search
+package ascend
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package search
+package ascend
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // Formulas evaluates candidates by the closed formulas of throughput-optimizer. It
 // holds everything but the layout.
 type Formulas struct {
-	Mode   Mode
+	Mode   search.Mode
 	Spec   graph.Spec // without its layout and MTP
 	Coster cost.Coster
 	// Memory and Reserved are per device.
@@ -31,41 +32,43 @@ type Formulas struct {
 	Suffix   string // behind every label
 	// Matched says that the phase is to be matched with another one.
 	Matched bool
-	Judge   Judge
-	Range   Range
+	Judge   search.Judge
+	Range   search.Range
 	Images  graph.Images
 }
 
-var _ Evaluator = (*Formulas)(nil)
+var _ search.Evaluator = (*Formulas)(nil)
 
-// Bound implements [Evaluator]: nothing is known before a candidate is evaluated.
-func (p *Formulas) Bound(*Candidate) float64 { return math.Inf(1) }
+// Bound implements [search.Evaluator]: nothing is known before a candidate is evaluated.
+func (p *Formulas) Bound(*search.Candidate) float64 { return math.Inf(1) }
 
 // Label is a candidate as printed.
-func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
+func (p *Formulas) Label(c search.Candidate) string {
+	return c.Label(p.Spec.Model.HasExperts()) + p.Suffix
+}
 
-// Explore implements [Evaluator].
-func (p *Formulas) Explore(context.Context, Candidate, float64) (most, least float64) {
+// Explore implements [search.Evaluator].
+func (p *Formulas) Explore(context.Context, search.Candidate, float64) (most, least float64) {
 	return math.Inf(1), math.Inf(-1)
 }
 
-// Evaluate implements [Evaluator]: it finds the best batch of one candidate. When ctx ends
+// Evaluate implements [search.Evaluator]: it finds the best batch of one candidate. When ctx ends
 // the result has its error.
-func (p *Formulas) Evaluate(ctx context.Context, c Candidate, _ float64) Result {
-	r := Result{Candidate: c, Label: p.Label(c)}
+func (p *Formulas) Evaluate(ctx context.Context, c search.Candidate, _ float64) search.Result {
+	r := search.Result{Candidate: c, Label: p.Label(c)}
 	spec := p.Spec
 	spec.Layout, spec.MTP = c.Layout, c.MTP
 	r.Spec = spec
 	r.Load = p.load(c)
 	exact, err := p.deploy(spec)
 	if err != nil {
-		r.refuse(err)
+		r.Refuse(err)
 		return r
 	}
 	relaxed := exact
 	if spec.JumpsWithBatch() {
 		if relaxed, err = p.deploy(spec.WithoutJumps()); err != nil {
-			r.refuse(err)
+			r.Refuse(err)
 			return r
 		}
 	}
@@ -85,18 +88,18 @@ func (p *Formulas) Evaluate(ctx context.Context, c Candidate, _ float64) Result 
 	r.MostQPS, r.Score = r.Best, r.Best.Throughput
 	// Several waves within a limit lower the mean TTFT of the requests in flight,
 	// and so raise what the guide counts.
-	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Judge.Limits.TTFT > 0 && r.Load.Distribution == nil {
+	if r.OK && p.Matched && p.Mode == search.PrefillOnly && p.Judge.Limits.TTFT > 0 && r.Load.Distribution == nil {
 		r.MostQPS = p.searchBy(ctx, exact, relaxed, &r.Load, func(o *figures.Outcome) float64 { return r.Load.Prompts(o) }).best
 	}
 	if err := ctx.Err(); err != nil {
-		r.refuse(err)
+		r.Refuse(err)
 	}
 	return r
 }
 
 // search finds the batch with the most throughput under one load.
 func (p *Formulas) search(ctx context.Context, exact, relaxed *Steps, l *formulas.Load) found {
-	if l.Distribution != nil && p.Mode != DecodeOnly {
+	if l.Distribution != nil && p.Mode != search.DecodeOnly {
 		return bisectBatch(p.outcome(ctx, exact, l), p.batches(l), &p.Judge)
 	}
 	return p.searchBy(ctx, exact, relaxed, l, throughput)
@@ -111,7 +114,7 @@ func (p *Formulas) searchBy(ctx context.Context, exact, relaxed *Steps, l *formu
 func (p *Formulas) batchSearch(ctx context.Context, exact, relaxed *Steps, l *formulas.Load, rate rating) batchSearch {
 	return batchSearch{
 		exact: p.outcome(ctx, exact, l), relaxed: p.outcome(ctx, relaxed, l), r: p.batches(l), judge: p.Judge,
-		rate: rate, window: p.window(l), waves: p.Mode == PrefillOnly && !l.Chunked(),
+		rate: rate, window: p.window(l), waves: p.Mode == search.PrefillOnly && !l.Chunked(),
 	}
 }
 
@@ -120,7 +123,7 @@ func (p *Formulas) deploy(spec graph.Spec) (*Steps, error) {
 }
 
 // load fills in what depends on the layout.
-func (p *Formulas) load(c Candidate) formulas.Load {
+func (p *Formulas) load(c search.Candidate) formulas.Load {
 	l := p.Load
 	l.DP, l.PP, l.Devices = c.Layout.DP, c.Layout.PP, c.Layout.Devices
 	l.DecodeQuery = 1 + c.MTP
@@ -149,22 +152,22 @@ func (p *Formulas) budgets() []int {
 // max_num_seqs above max_num_batched_tokens). A prefill without a limit would queue
 // prompts without end and gain nothing: it is searched for a few full steps only, and
 // one of unequal prompts, each step of which is another, for no more than many.
-func (p *Formulas) batches(l *formulas.Load) Range {
+func (p *Formulas) batches(l *formulas.Load) search.Range {
 	r := p.Range
-	most := func(n int, ends Verdict) {
+	most := func(n int, ends search.Verdict) {
 		if n = max(1, n); n < r.Max && n >= r.Min {
 			r.Max, r.Ends = n, ends
 		}
 	}
 	switch {
-	case p.Mode == Aggregated && l.Chunked():
-		most(l.Budget/l.PP, OverBudget)
-	case p.Mode == PrefillOnly && p.Judge.Limits.TTFT == 0 && !r.Given:
+	case p.Mode == search.Aggregated && l.Chunked():
+		most(l.Budget/l.PP, search.OverBudget)
+	case p.Mode == search.PrefillOnly && p.Judge.Limits.TTFT == 0 && !r.Given:
 		const few = 4
-		most(few*max(1, l.Budget/l.EffectiveInput()), Saturated)
-	case p.Mode == PrefillOnly && l.Distribution != nil:
+		most(few*max(1, l.Budget/l.EffectiveInput()), search.Saturated)
+	case p.Mode == search.PrefillOnly && l.Distribution != nil:
 		const many = 1024
-		most(max(r.Min, many*l.Budget/l.EffectiveInput()), Saturated)
+		most(max(r.Min, many*l.Budget/l.EffectiveInput()), search.Saturated)
 	}
 	return r
 }
@@ -173,11 +176,11 @@ func (p *Formulas) batches(l *formulas.Load) Range {
 // wave of prompts, with which throughput repeats.
 func (p *Formulas) window(l *formulas.Load) int {
 	switch {
-	case p.Mode == DecodeOnly:
+	case p.Mode == search.DecodeOnly:
 		return window
-	case p.Mode == Aggregated && l.Chunked():
+	case p.Mode == search.Aggregated && l.Chunked():
 		return mixedWindow
-	case p.Mode == Aggregated:
+	case p.Mode == search.Aggregated:
 		return min(max(window, l.Budget*l.DP/l.EffectiveInput()+1), wide)
 	}
 	input := l.EffectiveInput()
@@ -198,11 +201,11 @@ func (p *Formulas) outcome(ctx context.Context, e formulas.Engine, l *formulas.L
 
 func (p *Formulas) of(e formulas.Engine, l *formulas.Load) evaluate {
 	switch p.Mode {
-	case PrefillOnly:
+	case search.PrefillOnly:
 		return func(b int) figures.Outcome { return formulas.PrefillOnly(e, l, b) }
-	case DecodeOnly:
+	case search.DecodeOnly:
 		return func(b int) figures.Outcome { return formulas.DecodeOnly(e, l, b) }
-	case Aggregated:
+	case search.Aggregated:
 	}
 	return func(b int) figures.Outcome {
 		o := formulas.Aggregated(e, l, b)
@@ -214,7 +217,7 @@ func (p *Formulas) of(e formulas.Engine, l *formulas.Load) evaluate {
 }
 
 // reason says why a candidate has no feasible batch.
-func (p *Formulas) reason(r *Result) string {
+func (p *Formulas) reason(r *search.Result) string {
 	r.Binds = p.Judge.Verdict(&r.First, nil)
 	return p.Judge.Reason(r.Binds, &r.First)
 }

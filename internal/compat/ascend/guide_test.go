@@ -1,4 +1,4 @@
-package search_test
+package ascend_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -160,15 +161,15 @@ func TestSpaceLaws(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	dense := ascend(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
-	moe := ascend(t, "Qwen/Qwen3-30B-A3B", "TEST_DEVICE", graph.Actions{})
+	dense := stated(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
+	moe := stated(t, "Qwen/Qwen3-30B-A3B", "TEST_DEVICE", graph.Actions{})
 	draft := dense
 	draft.Suffix = " | DFlash=16/acc=5"
 	layout := parallel.Layout{Devices: 8, TP: 8, DP: 1, PP: 1, EP: 4, MoETP: 2, MoEDP: 1, DCP: 1}
 	cut := layout
 	cut.DCP = 4
 	for _, c := range []struct {
-		problem   search.Formulas
+		problem   ascend.Formulas
 		candidate search.Candidate
 		want      string
 	}{

@@ -1,4 +1,4 @@
-package search
+package ascend
 
 import (
 	"math"
@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // curve is a made-up deployment: times of a batch, and the largest that fits in
@@ -44,15 +45,15 @@ func (c *curve) outcome(batch int) figures.Outcome {
 
 func millis(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
-func verdict(o *figures.Outcome, l workload.Limits) Verdict {
-	j := Judge{Limits: l}
+func verdict(o *figures.Outcome, l workload.Limits) search.Verdict {
+	j := search.Judge{Limits: l}
 	return j.Verdict(o, nil)
 }
 
 // searchBatch searches as [Formulas] does.
-func searchBatch(exact, relaxed *curve, r Range, l workload.Limits, window int) found {
+func searchBatch(exact, relaxed *curve, r search.Range, l workload.Limits, window int) found {
 	s := batchSearch{
-		exact: exact.outcome, relaxed: relaxed.outcome, r: r, judge: Judge{Limits: l},
+		exact: exact.outcome, relaxed: relaxed.outcome, r: r, judge: search.Judge{Limits: l},
 		rate: throughput, window: window, waves: exact.makespan != nil,
 	}
 	return s.run()
@@ -60,11 +61,11 @@ func searchBatch(exact, relaxed *curve, r Range, l workload.Limits, window int) 
 
 // brute tries every batch: the most throughput inside the limits, and of equal
 // ones the smallest.
-func brute(exact evaluate, r Range, l workload.Limits) (best figures.Outcome, ok bool) {
+func brute(exact evaluate, r search.Range, l workload.Limits) (best figures.Outcome, ok bool) {
 	var fit []figures.Outcome
 	most := 0.0
 	for b := r.Min; b <= r.Max; b++ {
-		if o := exact(b); verdict(&o, l) == Fits {
+		if o := exact(b); verdict(&o, l) == search.Fits {
 			fit = append(fit, o)
 			most = max(most, o.Throughput)
 		}
@@ -79,11 +80,11 @@ func brute(exact evaluate, r Range, l workload.Limits) (best figures.Outcome, ok
 
 // compare holds a search to brute force. The batch may differ only where the
 // throughputs are not clearly apart, and only if that is said.
-func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, window int, blurred bool) {
+func compare(t *rapid.T, exact, relaxed *curve, r search.Range, l workload.Limits, window int, blurred bool) {
 	want, ok := brute(exact.outcome, r, l)
 	exact.asked, relaxed.asked = 0, 0
 	f := searchBatch(exact, relaxed, r, l, window)
-	equal := verdict(&f.best, l) == Fits && math.Abs(f.best.Throughput-want.Throughput) <= 2*same*want.Throughput
+	equal := verdict(&f.best, l) == search.Fits && math.Abs(f.best.Throughput-want.Throughput) <= 2*same*want.Throughput
 	if f.ok != ok || !equal || !blurred && f.best != want {
 		t.Errorf("want %t, batch %d with %g tokens/s; got %t, batch %d with %g",
 			ok, want.Batch, want.Throughput, f.ok, f.best.Batch, f.best.Throughput)
@@ -91,13 +92,13 @@ func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, wind
 	if f.first.Batch != r.Min {
 		t.Errorf("the first batch is %d, want %d", f.first.Batch, r.Min)
 	}
-	if f.binds == Fits {
+	if f.binds == search.Fits {
 		t.Error("the search does not say what binds")
 	}
-	if f.binds == Saturated { // then a larger batch is feasible and no better
+	if f.binds == search.Saturated { // then a larger batch is feasible and no better
 		free := func(b int) bool {
 			o := exact.outcome(b)
-			return verdict(&o, l) == Fits && o.Throughput >= f.best.Throughput*(1-2*same)
+			return verdict(&o, l) == search.Fits && o.Throughput >= f.best.Throughput*(1-2*same)
 		}
 		found := false
 		for b := f.best.Batch + 1; b <= r.Max && !found; b++ {
@@ -107,7 +108,7 @@ func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, wind
 			t.Error("nothing binds")
 		}
 	}
-	if f.ok && f.best.Batch == r.Max && f.binds != RangeEnds {
+	if f.ok && f.best.Batch == r.Max && f.binds != search.RangeEnds {
 		t.Errorf("%s binds at the end of the range", f.binds)
 	}
 	last := 0
@@ -120,13 +121,13 @@ func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, wind
 }
 
 // anyRange draws up to 3000 batch sizes.
-func anyRange(t *rapid.T) Range {
+func anyRange(t *rapid.T) search.Range {
 	low := rapid.IntRange(1, 50).Draw(t, "min")
-	return Range{Min: low, Max: rapid.IntRange(low, 3000).Draw(t, "max"), Given: true}
+	return search.Range{Min: low, Max: rapid.IntRange(low, 3000).Draw(t, "max"), Given: true}
 }
 
 // anyLimits draws limits that are met exactly at some batch, or none.
-func anyLimits(t *rapid.T, c *curve, r Range) workload.Limits {
+func anyLimits(t *rapid.T, c *curve, r search.Range) workload.Limits {
 	var l workload.Limits
 	at := func(name string) figures.Outcome {
 		free := *c
@@ -229,24 +230,24 @@ func TestSearchVerdicts(t *testing.T) {
 	for _, x := range []struct {
 		name      string
 		limits    workload.Limits
-		r         Range
+		r         search.Range
 		wantBatch int // 0 = none
-		binds     Verdict
+		binds     search.Verdict
 	}{
-		{"memory", workload.Limits{}, Range{Min: 1, Max: 1000}, 500, NoMemory},
-		{"memory, default range", workload.Limits{}, DefaultRange(), 500, NoMemory},
-		{"TPOT", workload.Limits{TPOT: millis(60)}, DefaultRange(), 50, OverTPOT}, // met exactly
-		{"TPOT just below", workload.Limits{TPOT: millis(59.999)}, DefaultRange(), 49, OverTPOT},
-		{"TTFT", workload.Limits{TTFT: millis(700)}, DefaultRange(), 7, OverTTFT},
-		{"the tighter one", workload.Limits{TTFT: millis(700), TPOT: millis(16)}, DefaultRange(), 6, OverTPOT},
-		{"both at once, TPOT first", workload.Limits{TTFT: millis(700), TPOT: millis(17)}, DefaultRange(), 7, OverTPOT},
-		{"end of the range", workload.Limits{TPOT: millis(60)}, Range{Min: 1, Max: 20, Given: true}, 20, RangeEnds},
-		{"range of one", workload.Limits{TPOT: millis(60)}, Range{Min: 20, Max: 20, Given: true}, 20, RangeEnds},
-		{"range above a limit", workload.Limits{TPOT: millis(60)}, Range{Min: 51, Max: 100, Given: true}, 0, OverTPOT},
-		{"one batch above a limit", workload.Limits{TTFT: millis(700)}, Range{Min: 8, Max: 8, Given: true}, 0, OverTTFT},
-		{"range above memory", workload.Limits{TPOT: millis(60)}, Range{Min: 501, Max: 600, Given: true}, 0, NoMemory},
-		{"one batch above memory", workload.Limits{}, Range{Min: 501, Max: 501, Given: true}, 0, NoMemory},
-		{"impossible", workload.Limits{TPOT: millis(1)}, DefaultRange(), 0, OverTPOT},
+		{"memory", workload.Limits{}, search.Range{Min: 1, Max: 1000}, 500, search.NoMemory},
+		{"memory, default range", workload.Limits{}, search.DefaultRange(), 500, search.NoMemory},
+		{"TPOT", workload.Limits{TPOT: millis(60)}, search.DefaultRange(), 50, search.OverTPOT}, // met exactly
+		{"TPOT just below", workload.Limits{TPOT: millis(59.999)}, search.DefaultRange(), 49, search.OverTPOT},
+		{"TTFT", workload.Limits{TTFT: millis(700)}, search.DefaultRange(), 7, search.OverTTFT},
+		{"the tighter one", workload.Limits{TTFT: millis(700), TPOT: millis(16)}, search.DefaultRange(), 6, search.OverTPOT},
+		{"both at once, TPOT first", workload.Limits{TTFT: millis(700), TPOT: millis(17)}, search.DefaultRange(), 7, search.OverTPOT},
+		{"end of the range", workload.Limits{TPOT: millis(60)}, search.Range{Min: 1, Max: 20, Given: true}, 20, search.RangeEnds},
+		{"range of one", workload.Limits{TPOT: millis(60)}, search.Range{Min: 20, Max: 20, Given: true}, 20, search.RangeEnds},
+		{"range above a limit", workload.Limits{TPOT: millis(60)}, search.Range{Min: 51, Max: 100, Given: true}, 0, search.OverTPOT},
+		{"one batch above a limit", workload.Limits{TTFT: millis(700)}, search.Range{Min: 8, Max: 8, Given: true}, 0, search.OverTTFT},
+		{"range above memory", workload.Limits{TPOT: millis(60)}, search.Range{Min: 501, Max: 600, Given: true}, 0, search.NoMemory},
+		{"one batch above memory", workload.Limits{}, search.Range{Min: 501, Max: 501, Given: true}, 0, search.NoMemory},
+		{"impossible", workload.Limits{TPOT: millis(1)}, search.DefaultRange(), 0, search.OverTPOT},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			f := searchBatch(c, c, x.r, x.limits, window)
@@ -263,8 +264,8 @@ func TestSearchVerdicts(t *testing.T) {
 // TestSearchNoMemory: where not even the first batch fits, no other is tried.
 func TestSearchNoMemory(t *testing.T) {
 	c := &curve{tpot: func(int) float64 { return 1 }}
-	f := searchBatch(c, c, DefaultRange(), workload.Limits{}, window)
-	if f.ok || f.binds != NoMemory || f.first.OOM == "" || f.points != nil {
+	f := searchBatch(c, c, search.DefaultRange(), workload.Limits{}, window)
+	if f.ok || f.binds != search.NoMemory || f.first.OOM == "" || f.points != nil {
 		t.Errorf("%+v", f)
 	}
 	if c.asked > 2 {
@@ -275,21 +276,21 @@ func TestSearchNoMemory(t *testing.T) {
 // TestBisectProbes: unequal prompts are searched as the vendor does, probe by
 // probe.
 func TestBisectProbes(t *testing.T) {
-	given := func(low, high int) Range { return Range{Min: low, Max: high, Given: true} }
+	given := func(low, high int) search.Range { return search.Range{Min: low, Max: high, Given: true} }
 	for _, c := range []struct {
 		name     string
-		r        Range
+		r        search.Range
 		feasible int
 		want     []int
 	}{
-		{"below the first step", DefaultRange(), 175, []int{1, 512, 256, 128, 192, 160, 176, 168, 172, 174, 175}},
-		{"after doubling", DefaultRange(), 600, []int{1, 512, 1024, 768, 639, 575, 607, 591, 599, 603, 601, 600}},
+		{"below the first step", search.DefaultRange(), 175, []int{1, 512, 256, 128, 192, 160, 176, 168, 172, 174, 175}},
+		{"after doubling", search.DefaultRange(), 600, []int{1, 512, 1024, 768, 639, 575, 607, 591, 599, 603, 601, 600}},
 		{"range", given(1, 256), 100, []int{1, 128, 64, 96, 112, 104, 100, 102, 101}},
 		{"end of the range", given(1, 64), 64, []int{1, 32, 48, 56, 60, 62, 63, 64}},
 		{"narrow", given(2, 8), 5, []int{2, 5, 7, 6}},
-		{"nothing", DefaultRange(), 0, []int{1}},
-		{"a range that was not given", Range{Min: 1, Max: 20}, 1000, []int{1, 10, 15, 18, 19, 20}},
-		{"another", Range{Min: 1, Max: 600}, 1000, []int{1, 512, 556, 578, 589, 595, 598, 599, 600}},
+		{"nothing", search.DefaultRange(), 0, []int{1}},
+		{"a range that was not given", search.Range{Min: 1, Max: 20}, 1000, []int{1, 10, 15, 18, 19, 20}},
+		{"another", search.Range{Min: 1, Max: 600}, 1000, []int{1, 512, 556, 578, 589, 595, 598, 599, 600}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var probes []int
@@ -297,22 +298,22 @@ func TestBisectProbes(t *testing.T) {
 				probes = append(probes, b)
 				o := figures.Outcome{Batch: b, Figures: figures.Figures{Times: figures.Times{TTFT: units.Seconds(b)}, Throughput: float64(b)}}
 				return o
-			}, c.r, &Judge{Limits: workload.Limits{TTFT: units.Seconds(c.feasible) + 0.5}})
+			}, c.r, &search.Judge{Limits: workload.Limits{TTFT: units.Seconds(c.feasible) + 0.5}})
 			probes = probes[:len(probes)-len(f.points)] // those for plots
 			if d := cmp.Diff(c.want, probes); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 			want := min(c.feasible, c.r.Max)
-			binds := OverTTFT
+			binds := search.OverTTFT
 			if want == c.r.Max {
-				binds = RangeEnds
+				binds = search.RangeEnds
 			}
 			if f.ok != (want > 0) || f.best.Batch != want || f.binds != binds {
 				t.Errorf("want batch %d, bound by %q; got %d, by %q", want, binds, f.best.Batch, f.binds)
 			}
 		})
 	}
-	if f := bisectBatch(func(b int) figures.Outcome { return figures.Outcome{Batch: b} }, DefaultRange(), &Judge{Limits: workload.Limits{}}); f.binds != RangeEnds {
+	if f := bisectBatch(func(b int) figures.Outcome { return figures.Outcome{Batch: b} }, search.DefaultRange(), &search.Judge{Limits: workload.Limits{}}); f.binds != search.RangeEnds {
 		t.Errorf("without an end: bound by %q", f.binds)
 	}
 }
@@ -322,12 +323,12 @@ func TestBisectProbes(t *testing.T) {
 func TestBisectBest(t *testing.T) {
 	c := &curve{memory: 700, ttft: func(b int) float64 { return float64(b) }}
 	c.makespan = func(b int) float64 { return float64(b) * (1 + math.Abs(float64(b-640))) }
-	f := bisectBatch(c.outcome, DefaultRange(), &Judge{Limits: workload.Limits{TTFT: millis(690)}})
-	if !f.ok || f.best.Batch != 639 || f.binds != OverTTFT { // probes 512, 1024, 768, 639, 703, 671, …
+	f := bisectBatch(c.outcome, search.DefaultRange(), &search.Judge{Limits: workload.Limits{TTFT: millis(690)}})
+	if !f.ok || f.best.Batch != 639 || f.binds != search.OverTTFT { // probes 512, 1024, 768, 639, 703, 671, …
 		t.Errorf("want batch 639 bound by TTFT, got %d by %q", f.best.Batch, f.binds)
 	}
 	c.memory = 0
-	if f = bisectBatch(c.outcome, DefaultRange(), &Judge{Limits: workload.Limits{}}); f.ok || f.binds != NoMemory {
+	if f = bisectBatch(c.outcome, search.DefaultRange(), &search.Judge{Limits: workload.Limits{}}); f.ok || f.binds != search.NoMemory {
 		t.Errorf("want no memory, got %t, %q", f.ok, f.binds)
 	}
 }
@@ -339,13 +340,13 @@ func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		o    figures.Outcome
 		l    workload.Limits
-		want Verdict
+		want search.Verdict
 	}{
-		{at, workload.Limits{}, Fits},
-		{at, workload.Limits{TTFT: 2, TPOT: 3}, Fits},
-		{at, workload.Limits{TTFT: 1.9, TPOT: 2.9}, OverTPOT},
-		{at, workload.Limits{TTFT: 1.9, TPOT: 3}, OverTTFT},
-		{full, workload.Limits{TTFT: 1.9, TPOT: 2.9}, NoMemory},
+		{at, workload.Limits{}, search.Fits},
+		{at, workload.Limits{TTFT: 2, TPOT: 3}, search.Fits},
+		{at, workload.Limits{TTFT: 1.9, TPOT: 2.9}, search.OverTPOT},
+		{at, workload.Limits{TTFT: 1.9, TPOT: 3}, search.OverTTFT},
+		{full, workload.Limits{TTFT: 1.9, TPOT: 2.9}, search.NoMemory},
 	} {
 		if got := verdict(&c.o, c.l); got != c.want {
 			t.Errorf("%+v under %+v: want %q, got %q", c.o, c.l, c.want, got)

@@ -1,6 +1,8 @@
-package search_test
+package ascend_test
 
 import (
+	"context"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -19,9 +22,9 @@ import (
 )
 
 // mixture is the guide's example of experts on eight devices.
-func mixture(t testing.TB) search.Formulas {
+func mixture(t testing.TB) ascend.Formulas {
 	t.Helper()
-	p := ascend(t, "Qwen/Qwen3-30B-A3B", "TEST_DEVICE", graph.Actions{})
+	p := stated(t, "Qwen/Qwen3-30B-A3B", "TEST_DEVICE", graph.Actions{})
 	p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
 	p.Judge.Limits.TPOT = ms(50)
 	return p
@@ -57,11 +60,11 @@ func TestWorkers(t *testing.T) {
 }
 
 // evaluator gives the outcomes of a result's deployment, with jumps or without.
-func evaluator(t rapid.TB, p *search.Formulas, r *search.Result, fragile bool) func(batch int) figures.Outcome {
+func evaluator(t rapid.TB, p *ascend.Formulas, r *search.Result, fragile bool) func(batch int) figures.Outcome {
 	t.Helper()
 	spec := r.Spec
 	spec.Policy.FragileGrouping = fragile
-	d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+	d, err := ascend.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +99,7 @@ func TestEveryBatch(t *testing.T) {
 		{"prefill of tiny prompts", "Qwen/Qwen3-32B", search.PrefillOnly, 8, workload.Limits{TTFT: ms(1000)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := ascend(t, c.model, "TEST_DEVICE", graph.Actions{})
+			p := stated(t, c.model, "TEST_DEVICE", graph.Actions{})
 			p.Mode, p.Judge.Limits = c.mode, c.limits
 			p.Load.Input, p.Load.Output, p.Load.Budget = c.input, 200, 8192
 			space := search.Space{TP: []int{1, 4}, EP: []int{2, 8}}.Resolve(8)
@@ -133,9 +136,9 @@ func TestEveryBatch(t *testing.T) {
 // jumps no step takes longer, whatever the model, the layout and the batch.
 func TestRelaxedIsFaster(t *testing.T) {
 	models := []string{"Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3.1", "zai-org/GLM-4.5", "MiniMaxAI/MiniMax-M2"}
-	problems := map[string]search.Formulas{}
+	problems := map[string]ascend.Formulas{}
 	for _, id := range models {
-		p := ascend(t, id, "ATLAS_800_A3_752T_128G_DIE", graph.Actions{})
+		p := stated(t, id, "ATLAS_800_A3_752T_128G_DIE", graph.Actions{})
 		p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
 		p.Memory = 1 * units.TiB // the question is time
 		problems[id] = p
@@ -171,7 +174,7 @@ func TestRelaxedIsFaster(t *testing.T) {
 // TestPrefillWithoutLimit: more waves of prompts only add waiting, so the
 // smallest batch that fills the steps is taken.
 func TestPrefillWithoutLimit(t *testing.T) {
-	p := ascend(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
+	p := stated(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
 	p.Mode = search.PrefillOnly
 	p.Load.Output, p.Load.Budget = 100, 8192
 	c := search.Space{TP: []int{8}}.Resolve(8).Enumerate(8, false)[0]
@@ -224,7 +227,7 @@ func TestSmallest(t *testing.T) {
 
 // TestAutoBudget: four, two or one prompt a step, whatever fits.
 func TestAutoBudget(t *testing.T) {
-	p := ascend(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
+	p := stated(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
 	p.Mode = search.PrefillOnly
 	p.AutoBudget = true
 	p.Load.Input, p.Load.Output = 100, 10
@@ -234,7 +237,7 @@ func TestAutoBudget(t *testing.T) {
 	needs := func(n int) units.Bytes {
 		spec := p.Spec
 		spec.Layout = c.Layout
-		d, err := search.NewSteps(spec, p.Coster, 0, p.Reserved, p.Images)
+		d, err := ascend.NewSteps(spec, p.Coster, 0, p.Reserved, p.Images)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,27 +277,27 @@ func TestReasons(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		change    func(*search.Formulas)
+		change    func(*ascend.Formulas)
 		candidate search.Candidate
 		binds     search.Verdict
 		want      string
 	}{
-		{"layout", func(*search.Formulas) {}, layout(128, 128), search.IllegalShape, "TP 128 does not divide"},
-		{"memory", func(p *search.Formulas) { p.Memory = 40 * units.GiB }, layout(1, 1), search.NoMemory, "batch 1 does not fit in memory"},
-		{"memory of the range", func(p *search.Formulas) {
+		{"layout", func(*ascend.Formulas) {}, layout(128, 128), search.IllegalShape, "TP 128 does not divide"},
+		{"memory", func(p *ascend.Formulas) { p.Memory = 40 * units.GiB }, layout(1, 1), search.NoMemory, "batch 1 does not fit in memory"},
+		{"memory of the range", func(p *ascend.Formulas) {
 			p.Range = search.Range{Min: 5000, Max: 6000, Given: true}
 		}, layout(1, 1), search.NoMemory, "short in decode"},
 		{
-			"TPOT", func(p *search.Formulas) { p.Judge.Limits = workload.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
+			"TPOT", func(p *ascend.Formulas) { p.Judge.Limits = workload.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
 			search.OverTPOT, "at batch 1 is over the limit of 1.00 ms",
 		},
 		{
-			"TTFT", func(p *search.Formulas) { p.Judge.Limits = workload.Limits{TTFT: ms(1)} }, layout(8, 8),
+			"TTFT", func(p *ascend.Formulas) { p.Judge.Limits = workload.Limits{TTFT: ms(1)} }, layout(8, 8),
 			search.OverTTFT, "TTFT",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := ascend(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
+			p := stated(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
 			p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
 			c.change(&p)
 			r := p.Evaluate(t.Context(), c.candidate, math.Inf(-1))
@@ -321,7 +324,7 @@ func TestSpeculation(t *testing.T) {
 		{"draft of 8", 0, 8, 8, 8, 240, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := ascend(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
+			p := stated(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
 			p.Load.Input, p.Load.Output, p.Load.Budget = 200, 64, 800
 			p.Block, p.Accepted = c.block, c.accepted
 			candidate := search.Space{TP: []int{1}, MTP: []int{c.mtp}}.Resolve(1).Enumerate(1, false)[0]
@@ -331,5 +334,33 @@ func TestSpeculation(t *testing.T) {
 			}
 			near(t, "fold", c.fold, l.Fold, 1e-12)
 		})
+	}
+}
+
+// run evaluates all candidates.
+func run(t testing.TB, e search.Evaluator, candidates []search.Candidate, workers int, progress func(int)) []search.Result {
+	t.Helper()
+	s := search.Search{Evaluator: e, Workers: workers, Progress: progress}
+	results, err := s.Run(t.Context(), search.Candidates(t.Context(), e, candidates))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// TestRunCancelled: a search ends when it is no longer wanted.
+func TestRunCancelled(t *testing.T) {
+	t.Parallel()
+	p := mixture(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := 0
+	candidates := search.Space{TP: []int{}, EP: []int{}}.Resolve(16).Enumerate(16, true)
+	s := search.Search{Evaluator: &p, Workers: 1, Progress: func(int) {
+		seen++
+		cancel()
+	}}
+	_, err := s.Run(ctx, search.Candidates(t.Context(), &p, candidates))
+	if !errors.Is(err, context.Canceled) || seen != 1 {
+		t.Errorf("want the search cancelled after one of %d, got %v after %d", len(candidates), err, seen)
 	}
 }

@@ -1,4 +1,4 @@
-package search
+package ascend
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // anyFormulas draws a search of one phase by formulas, under any budget of a step.
@@ -32,7 +33,7 @@ func anyFormulas(t *rapid.T) *Formulas {
 	policy := rapid.SampledFrom([]graph.Policy{tensorcast.Policy(), graph.Physical()}).Draw(t, "policy")
 	limit := rapid.SampledFrom([]units.Seconds{0, 0.02, 0.05, 1, 1e6})
 	return &Formulas{
-		Mode:   rapid.SampledFrom([]Mode{Aggregated, Aggregated, PrefillOnly}).Draw(t, "mode"),
+		Mode:   rapid.SampledFrom([]search.Mode{search.Aggregated, search.Aggregated, search.PrefillOnly}).Draw(t, "mode"),
 		Spec:   graph.Spec{Model: m, Policy: policy, Quant: graph.Resolve(m, policy, graph.Actions{}), Compile: true},
 		Coster: roofline.New(d, roofline.Settings{FreeUnsupported: policy.FreeUnsupported}),
 		Memory: d.Memory, Reserved: 10 * units.GiB,
@@ -41,15 +42,15 @@ func anyFormulas(t *rapid.T) *Formulas {
 			Budget:     rapid.IntRange(64, 8192).Draw(t, "budget"),
 			Accounting: rapid.SampledFrom([]formulas.Accounting{formulas.Documented, formulas.Steady}).Draw(t, "accounting"),
 		},
-		Judge: Judge{Limits: workload.Limits{TTFT: limit.Draw(t, "TTFT"), TPOT: limit.Draw(t, "TPOT")}},
-		Range: DefaultRange(),
+		Judge: search.Judge{Limits: workload.Limits{TTFT: limit.Draw(t, "TTFT"), TPOT: limit.Draw(t, "TPOT")}},
+		Range: search.DefaultRange(),
 	}
 }
 
 // anyDeployment draws a legal layout of up to 64 devices for a search.
 func anyDeployment(t *rapid.T, p *Formulas) (exact, relaxed *Steps, l formulas.Load) {
 	devices := rapid.SampledFrom([]int{1, 2, 8, 16, 64}).Draw(t, "devices")
-	candidates := Space{TP: []int{}, EP: []int{}}.Resolve(devices).Enumerate(devices, p.Spec.Model.HasExperts())
+	candidates := search.Space{TP: []int{}, EP: []int{}}.Resolve(devices).Enumerate(devices, p.Spec.Model.HasExperts())
 	c := rapid.SampledFrom(candidates).Draw(t, "layout")
 	spec := p.Spec
 	spec.Layout = c.Layout
@@ -81,7 +82,7 @@ func TestSearchEnds(t *testing.T) {
 		f := s.run()
 		// Down and up again, and before that up by doubling and down by sixteenths.
 		most := 2*farthest + s.window + 400
-		mixed := l.Chunked() && p.Mode == Aggregated
+		mixed := l.Chunked() && p.Mode == search.Aggregated
 		if mixed { // where every batch is a simulation
 			most = 3000
 		}

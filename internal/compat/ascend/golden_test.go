@@ -1,4 +1,4 @@
-package search_test
+package ascend_test
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/roofline"
@@ -102,8 +103,8 @@ func readTables(t *testing.T, file string) []table {
 // ms turns the milliseconds of the tables into a duration.
 func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
-// ascend is a problem as the vendor's command line states it by default.
-func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) search.Formulas {
+// stated is a problem as the vendor's command line states it by default.
+func stated(t testing.TB, modelID, deviceName string, actions graph.Actions) ascend.Formulas {
 	t.Helper()
 	m, err := model.Lookup(modelID)
 	if err != nil {
@@ -116,7 +117,7 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 	policy := tensorcast.Policy()
 	actions.Linear = cmp.Or(actions.Linear, dtype.W8A8Dynamic)
 	actions.Attention = cmp.Or(actions.Attention, dtype.Disabled)
-	return search.Formulas{
+	return ascend.Formulas{
 		Mode: search.Aggregated,
 		Spec: graph.Spec{
 			Model: m, Policy: policy, Quant: graph.Resolve(m, policy, actions), Compile: true,
@@ -130,9 +131,9 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 }
 
 // problem of a table.
-func (w *table) problem(t testing.TB) search.Formulas {
+func (w *table) problem(t testing.TB) ascend.Formulas {
 	t.Helper()
-	p := ascend(t, w.model, w.device, graph.Actions{Attention: dtype.Action(w.kv)})
+	p := stated(t, w.model, w.device, graph.Actions{Attention: dtype.Action(w.kv)})
 	p.Mode = search.Mode(w.mode)
 	p.Load.Input, p.Load.Output, p.Load.Budget = w.input, w.output, w.budget
 	p.Judge.Limits = workload.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}

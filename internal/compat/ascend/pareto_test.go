@@ -1,4 +1,4 @@
-package search_test
+package ascend_test
 
 import (
 	"slices"

@@ -1,10 +1,11 @@
-package search_test
+package ascend_test
 
 import (
 	"cmp"
 	"slices"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
@@ -23,8 +24,8 @@ func best(b *testing.B, results []search.Result) *search.Result {
 
 // BenchmarkSearch runs examples of the Ascend guide on one worker.
 func BenchmarkSearch(b *testing.B) {
-	guide := func(model string) search.Formulas {
-		p := ascend(b, model, "TEST_DEVICE", graph.Actions{})
+	guide := func(model string) ascend.Formulas {
+		p := stated(b, model, "TEST_DEVICE", graph.Actions{})
 		p.Load.Accounting = formulas.Documented
 		p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
 		return p

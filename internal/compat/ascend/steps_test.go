@@ -1,24 +1,24 @@
-package search_test
+package ascend_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/ascend"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // TestDeploymentRanks: requests are dealt over ranks, and the fullest counts.
 func TestDeploymentRanks(t *testing.T) {
-	p := ascend(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
-	deploy := func(l parallel.Layout) *search.Steps {
+	p := stated(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
+	deploy := func(l parallel.Layout) *ascend.Steps {
 		spec := p.Spec
 		spec.Layout = l.Complete(spec.Model)
-		d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+		d, err := ascend.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,10 +49,10 @@ func TestDeploymentRanks(t *testing.T) {
 // TestDeploymentStages: a token of a pipeline takes a micro-batch through all
 // stages; prompts also wait for the pipeline to fill; memory holds all requests.
 func TestDeploymentStages(t *testing.T) {
-	p := ascend(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
+	p := stated(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
 	spec := p.Spec
 	spec.Layout = parallel.Layout{Devices: 2, PP: 2}.Complete(spec.Model)
-	d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+	d, err := ascend.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,12 +68,12 @@ func TestDeploymentStages(t *testing.T) {
 // TestDeploymentImages: pictures add their tokens and two marks each to a
 // prompt, and the tower to its step; decode sees none of them.
 func TestDeploymentImages(t *testing.T) {
-	p := ascend(t, "Qwen/Qwen3-VL-8B-Instruct", "TEST_DEVICE", graph.Actions{})
+	p := stated(t, "Qwen/Qwen3-VL-8B-Instruct", "TEST_DEVICE", graph.Actions{})
 	spec := p.Spec
 	spec.Vision = true
 	spec.Layout = parallel.Layout{}.Complete(spec.Model)
-	deploy := func(images graph.Images) *search.Steps {
-		d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, images)
+	deploy := func(images graph.Images) *ascend.Steps {
+		d, err := ascend.NewSteps(spec, p.Coster, p.Memory, p.Reserved, images)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,24 +1,9 @@
-package search
+package ascend
 
 import (
-	"cmp"
-
 	"github.com/plimsoll-project/plimsoll/internal/serve/figures"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
-
-// Range is the batch sizes to try, per data-parallel rank.
-type Range struct {
-	Min, Max int
-	Given    bool // by the user: then Max binds like a limit
-	// Ends is why there is nothing above Max; "" = the range ends there.
-	Ends Verdict
-}
-
-// ends is what binds at Max.
-func (r *Range) ends() Verdict { return cmp.Or(r.Ends, RangeEnds) }
-
-// DefaultRange is one to as many as the vendor's doubling would reach.
-func DefaultRange() Range { return Range{Min: 1, Max: 1 << 19} }
 
 // evaluate returns the outcome at a batch size.
 type evaluate func(batch int) figures.Outcome
@@ -27,7 +12,7 @@ type evaluate func(batch int) figures.Outcome
 type found struct {
 	best   figures.Outcome
 	ok     bool
-	binds  Verdict         // what keeps the batch from growing, or why there is none
+	binds  search.Verdict  // what keeps the batch from growing, or why there is none
 	first  figures.Outcome // at the smallest batch, for the nearest feasible limits
 	points []figures.Outcome
 }
@@ -66,8 +51,8 @@ func throughput(o *figures.Outcome) float64 { return o.Throughput }
 // only the window below the last feasible batch and the smallest batches count.
 type batchSearch struct {
 	exact, relaxed evaluate
-	r              Range
-	judge          Judge
+	r              search.Range
+	judge          search.Judge
 	rate           rating
 	window         int
 	waves          bool
@@ -76,7 +61,7 @@ type batchSearch struct {
 func (s *batchSearch) run() found {
 	f := found{first: s.exact(s.r.Min)}
 	start := s.relaxed(s.r.Min)
-	if v := s.judge.Verdict(&start, nil); v == NoMemory {
+	if v := s.judge.Verdict(&start, nil); v == search.NoMemory {
 		f.binds = v
 		return f
 	}
@@ -84,16 +69,16 @@ func (s *batchSearch) run() found {
 	over := s.relaxed(min(last+1, s.r.Max))
 	f.binds = s.judge.Verdict(&over, nil)
 	if last == s.r.Max {
-		f.binds = s.r.ends()
+		f.binds = s.r.Last()
 	}
 	bottom, tied := s.fall(&f, s.top(last))
 	if s.waves || tied {
 		tied = s.rise(&f, bottom) || tied
 	}
 	if tied {
-		f.binds = Saturated
+		f.binds = search.Saturated
 	}
-	if !f.ok && f.binds == s.r.ends() {
+	if !f.ok && f.binds == s.r.Last() {
 		f.binds = s.judge.Verdict(&f.first, nil)
 	}
 	f.points = samples(s.exact, s.r, last)
@@ -111,7 +96,7 @@ func (s *batchSearch) top(last int) int {
 	const step = 16 // a sixteenth less each time
 	most, above := 0.0, top
 	for b := last; b >= s.r.Min; b -= max(1, b/step) {
-		if o := s.relaxed(b); s.judge.Verdict(&o, nil) == Fits && s.rate(&o) > most*(1+same) {
+		if o := s.relaxed(b); s.judge.Verdict(&o, nil) == search.Fits && s.rate(&o) > most*(1+same) {
 			most, top = s.rate(&o), above
 		}
 		above = b
@@ -131,7 +116,7 @@ func (s *batchSearch) fall(f *found, top int) (bottom int, tied bool) {
 		}
 		o := s.exact(b)
 		bottom = b
-		if s.judge.Verdict(&o, nil) != Fits {
+		if s.judge.Verdict(&o, nil) != search.Fits {
 			continue
 		}
 		switch x := s.rate(&o); {
@@ -150,7 +135,7 @@ func (s *batchSearch) rise(f *found, end int) (tied bool) {
 	most := s.rate(&f.best)
 	for b := s.r.Min; b < min(s.r.Min+s.window, end); b++ {
 		o := s.exact(b)
-		if s.judge.Verdict(&o, nil) != Fits {
+		if s.judge.Verdict(&o, nil) != search.Fits {
 			continue
 		}
 		switch x := s.rate(&o); {
@@ -168,9 +153,9 @@ func (s *batchSearch) rise(f *found, end int) (tied bool) {
 // the one with the most throughput. An exact search would be misled: the fewer
 // requests a batch has, the more it leaves out of the distribution's long tail,
 // and a batch of one is all short prompts.
-func bisectBatch(exact evaluate, r Range, j *Judge) found {
+func bisectBatch(exact evaluate, r search.Range, j *search.Judge) found {
 	f := found{first: exact(r.Min)}
-	if f.binds = j.Verdict(&f.first, nil); f.binds != Fits {
+	if f.binds = j.Verdict(&f.first, nil); f.binds != search.Fits {
 		return f
 	}
 	lo, hi := r.Min, r.Max
@@ -178,18 +163,18 @@ func bisectBatch(exact evaluate, r Range, j *Judge) found {
 		const first = 512
 		for hi = min(first, r.Max); hi < r.Max; {
 			o := exact(hi)
-			if j.Verdict(&o, nil) != Fits {
+			if j.Verdict(&o, nil) != search.Fits {
 				break
 			}
 			lo, hi = hi, min(2*hi, r.Max)
 		}
 	}
-	f.best, f.ok, f.binds = f.first, true, r.ends()
+	f.best, f.ok, f.binds = f.first, true, r.Last()
 	recorded := false
 	for lo <= hi {
 		mid := (lo + hi) / 2
 		o := exact(mid)
-		if v := j.Verdict(&o, nil); v != Fits {
+		if v := j.Verdict(&o, nil); v != search.Fits {
 			f.binds = v
 			hi = mid - 1
 			continue
@@ -207,10 +192,10 @@ func bisectBatch(exact evaluate, r Range, j *Judge) found {
 // lastFeasible is the largest batch the relaxed time makes feasible, by
 // doubling and bisection; r.Min when even that is not (the exact time may still
 // be asked there).
-func lastFeasible(relaxed evaluate, r Range, j *Judge) int {
+func lastFeasible(relaxed evaluate, r search.Range, j *search.Judge) int {
 	ok := func(b int) bool {
 		o := relaxed(b)
-		return j.Verdict(&o, nil) == Fits
+		return j.Verdict(&o, nil) == search.Fits
 	}
 	lo, hi := r.Min, r.Min
 	for hi < r.Max && ok(min(2*hi, r.Max)) {
@@ -234,7 +219,7 @@ func lastFeasible(relaxed evaluate, r Range, j *Judge) int {
 
 // samples evaluates batches spread over the range up to twice the last feasible
 // one, for plots: all that fit in memory, whatever their latency.
-func samples(exact evaluate, r Range, last int) []figures.Outcome {
+func samples(exact evaluate, r search.Range, last int) []figures.Outcome {
 	const count = 24
 	top := min(r.Max, 2*last)
 	var out []figures.Outcome
