@@ -119,7 +119,7 @@ func ask[Request any](ctx context.Context, p *Planner, name string, question, an
 
 // answer is that of an operation, in JSON.
 func (p *Planner) answer(ctx context.Context, o *operation.Operation, asked any) (json.RawMessage, error) {
-	out, err := o.Run(ctx, &operation.Kit{World: p.session(ctx)}, asked)
+	out, err := o.Run(ctx, &operation.Env{Session: p.session(ctx)}, asked)
 	if err != nil {
 		return nil, corrected(err)
 	}

@@ -45,13 +45,13 @@ func main() {
 
 // engine answers requests.
 type engine struct {
-	desk  *operation.Desk
-	table []operation.Operation
+	runner *operation.Runner
+	table  []operation.Operation
 }
 
 func newEngine(version string) *engine {
-	return &engine{operation.NewDesk(&operation.Kit{
-		World: &session.Session{Memo: &session.Memo{Size: 1024}}, Version: version, Jobs: 1,
+	return &engine{operation.NewRunner(&operation.Env{
+		Session: &session.Session{Memo: &session.Memo{Size: 1024}}, Version: version, Jobs: 1,
 	}, operation.Capacity{Searches: 1}), operation.OfPage()}
 }
 
@@ -72,7 +72,7 @@ func (e *engine) ask(path string, body []byte) (out []byte, kind string, err err
 		out, err := report(record, write)
 		return out, kind, err
 	case "files":
-		q, err := e.desk.AskFiles(body)
+		q, err := e.runner.AskFiles(body)
 		if err != nil {
 			return nil, "", err
 		}
@@ -106,7 +106,7 @@ func list(query string) ([]byte, error) {
 
 // answer is the document of an operation.
 func (e *engine) answer(name string, body []byte) ([]byte, error) {
-	q, err := e.desk.Ask(operation.Lookup(e.table, name), "", body, nil)
+	q, err := e.runner.Ask(operation.Lookup(e.table, name), "", body, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (e *engine) answer(name string, body []byte) ([]byte, error) {
 
 func (e *engine) wait(q *operation.Question) ([]byte, error) {
 	ctx := context.Background()
-	return e.desk.Join(ctx, q, operation.Watch{Progress: post}).Wait(ctx)
+	return e.runner.Join(ctx, q, operation.Watch{Progress: post}).Wait(ctx)
 }
 
 // report is the page of a record.

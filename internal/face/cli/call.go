@@ -52,11 +52,11 @@ func call(ctx context.Context, env *Env, name, file string) error {
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	desk, o := env.desk(nil, 0), operation.Lookup(operation.Table(), name)
-	request, err := desk.Decode(o, data)
+	runner, o := env.runner(nil, 0), operation.Lookup(operation.Table(), name)
+	request, err := runner.Decode(o, data)
 	if err == nil {
 		var answer any
-		if answer, err = desk.Run(ctx, o, request, nil); err == nil {
+		if answer, err = runner.Run(ctx, o, request, nil); err == nil {
 			return env.JSON(answer)
 		}
 	}

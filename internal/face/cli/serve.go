@@ -93,8 +93,8 @@ func (f *serveFlags) run(ctx context.Context, env *Env) error {
 		return usagef("--drain must not be negative and --job-time must be positive")
 	}
 	const waiting = 64
-	desk := env.serverDesk(nil, waiting)
-	jobs := job.New(desk, job.Limits{Longest: f.longest})
+	runner := env.serverRunner(nil, waiting)
+	jobs := job.New(runner, job.Limits{Longest: f.longest})
 	defer jobs.Close()
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -106,7 +106,7 @@ func (f *serveFlags) run(ctx context.Context, env *Env) error {
 		end()
 	})()
 	handler, err := serve.New(serve.Options{
-		Desk: desk, Jobs: jobs, Version: env.programVersion(), Loopback: local, Profile: f.profile, Access: access, Log: logger,
+		Runner: runner, Jobs: jobs, Version: env.programVersion(), Loopback: local, Profile: f.profile, Access: access, Log: logger,
 		Ready: func() bool { return !leaving.Load() },
 		Page:  web.Page(), HTML: web.Report, Markdown: web.Markdown,
 	})

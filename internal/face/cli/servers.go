@@ -35,22 +35,22 @@ const rememberedSimulations = 4096
 // ms each.
 const spare = 2
 
-// serverDesk is the desk of a server, which answers brief requests while searches run.
-func (e *Env) serverDesk(folder *os.Root, waiting int) *operation.Desk {
+// serverRunner is the runner of a server, which answers brief requests while searches run.
+func (e *Env) serverRunner(folder *os.Root, waiting int) *operation.Runner {
 	if e.Cores > 0 {
 		runtime.GOMAXPROCS(e.Cores + spare)
 	}
-	return e.desk(folder, waiting)
+	return e.runner(folder, waiting)
 }
 
-// desk serves requests of programs. It reads and writes files in the given folder only.
-func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
+// runner serves requests of programs. It reads and writes files in the given folder only.
+func (e *Env) runner(folder *os.Root, waiting int) *operation.Runner {
 	cores := cmp.Or(e.Cores, runtime.GOMAXPROCS(0))
 	world := &session.Session{Requests: operation.MaxRequests}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: e.programVersion(), Jobs: cores, Bug: e.reportBug}
+	k := &operation.Env{Session: world, Version: e.programVersion(), Jobs: cores, Bug: e.reportBug}
 	if folder == nil { // files may change from one request to the next
 		world.Memo = &session.Memo{Size: rememberedSimulations}
 	} else {
@@ -65,7 +65,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 		}
 		k.Write = func(under string, files []launch.File) error { return e.writeInto(folder, under, files) }
 	}
-	return operation.NewDesk(k, operation.Capacity{Searches: max(2, cores), Cores: cores, Brief: 4 * cores, Waiting: waiting})
+	return operation.NewRunner(k, operation.Capacity{Searches: max(2, cores), Cores: cores, Brief: 4 * cores, Waiting: waiting})
 }
 
 // noFiles is an empty directory.
@@ -173,7 +173,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 		defer func() { err = errors.Join(err, folder.Close()) }()
 	}
 	const waiting = 256 // agents wait rather than try again
-	server, err := mcp.New(mcp.Options{Desk: env.serverDesk(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil, Now: env.Now})
+	server, err := mcp.New(mcp.Options{Runner: env.serverRunner(folder, waiting), Version: env.programVersion(), Docs: docs.Files, Writes: folder != nil, Now: env.Now})
 	if err != nil {
 		return err
 	}

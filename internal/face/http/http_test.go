@@ -35,8 +35,8 @@ const small = `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines
 
 const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":%d,"workloads":[{"isl":4000,"osl":1000}],"limits":{"tpot_ms":30}}`
 
-func kit() *operation.Kit {
-	return &operation.Kit{World: &session.Session{}, Version: "test"}
+func environment() *operation.Env {
+	return &operation.Env{Session: &session.Session{}, Version: "test"}
 }
 
 func handler(t testing.TB, c operation.Capacity) http.Handler { return jobbing(t, c, job.Limits{}, 0) }
@@ -44,11 +44,11 @@ func handler(t testing.TB, c operation.Capacity) http.Handler { return jobbing(t
 // jobbing is a handler with limits of its jobs.
 func jobbing(t testing.TB, c operation.Capacity, l job.Limits, patience time.Duration) http.Handler {
 	t.Helper()
-	desk := operation.NewDesk(kit(), c)
-	jobs := job.New(desk, l)
+	runner := operation.NewRunner(environment(), c)
+	jobs := job.New(runner, l)
 	t.Cleanup(jobs.Close)
 	h, err := serve.New(serve.Options{
-		Desk: desk, Jobs: jobs, Patience: patience, Version: "test", Loopback: true,
+		Runner: runner, Jobs: jobs, Patience: patience, Version: "test", Loopback: true,
 		Page: http.FileServerFS(fstest.MapFS{"index.html": {Data: []byte("the page")}}),
 		HTML: func(w io.Writer, p *opsplan.Response) error { _, err := fmt.Fprintf(w, "<p>%s", p.Model); return err },
 		Markdown: func(w io.Writer, p *opsplan.Response) error {
@@ -143,12 +143,12 @@ func (bug) Open(string) (fs.File, error) {
 
 // TestBug: a bug in a worker is 500 without its details, and the server goes on.
 func TestBug(t *testing.T) {
-	k := kit()
-	k.World.Hub = bug{}
-	desk := operation.NewDesk(k, operation.Capacity{Searches: 1})
-	jobs := job.New(desk, job.Limits{})
+	env := environment()
+	env.Session.Hub = bug{}
+	runner := operation.NewRunner(env, operation.Capacity{Searches: 1})
+	jobs := job.New(runner, job.Limits{})
 	t.Cleanup(jobs.Close)
-	h, err := serve.New(serve.Options{Desk: desk, Jobs: jobs, Version: "test", Loopback: true, Page: http.NotFoundHandler()})
+	h, err := serve.New(serve.Options{Runner: runner, Jobs: jobs, Version: "test", Loopback: true, Page: http.NotFoundHandler()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestSamePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := o.Run(t.Context(), kit(), request)
+	doc, err := o.Run(t.Context(), environment(), request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (a *api) startJob(w http.ResponseWriter, r *http.Request, o *operation.Oper
 		return
 	}
 	var x *job.Job
-	q, err := a.Desk.Ask(o, "", data, nil)
+	q, err := a.Runner.Ask(o, "", data, nil)
 	if err == nil {
 		x, err = a.Jobs.Start(q, guard.User(r))
 	}

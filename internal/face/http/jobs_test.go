@@ -267,9 +267,9 @@ func TestJobLimits(t *testing.T) {
 
 // TestJobsClose: with the server its jobs and their streams end.
 func TestJobsClose(t *testing.T) {
-	desk := operation.NewDesk(kit(), operation.Capacity{})
-	jobs := job.New(desk, job.Limits{})
-	h, err := serve.New(serve.Options{Desk: desk, Jobs: jobs, Version: "test", Loopback: true, Page: http.NotFoundHandler()})
+	runner := operation.NewRunner(environment(), operation.Capacity{})
+	jobs := job.New(runner, job.Limits{})
+	h, err := serve.New(serve.Options{Runner: runner, Jobs: jobs, Version: "test", Loopback: true, Page: http.NotFoundHandler()})
 	if err != nil {
 		t.Fatal(err)
 	}

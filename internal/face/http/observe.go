@@ -160,7 +160,7 @@ func (a *api) metrics(w http.ResponseWriter, r *http.Request) {
 	family("plimsoll_build_info", "gauge", "The version of the program.")
 	fmt.Fprintf(&b, "plimsoll_build_info{version=%q} 1\n", a.Version)
 	a.meter.write(&b, family)
-	searches, brief := a.Desk.Load()
+	searches, brief := a.Runner.Load()
 	one("plimsoll_searches_running", "gauge", "Searches running.", float64(searches.Running))
 	one("plimsoll_searches_waiting", "gauge", "Requests waiting for a search.", float64(searches.Waiting))
 	one("plimsoll_brief_running", "gauge", "Brief requests running, which wait for no search.", float64(brief.Running))

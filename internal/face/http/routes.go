@@ -93,7 +93,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, o *operation.Operat
 
 // document is that of an operation.
 func (a *api) document(w http.ResponseWriter, r *http.Request, o *operation.Operation, data []byte) ([]byte, error) {
-	q, err := a.Desk.Ask(o, "", data, nil)
+	q, err := a.Runner.Ask(o, "", data, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (a *api) document(w http.ResponseWriter, r *http.Request, o *operation.Oper
 func (a *api) wait(w http.ResponseWriter, r *http.Request, q *operation.Question) ([]byte, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	call := a.Desk.Join(ctx, q, operation.Watch{})
+	call := a.Runner.Join(ctx, q, operation.Watch{})
 	adopted := make(chan *job.Job, 1)
 	timer := time.AfterFunc(a.patience(), func() {
 		if x, err := a.Jobs.Adopt(q, guard.User(r)); err == nil {
@@ -226,7 +226,7 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	q, err := a.Desk.AskFiles(data)
+	q, err := a.Runner.AskFiles(data)
 	if err != nil {
 		refuse(w, r, err)
 		return

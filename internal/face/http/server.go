@@ -20,7 +20,7 @@ import (
 
 // Options are what a server is made of.
 type Options struct {
-	Desk    *operation.Desk
+	Runner  *operation.Runner
 	Jobs    *job.Jobs
 	Version string
 	// Patience is how long a plain request may take before it goes on as a job; 0 = 75 s, less than a client may wait.

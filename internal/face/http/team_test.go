@@ -32,11 +32,11 @@ const annToken, bobToken = "ann-0123456789abcdef", "bob-0123456789abcdef"
 func newTeam(t *testing.T) *team {
 	t.Helper()
 	out := &team{}
-	desk := operation.NewDesk(kit(), operation.Capacity{})
-	jobs := job.New(desk, job.Limits{})
+	runner := operation.NewRunner(environment(), operation.Capacity{})
+	jobs := job.New(runner, job.Limits{})
 	t.Cleanup(jobs.Close)
 	h, err := serve.New(serve.Options{
-		Desk: desk, Jobs: jobs, Version: "test", Page: http.NotFoundHandler(), Ready: func() bool { return !out.leaving.Load() },
+		Runner: runner, Jobs: jobs, Version: "test", Page: http.NotFoundHandler(), Ready: func() bool { return !out.leaving.Load() },
 		Access: &guard.Guard{Users: map[string]string{"ann": annToken, "bob": bobToken}}, Log: slog.New(slog.NewJSONHandler(&out.log, nil)),
 	})
 	if err != nil {

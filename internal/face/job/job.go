@@ -71,7 +71,7 @@ var (
 
 // Jobs are the jobs of a server. It is safe for concurrent use.
 type Jobs struct {
-	desk   *operation.Desk
+	runner *operation.Runner
 	limits Limits
 	slots  chan struct{}
 	base   context.Context //nolint:containedctx // the life of the server, which jobs share
@@ -103,12 +103,12 @@ type Job struct {
 	changed chan struct{} // closed at the next change
 }
 
-// New makes the jobs of a desk. They end with [Jobs.Close].
-func New(desk *operation.Desk, l Limits) *Jobs {
+// New makes the jobs of a runner. They end with [Jobs.Close].
+func New(runner *operation.Runner, l Limits) *Jobs {
 	l.Most, l.Running, l.Bytes = cmp.Or(l.Most, 64), cmp.Or(l.Running, 1), cmp.Or(l.Bytes, 64<<20)
 	l.Longest, l.Idle, l.Keep = cmp.Or(l.Longest, 30*time.Minute), cmp.Or(l.Idle, 5*time.Minute), cmp.Or(l.Keep, time.Hour)
 	base, stop := context.WithCancelCause(context.Background())
-	return &Jobs{desk: desk, limits: l, slots: make(chan struct{}, l.Running), base: base, stop: stop, byID: map[string]*Job{}}
+	return &Jobs{runner: runner, limits: l, slots: make(chan struct{}, l.Running), base: base, stop: stop, byID: map[string]*Job{}}
 }
 
 // Close stops all jobs and waits for them.
@@ -123,7 +123,7 @@ func (j *Jobs) Start(q *operation.Question, user string) (*Job, error) { return 
 
 // Adopt makes a job of a question that is being answered: the work goes on when its client leaves. The call must be the job's own.
 func (j *Jobs) Adopt(q *operation.Question, user string) (*Job, error) {
-	return j.start(q, user, func(w operation.Watch) *operation.Call { return j.desk.Join(j.base, q, w) })
+	return j.start(q, user, func(w operation.Watch) *operation.Call { return j.runner.Join(j.base, q, w) })
 }
 
 func (j *Jobs) start(q *operation.Question, user string, join func(operation.Watch) *operation.Call) (*Job, error) {
@@ -248,7 +248,7 @@ func (j *Jobs) run(ctx context.Context, q *operation.Question, x *Job, call *ope
 	x.change(func() { x.state = Running })
 	for {
 		if call == nil {
-			call = j.desk.Join(watched, q, x.watch())
+			call = j.runner.Join(watched, q, x.watch())
 		}
 		data, err := call.Wait(watched)
 		if errors.Is(err, operation.ErrBusy) { // of its own accord it comes back

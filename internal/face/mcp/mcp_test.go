@@ -35,9 +35,9 @@ const small = `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines
 // large is one that takes seconds.
 const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":64,"workloads":[{"isl":4000,"osl":1000}],"limits":{"tpot_ms":30}}`
 
-func kit() *operation.Kit {
-	return &operation.Kit{
-		World: &session.Session{}, Version: "test",
+func environment() *operation.Env {
+	return &operation.Env{
+		Session: &session.Session{}, Version: "test",
 		Write: func(string, []launch.File) error { return errors.New("the disk is full") },
 	}
 }
@@ -45,17 +45,17 @@ func kit() *operation.Kit {
 // known are simulations of tests that ask small questions, which answers do not depend on; a server has such a memory too.
 var known = &session.Memo{Size: 10_000}
 
-// remembering is a kit that shares simulations with others.
-func remembering() *operation.Kit {
-	k := kit()
-	k.World.Memo = known
-	return k
+// remembering is an environment that shares simulations with others.
+func remembering() *operation.Env {
+	env := environment()
+	env.Session.Memo = known
+	return env
 }
 
-func server(t *testing.T, k *operation.Kit) *mcp.Server {
+func server(t *testing.T, env *operation.Env) *mcp.Server {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{
-		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true, Now: time.Now,
+		Runner: operation.NewRunner(env, operation.Capacity{Waiting: 256}), Version: "test", Writes: true, Now: time.Now,
 		Docs: fstest.MapFS{"glossary.md": {Data: []byte("# Glossary\n\nTTFT …\n")}},
 	})
 	if err != nil {
@@ -65,9 +65,9 @@ func server(t *testing.T, k *operation.Kit) *mcp.Server {
 }
 
 // overHTTP connects a client by HTTP.
-func overHTTP(t *testing.T, k *operation.Kit, o *sdk.ClientOptions) *sdk.ClientSession {
+func overHTTP(t *testing.T, env *operation.Env, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
-	web := httptest.NewServer(server(t, k).Handler(&guard.Guard{Loopback: true, Body: mcp.MaxBody}))
+	web := httptest.NewServer(server(t, env).Handler(&guard.Guard{Loopback: true, Body: mcp.MaxBody}))
 	t.Cleanup(web.Close)
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, o).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL + "/mcp"}, nil)
 	if err != nil {
@@ -85,7 +85,7 @@ func text(r *sdk.CallToolResult) string { return r.Content[0].(*sdk.TextContent)
 
 // TestList: tools have schemas, the documentation and the dialogue are there.
 func TestList(t *testing.T) {
-	s := overHTTP(t, kit(), nil)
+	s := overHTTP(t, environment(), nil)
 	tools, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := o.Run(t.Context(), kit(), request)
+	doc, err := o.Run(t.Context(), environment(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestPlan(t *testing.T) {
 	if err := document.Encode(&want, doc); err != nil {
 		t.Fatal(err)
 	}
-	s := overHTTP(t, kit(), nil)
+	s := overHTTP(t, environment(), nil)
 	r, err := call(t.Context(), s, "plan", strings.TrimSuffix(small, "}")+`,"detail":"full"}`)
 	if err != nil || r.IsError {
 		t.Fatalf("%v %v", err, r)
@@ -166,7 +166,7 @@ func TestPlan(t *testing.T) {
 
 // TestBadArguments: mistakes are results that say so in one line.
 func TestBadArguments(t *testing.T) {
-	s := overHTTP(t, kit(), nil)
+	s := overHTTP(t, environment(), nil)
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"plan", `{"detail":"all"}`, `invalid parameters: detail must be summary or full, got "all"`},
 		{"schema", `{"tool":"none"}`, `invalid parameters: tool must be one of models devices engines plan diff optimize explain step simulate lint check support validate write_files, got "none"`},
@@ -204,9 +204,9 @@ func (bug) Open(string) (fs.File, error) {
 
 // TestBug: a bug is a result that says so without its details, and the session goes on.
 func TestBug(t *testing.T) {
-	k := kit()
-	k.World.Hub = bug{}
-	s := overHTTP(t, k, nil)
+	env := environment()
+	env.Session.Hub = bug{}
+	s := overHTTP(t, env, nil)
 	r, err := call(t.Context(), s, "plan", strings.Replace(small, `"model":"`, `"model":"nobody/`, 1))
 	if err != nil || !r.IsError || text(r) != "internal error: this is a bug in plimsoll" {
 		t.Errorf("%v %v", err, r)
@@ -220,7 +220,7 @@ func TestBug(t *testing.T) {
 func TestCancel(t *testing.T) {
 	var reports atomic.Int64
 	heard := make(chan struct{}, 1000)
-	s := overHTTP(t, kit(), &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+	s := overHTTP(t, environment(), &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 		if p := r.Params; !strings.Contains(p.Message, "comparing") || p.Total < 2 || p.Progress > p.Total {
 			t.Errorf("progress is %g of %g, %q", p.Progress, p.Total, p.Message)
 		}
@@ -252,7 +252,7 @@ func TestCancel(t *testing.T) {
 
 // TestConcurrentCalls: concurrent calls, a plan among them, are all answered. Run it under the race detector.
 func TestConcurrentCalls(t *testing.T) {
-	s := overHTTP(t, kit(), nil)
+	s := overHTTP(t, environment(), nil)
 	var wait sync.WaitGroup
 	for i := range 16 {
 		wait.Go(func() {
@@ -273,7 +273,7 @@ func TestConcurrentCalls(t *testing.T) {
 
 // TestRefused: who may not ask gets no session.
 func TestRefused(t *testing.T) {
-	s := server(t, kit())
+	s := server(t, environment())
 	for _, c := range []struct {
 		what    string
 		guard   *guard.Guard

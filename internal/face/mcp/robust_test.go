@@ -28,7 +28,7 @@ func TestBadLines(t *testing.T) {
 	in, typed := io.Pipe()
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- server(t, kit()).Serve(t.Context(), in, answers) }()
+	go func() { ended <- server(t, environment()).Serve(t.Context(), in, answers) }()
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<22)
 	say := func(line string) (answer struct {
@@ -81,7 +81,7 @@ func TestHostileCalls(t *testing.T) {
 	in, typed := io.Pipe()
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- server(t, kit()).Serve(t.Context(), in, answers) }()
+	go func() { ended <- server(t, environment()).Serve(t.Context(), in, answers) }()
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
 	say := func(line string) string {
@@ -135,7 +135,7 @@ func TestHostileCalls(t *testing.T) {
 
 // TestIdleSessions: sessions that nobody uses end.
 func TestIdleSessions(t *testing.T) {
-	s, err := mcp.New(mcp.Options{Desk: operation.NewDesk(kit(), operation.Capacity{}), Version: "test", Idle: time.Millisecond, Now: time.Now})
+	s, err := mcp.New(mcp.Options{Runner: operation.NewRunner(environment(), operation.Capacity{}), Version: "test", Idle: time.Millisecond, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // Options are what a server is made of.
 type Options struct {
-	Desk    *operation.Desk
+	Runner  *operation.Runner
 	Version string
 	// Docs are the files NAME.md to be read as resources; nil = none.
 	Docs fs.FS
@@ -32,7 +32,7 @@ type Options struct {
 
 // Server serves agents.
 type Server struct {
-	desk    *operation.Desk
+	runner  *operation.Runner
 	records *records
 	server  *sdk.Server
 	table   []operation.Operation
@@ -57,7 +57,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		desk: o.Desk, records: &records{at: map[string]string{}}, table: table, schemas: schemas,
+		runner: o.Runner, records: &records{at: map[string]string{}}, table: table, schemas: schemas,
 		idle: cmp.Or(o.Idle, idleSession), most: cmp.Or(o.Sessions, maxSessions), use: newUsage(o.Now),
 	}
 	s.server = sdk.NewServer(

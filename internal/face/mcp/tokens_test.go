@@ -64,7 +64,7 @@ func TestTokens(t *testing.T) {
 
 // TestPages: pages of a list have every entry once.
 func TestPages(t *testing.T) {
-	s := overHTTP(t, kit(), nil)
+	s := overHTTP(t, environment(), nil)
 	for _, tool := range []string{"devices", "models"} {
 		seen := map[string]bool{}
 		total, offset := 0, 0
@@ -101,7 +101,7 @@ func TestPages(t *testing.T) {
 
 // TestSchema: every tool's whole schemas can be had, and the brief one names no field that the whole one lacks.
 func TestSchema(t *testing.T) {
-	s := overHTTP(t, kit(), nil)
+	s := overHTTP(t, environment(), nil)
 	tools, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

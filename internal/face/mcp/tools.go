@@ -100,7 +100,7 @@ func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallTo
 	}
 	var request, doc any
 	if err == nil {
-		request, err = s.desk.Decode(o, arguments)
+		request, err = s.runner.Decode(o, arguments)
 	}
 	if list, ok := request.(operation.ListRequest); ok && list.Limit == 0 && want == detailBrief {
 		list.Limit = shownEntries
@@ -108,7 +108,7 @@ func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallTo
 	}
 	if err == nil {
 		report, flush := progress(ctx, r)
-		doc, err = s.desk.Run(ctx, o, request, report)
+		doc, err = s.runner.Run(ctx, o, request, report)
 		flush()
 	}
 	if err != nil {

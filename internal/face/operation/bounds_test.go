@@ -211,7 +211,7 @@ func TestEnums(t *testing.T) {
 // TestExamples: the example of every operation is answered, soon.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	d := operation.NewDesk(kit(), operation.Capacity{})
+	d := operation.NewRunner(environment(), operation.Capacity{})
 	for _, o := range operation.Table() {
 		request, err := o.Decode([]byte(o.Example))
 		if err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// answer asks a desk.
-func answer(ctx context.Context, d *operation.Desk, o *operation.Operation, kind string, data []byte, render func(context.Context, *operation.Kit, any) ([]byte, error)) ([]byte, error) {
+// answer asks a runner.
+func answer(ctx context.Context, d *operation.Runner, o *operation.Operation, kind string, data []byte, render func(context.Context, *operation.Env, any) ([]byte, error)) ([]byte, error) {
 	q, err := d.Ask(o, kind, data, render)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func answer(ctx context.Context, d *operation.Desk, o *operation.Operation, kind
 // tiny is a plan that takes little time even under the race detector.
 const tiny = `"model":"Qwen/Qwen3-0.6B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"isl":32,"osl":4}],"limits":{"ttft_ms":20,"tpot_ms":5}`
 
-// TestConcurrentOperations: operations that run together, of one desk with one memory of simulations, have the answers they
+// TestConcurrentOperations: operations that run together, of one runner with one memory of simulations, have the answers they
 // have alone. Run it under the race detector.
 func TestConcurrentOperations(t *testing.T) {
 	t.Parallel()
@@ -41,17 +41,17 @@ func TestConcurrentOperations(t *testing.T) {
 		"write_files": `{` + run + `,"isl":32,"osl":4,"concurrency":2,"targets":["plain","bench"]}`,
 	}
 	table := operation.Table()
-	k := kit()
-	k.World.Memo = &session.Memo{Size: 64}
-	d := operation.NewDesk(k, operation.Capacity{Searches: 4})
+	env := environment()
+	env.Session.Memo = &session.Memo{Size: 64}
+	d := operation.NewRunner(env, operation.Capacity{Searches: 4})
 	var wait sync.WaitGroup
 	for name, request := range requests {
 		o := operation.Lookup(table, name)
 		answers := make([][]byte, 2)
 		each := func(i int) {
-			// Other kinds, so that the desk does not share one answer.
-			data, err := answer(t.Context(), d, o, fmt.Sprint(i), []byte(request), func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
-				doc, err := o.Run(ctx, k, request)
+			// Other kinds, so that the runner does not share one answer.
+			data, err := answer(t.Context(), d, o, fmt.Sprint(i), []byte(request), func(ctx context.Context, env *operation.Env, request any) ([]byte, error) {
+				doc, err := o.Run(ctx, env, request)
 				if err != nil {
 					return nil, err
 				}

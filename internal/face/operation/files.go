@@ -55,30 +55,30 @@ and tables for its planner, llm-d, KServe, Slurm, SkyPilot, benchmark), into a f
 	return o
 }
 
-func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
-	if k.Write == nil {
+func writeFiles(ctx context.Context, env *Env, r FilesRequest) (*Files, error) {
+	if env.Write == nil {
 		return nil, document.Wrong("the server has no folder to write to: start \"plimsoll mcp --dir FOLDER\"", "folder")
 	}
-	out, err := makeFiles(ctx, k, r)
+	out, err := makeFiles(ctx, env, r)
 	if err != nil {
 		return nil, err
 	}
 	out.Folder = cmp.Or(r.Folder, ".")
-	if err := k.Write(out.Folder, out.data); err != nil {
+	if err := env.Write(out.Folder, out.data); err != nil {
 		return nil, document.Wrong(fmt.Sprintf("writing %s: %v", out.Folder, err), "folder")
 	}
 	return out, nil
 }
 
 // makeFiles makes the files and writes none.
-func makeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
-	r.Jobs = k.Jobs
+func makeFiles(ctx context.Context, env *Env, r FilesRequest) (*Files, error) {
+	r.Jobs = env.Jobs
 	names := "write_files"
 	if r.Deployment != nil {
 		names = document.FilesOfDeployment
 	}
 	made, err := document.Run(ctx, names, r.Request, func(ctx context.Context, r deploy.Request) (*deploy.Response, error) {
-		return deploy.Run(ctx, k.World, r)
+		return deploy.Run(ctx, env.Session, r)
 	})
 	if err != nil {
 		return nil, err
@@ -91,10 +91,10 @@ func makeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 }
 
 // AskFiles reads a request for files whose answer is an archive; the request of a plan may be sent as it is.
-func (d *Desk) AskFiles(data []byte) (*Question, error) {
+func (d *Runner) AskFiles(data []byte) (*Question, error) {
 	o := filesOperation()
-	return d.Ask(&o, "zip", plainPlan(data), func(ctx context.Context, k *Kit, request any) ([]byte, error) {
-		made, err := makeFiles(ctx, k, request.(FilesRequest))
+	return d.Ask(&o, "zip", plainPlan(data), func(ctx context.Context, env *Env, request any) ([]byte, error) {
+		made, err := makeFiles(ctx, env, request.(FilesRequest))
 		if err != nil {
 			return nil, err
 		}

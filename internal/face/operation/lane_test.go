@@ -16,14 +16,14 @@ func TestConcurrentLanes(t *testing.T) {
 	t.Parallel()
 	const run = `"deployment":{"model":"Qwen/Qwen3-0.6B","system":"h200_sxm","engine":{"name":"vllm"}}`
 	const search = `"model":"Qwen/Qwen3-0.6B","num_devices":2,"input_length":32,"output_length":4,"batch_range":[1,4]`
-	d := operation.NewDesk(kit(), operation.Capacity{Searches: 1, Waiting: 1})
+	d := operation.NewRunner(environment(), operation.Capacity{Searches: 1, Waiting: 1})
 	table := operation.Table()
 	blocked, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	for _, kind := range []string{"runs", "waits"} {
-		q, err := d.Ask(operation.Lookup(table, "plan"), kind, []byte(`{`+tiny+`}`), func(context.Context, *operation.Kit, any) ([]byte, error) {
+		q, err := d.Ask(operation.Lookup(table, "plan"), kind, []byte(`{`+tiny+`}`), func(context.Context, *operation.Env, any) ([]byte, error) {
 			close(blocked)
 			<-release
 			return nil, nil
@@ -73,7 +73,7 @@ func TestConcurrentLanes(t *testing.T) {
 		if !c.brief || err != nil {
 			continue
 		}
-		alone, err := answer(t.Context(), operation.NewDesk(kit(), operation.Capacity{}), o, "", []byte(c.request), nil)
+		alone, err := answer(t.Context(), operation.NewRunner(environment(), operation.Capacity{}), o, "", []byte(c.request), nil)
 		if err != nil || !bytes.Equal(data, alone) {
 			t.Errorf("%s %s: another answer than alone: %v", c.name, c.request, err)
 		}

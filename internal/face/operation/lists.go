@@ -192,7 +192,7 @@ func page[T any](all []T, r ListRequest, usual int) (part []T, next int, err err
 	return all[from:until], next, nil
 }
 
-func listModels(_ context.Context, _ *Kit, r ListRequest) (*Models, error) {
+func listModels(_ context.Context, _ *Env, r ListRequest) (*Models, error) {
 	entries := slices.DeleteFunc(model.IDs(), func(e model.Entry) bool { return !has(apart(r.Query), e.ID, e.Family, apart(e.ID)) })
 	if r.Query != "" {
 		slices.SortStableFunc(entries, func(a, b model.Entry) int { return cmp.Compare(likeness(r.Query, &b), likeness(r.Query, &a)) })
@@ -217,7 +217,7 @@ func listModels(_ context.Context, _ *Kit, r ListRequest) (*Models, error) {
 	return out, nil
 }
 
-func listDevices(_ context.Context, _ *Kit, r ListRequest) (*Devices, error) {
+func listDevices(_ context.Context, _ *Env, r ListRequest) (*Devices, error) {
 	all := []device.Facts{}
 	profiles := device.All()
 	slices.SortStableFunc(profiles, func(a, b *device.Profile) int { return cmp.Compare(popular(a.Name), popular(b.Name)) })
@@ -230,7 +230,7 @@ func listDevices(_ context.Context, _ *Kit, r ListRequest) (*Devices, error) {
 	return &Devices{some, len(all), next}, err
 }
 
-func listEngines(context.Context, *Kit, struct{}) (*Engines, error) {
+func listEngines(context.Context, *Env, struct{}) (*Engines, error) {
 	out := &Engines{Engines: []Engine{}, Presets: []Preset{}}
 	for _, name := range engine.Names() {
 		versions, err := engine.Versions(name)

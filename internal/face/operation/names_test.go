@@ -45,7 +45,7 @@ func TestUnknownNames(t *testing.T) {
 		o := operation.Lookup(table, c.operation)
 		r, err := o.Decode([]byte(c.request))
 		if err == nil {
-			_, err = o.Run(t.Context(), kit(), r)
+			_, err = o.Run(t.Context(), environment(), r)
 		}
 		wrong, ok := errors.AsType[*document.InputError](err)
 		if !ok || !slices.ContainsFunc(wrong.Mistakes, func(m document.Mistake) bool {

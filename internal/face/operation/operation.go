@@ -13,9 +13,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Kit is the environment of operations.
-type Kit struct {
-	World *session.Session
+// Env is the environment of operations.
+type Env struct {
+	Session *session.Session
 	// Version is that of the program.
 	Version string
 	// Write puts files into a folder below the one that the user named; nil if none was.
@@ -26,11 +26,11 @@ type Kit struct {
 	Jobs int
 }
 
-// with is the kit with another watcher, whose files are read no longer than ctx lasts.
-func (k *Kit) with(ctx context.Context, w Watch) *Kit {
-	out, world := *k, k.World.Until(ctx)
+// with is the environment with another watcher, whose files are read no longer than ctx lasts.
+func (env *Env) with(ctx context.Context, w Watch) *Env {
+	out, world := *env, env.Session.Until(ctx)
 	world.Progress, world.Partial = w.Progress, w.Partial
-	out.World = world
+	out.Session = world
 	return &out
 }
 
@@ -51,13 +51,13 @@ type Operation struct {
 	// server takes are an [*document.InputError].
 	Decode func(data []byte) (request any, err error)
 	// Run answers a request that Decode read.
-	Run func(ctx context.Context, k *Kit, request any) (document any, err error)
+	Run func(ctx context.Context, env *Env, request any) (document any, err error)
 
-	work func(k *Kit, request any) int // estimates that of a request
+	work func(env *Env, request any) int // estimates that of a request
 }
 
 // define makes an operation from a function, and from the estimate of its work; nil = always little.
-func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error), work func(*Kit, *Request) int) Operation {
+func define[Request, Document any](name, title, description string, run func(context.Context, *Env, Request) (*Document, error), work func(*Env, *Request) int) Operation {
 	return Operation{
 		Name: name, Title: title, Description: description,
 		Request: reflect.TypeFor[Request](), Response: reflect.TypeFor[Document](), Example: example(name),
@@ -66,15 +66,15 @@ func define[Request, Document any](name, title, description string, run func(con
 			err := decode(data, &r, name)
 			return r, err
 		},
-		Run: func(ctx context.Context, k *Kit, request any) (any, error) {
-			return document.Run(ctx, name, request.(Request), func(ctx context.Context, r Request) (*Document, error) { return run(ctx, k, r) })
+		Run: func(ctx context.Context, env *Env, request any) (any, error) {
+			return document.Run(ctx, name, request.(Request), func(ctx context.Context, r Request) (*Document, error) { return run(ctx, env, r) })
 		},
-		work: func(k *Kit, request any) int {
+		work: func(env *Env, request any) int {
 			if work == nil {
 				return 0
 			}
 			r := request.(Request)
-			return work(k, &r)
+			return work(env, &r)
 		},
 	}
 }
@@ -111,7 +111,7 @@ func decode(data []byte, into any, operation string) error {
 		out.Form = true
 		return out
 	}
-	if err := atTheDoor(reflect.ValueOf(into).Elem(), ""); err != nil {
+	if err := overLimits(reflect.ValueOf(into).Elem(), ""); err != nil {
 		return document.NewInputError(err, operation)
 	}
 	return nil

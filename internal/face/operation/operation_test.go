@@ -23,10 +23,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// kit works with what is built in.
-func kit() *operation.Kit {
-	return &operation.Kit{
-		World: &session.Session{}, Version: "test",
+// environment works with what is built in.
+func environment() *operation.Env {
+	return &operation.Env{
+		Session: &session.Session{}, Version: "test",
 		Write: func(string, []launch.File) error { return nil },
 	}
 }
@@ -129,7 +129,7 @@ func TestSchemas(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
-				doc, err := o.Run(t.Context(), kit(), r)
+				doc, err := o.Run(t.Context(), environment(), r)
 				if err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
@@ -213,7 +213,7 @@ func TestMistakes(t *testing.T) {
 		o := operation.Lookup(table, c.name)
 		r, err := o.Decode([]byte(c.request))
 		if err == nil {
-			_, err = o.Run(t.Context(), kit(), r)
+			_, err = o.Run(t.Context(), environment(), r)
 		}
 		var wrong *document.InputError
 		if !errors.As(err, &wrong) {
@@ -238,8 +238,8 @@ func numbers(n int) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
-// TestDoor: what costs a server too much is refused before any work, with the limit.
-func TestDoor(t *testing.T) {
+// TestServerLimits: what costs a server too much is refused before any work, with the limit.
+func TestServerLimits(t *testing.T) {
 	table := operation.Table()
 	many := func(n int, one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]" }
 	var names []string
@@ -291,7 +291,7 @@ func TestCancelled(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		d := operation.NewDesk(kit(), operation.Capacity{})
+		d := operation.NewRunner(environment(), operation.Capacity{})
 		if _, err := d.Run(ended, o, r, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s in an ended context: %v", c.name, err)
 		}
@@ -309,12 +309,12 @@ func TestCancelled(t *testing.T) {
 // TestConcurrentDesk: equal requests share the work, the queue is bounded, a bug is an error, and
 // work without a waiting client ends.
 func TestConcurrentDesk(t *testing.T) {
-	d := operation.NewDesk(kit(), operation.Capacity{Searches: 1, Waiting: 1})
+	d := operation.NewRunner(environment(), operation.Capacity{Searches: 1, Waiting: 1})
 	table := operation.Table()
 	o := operation.Lookup(table, "plan")
 	var runs atomic.Int64
 	begun, release := make(chan struct{}, 9), make(chan struct{})
-	slow := func(ctx context.Context, _ *operation.Kit, _ any) ([]byte, error) {
+	slow := func(ctx context.Context, _ *operation.Env, _ any) ([]byte, error) {
 		runs.Add(1)
 		begun <- struct{}{}
 		select {
@@ -365,17 +365,17 @@ func TestConcurrentDesk(t *testing.T) {
 	}
 }
 
-// TestBugs: a panic, of the request's own goroutine or of a worker, is an error that is logged with its stack, and the desk
+// TestBugs: a panic, of the request's own goroutine or of a worker, is an error that is logged with its stack, and the runner
 // goes on.
 func TestBugs(t *testing.T) {
 	var logged []*pool.PanicError
-	k := kit()
-	k.Bug = func(e *pool.PanicError) { logged = append(logged, e) }
-	d := operation.NewDesk(k, operation.Capacity{Searches: 1})
+	env := environment()
+	env.Bug = func(e *pool.PanicError) { logged = append(logged, e) }
+	d := operation.NewRunner(env, operation.Capacity{Searches: 1})
 	o := operation.Lookup(operation.Table(), "models")
-	for i, render := range []func(context.Context, *operation.Kit, any) ([]byte, error){
-		func(context.Context, *operation.Kit, any) ([]byte, error) { panic("oops") },
-		func(ctx context.Context, _ *operation.Kit, _ any) ([]byte, error) {
+	for i, render := range []func(context.Context, *operation.Env, any) ([]byte, error){
+		func(context.Context, *operation.Env, any) ([]byte, error) { panic("oops") },
+		func(ctx context.Context, _ *operation.Env, _ any) ([]byte, error) {
 			return nil, pool.Each(ctx, 2, 2, func(int) { panic("oops") })
 		},
 	} {
@@ -403,7 +403,7 @@ func TestUsualLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := o.Run(t.Context(), kit(), r)
+		out, err := o.Run(t.Context(), environment(), r)
 		if err != nil {
 			t.Fatal(err)
 		}

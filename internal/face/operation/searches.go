@@ -44,12 +44,12 @@ InferenceX) with the prediction of its deployment: figures inside the intervals,
 	}
 }
 
-func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, error) {
-	r.Jobs = k.Jobs
+func plan(ctx context.Context, env *Env, r opsplan.Request) (*opsplan.Response, error) {
+	r.Jobs = env.Jobs
 	finish := func(out *opsplan.Response) {
-		out.Complete(k.Version)
+		out.Complete(env.Version)
 	}
-	world := *k.World
+	world := *env.Session
 	if show := world.Partial; show != nil {
 		world.Partial = func(look func() (any, []string)) {
 			show(func() (any, []string) {
@@ -75,12 +75,12 @@ type DiffRequest struct {
 	B opsplan.Request `json:"b" required:"true"`
 }
 
-func diff(ctx context.Context, k *Kit, r DiffRequest) (*opsplan.Diff, error) {
-	world := *k.World
+func diff(ctx context.Context, env *Env, r DiffRequest) (*opsplan.Diff, error) {
+	world := *env.Session
 	world.Partial = nil // a part of a plan is no part of the comparison
 	var plans [2]*opsplan.Response
 	for i, x := range []opsplan.Request{r.A, r.B} {
-		x.NoChanges, x.Jobs = true, k.Jobs // changes are not compared
+		x.NoChanges, x.Jobs = true, env.Jobs // changes are not compared
 		var err error
 		if plans[i], err = opsplan.Run(ctx, &world, x); err != nil {
 			return nil, document.Under([]string{"a", "b"}[i], err, "plan")
@@ -93,26 +93,26 @@ func diff(ctx context.Context, k *Kit, r DiffRequest) (*opsplan.Diff, error) {
 	return opsplan.NewDiff(plans[0], plans[1], effects), nil
 }
 
-func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
-	r.Jobs = k.Jobs
-	return opsoptimize.Run(ctx, k.World, r)
+func optimize(ctx context.Context, env *Env, r opsoptimize.Request) (*opsoptimize.Response, error) {
+	r.Jobs = env.Jobs
+	return opsoptimize.Run(ctx, env.Session, r)
 }
 
-func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
+func explain(ctx context.Context, env *Env, r opsoptimize.Request) (*opsoptimize.Response, error) {
 	r.Explain = true
-	return optimize(ctx, k, r)
+	return optimize(ctx, env, r)
 }
 
-func step(ctx context.Context, k *Kit, r opsstep.Request) (*opsstep.Response, error) {
-	return opsstep.Run(ctx, k.World, r)
+func step(ctx context.Context, env *Env, r opsstep.Request) (*opsstep.Response, error) {
+	return opsstep.Run(ctx, env.Session, r)
 }
 
-func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*opssimulate.Response, error) {
-	return opssimulate.Run(ctx, k.World, r)
+func simulate(ctx context.Context, env *Env, r opssimulate.Request) (*opssimulate.Response, error) {
+	return opssimulate.Run(ctx, env.Session, r)
 }
 
-func support(ctx context.Context, k *Kit, r opssupport.Request) (*opssupport.Response, error) {
-	return opssupport.Run(ctx, k.World, r)
+func support(ctx context.Context, env *Env, r opssupport.Request) (*opssupport.Response, error) {
+	return opssupport.Run(ctx, env.Session, r)
 }
 
 // LintRequest is a launch command or launch files to check.
@@ -131,16 +131,16 @@ type Content struct {
 	Content string `json:"content" required:"true"`
 }
 
-func lint(ctx context.Context, k *Kit, r LintRequest) (*opslint.Response, error) {
+func lint(ctx context.Context, env *Env, r LintRequest) (*opslint.Response, error) {
 	for _, f := range r.Files {
 		r.Request.Files = append(r.Request.Files, f.Name)
 	}
-	return opslint.Run(ctx, k.reading(r.Files...), r.Request)
+	return opslint.Run(ctx, env.reading(r.Files...), r.Request)
 }
 
 // reading is a session that can read only the given files.
-func (k *Kit) reading(files ...Content) *session.Session {
-	world := *k.World
+func (env *Env) reading(files ...Content) *session.Session {
+	world := *env.Session
 	world.Open = func(name string) (io.ReadCloser, error) {
 		for _, f := range files {
 			if f.Name == name {
@@ -160,6 +160,6 @@ type CheckRequest struct {
 	Expected opssimulate.Request `json:"expected" required:"true"`
 }
 
-func check(ctx context.Context, k *Kit, r CheckRequest) (*opscheck.Response, error) {
-	return opscheck.Run(ctx, k.reading(r.Result), opscheck.Request{File: r.Result.Name, Expected: r.Expected})
+func check(ctx context.Context, env *Env, r CheckRequest) (*opscheck.Response, error) {
+	return opscheck.Run(ctx, env.reading(r.Result), opscheck.Request{File: r.Result.Name, Expected: r.Expected})
 }

@@ -68,12 +68,12 @@ wrong, which defaults would be used and where each comes from, and the command t
 	return o
 }
 
-func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error) {
+func validate(_ context.Context, env *Env, r ValidateRequest) (*Validation, error) {
 	switch {
 	case r.Plan != nil && r.Optimize == nil:
-		return validatePlan(k, r.Plan), nil
+		return validatePlan(env, r.Plan), nil
 	case r.Optimize != nil && r.Plan == nil:
-		return validateOptimize(k, r.Optimize), nil
+		return validateOptimize(env, r.Optimize), nil
 	}
 	return nil, document.Wrong("give one of plan and optimize", "plan", "optimize")
 }
@@ -86,21 +86,21 @@ func (v *Validation) read(data []byte, into any, operation string) {
 	if err != nil {
 		_ = json.Unmarshal(data, into) // the rest
 	} else {
-		err = atTheDoor(reflect.ValueOf(into).Elem(), "")
+		err = overLimits(reflect.ValueOf(into).Elem(), "")
 	}
 	v.Problems = append(v.Problems, document.Mistakes(err, operation)...)
 }
 
-func validatePlan(k *Kit, data []byte) *Validation {
+func validatePlan(env *Env, data []byte) *Validation {
 	out := newValidation()
 	var given opsplan.Request
 	out.read(data, &given, "plan")
 	for _, name := range given.Missing() {
 		out.Missing = append(out.Missing, document.JSONName("plan", name))
 	}
-	full, about, err := opsplan.Check(k.World, given)
+	full, about, err := opsplan.Check(env.Session, given)
 	out.problems(err, "plan")
-	out.planAssumptions(k, &given, &full)
+	out.planAssumptions(env, &given, &full)
 	for i, w := range about {
 		if w.Source != "" && i < len(given.Workloads) && given.Workloads[i].Preset != "" {
 			out.assume(true, fmt.Sprintf("workloads.%d lengths", i), fmt.Sprintf("%g in, %g out on average", w.Input, w.Output), w.Source)
@@ -125,7 +125,7 @@ func ownFormats(r *opsplan.Request) bool {
 }
 
 // planAssumptions lists the defaults of a plan.
-func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
+func (v *Validation) planAssumptions(env *Env, given, full *opsplan.Request) {
 	if u := given.Usual(); u != nil {
 		v.assume(true, "limits", u.InWords(), u.Source)
 	}
@@ -135,7 +135,7 @@ func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 	v.assume(given.Modes == nil, "modes", "agg and disagg are compared", byDefault)
 	v.assume(given.MTP == 0, "nextn", "no draft tokens", byDefault)
 	for _, name := range full.Systems {
-		d, err := k.World.Device(name, "")
+		d, err := env.Session.Device(name, "")
 		if err != nil {
 			continue // among the problems
 		}
@@ -155,7 +155,7 @@ func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile
 	v.assume(!priced && d.Price.USDPerHour <= 0, "prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
 }
 
-func validateOptimize(k *Kit, data []byte) *Validation {
+func validateOptimize(env *Env, data []byte) *Validation {
 	out := newValidation()
 	var given opsoptimize.Request
 	out.read(data, &given, "optimize")
@@ -168,20 +168,20 @@ func validateOptimize(k *Kit, data []byte) *Validation {
 		}
 	}
 	slices.Sort(out.Missing)
-	full, err := opsoptimize.Check(k.World, given)
+	full, err := opsoptimize.Check(env.Session, given)
 	out.problems(err, "optimize")
 	out.optimizeAssumptions(&given, &full)
-	out.optimizeQuestions(k, &given, &full)
+	out.optimizeQuestions(env, &given, &full)
 	return out.finish(full.CommandLine)
 }
 
 // optimizeQuestions are the choices that a search leaves open.
-func (v *Validation) optimizeQuestions(k *Kit, given, full *opsoptimize.Request) {
+func (v *Validation) optimizeQuestions(env *Env, given, full *opsoptimize.Request) {
 	v.ask(!given.Limits.Any(), "limits", "Which limits on TTFT and TPOT, in milliseconds?", "none: the highest throughput, whatever the latency")
 	v.ask(!given.Disagg && !given.PDRatio, "mode", "Prefill and decode together (the default), each phase alone (disagg), or matched instances of both (pd_ratio)?", "together")
 	ascend := false
 	for _, name := range full.Devices {
-		d, err := k.World.Device(name, "")
+		d, err := env.Session.Device(name, "")
 		ascend = ascend || err == nil && d.FollowsAscend()
 	}
 	v.ask(ascend && given.Modelling.Fusion == "", "modelling.fusion", "Does the engine compile the model into fused operators (compiled, as graph mode does), or run operator by operator (eager)? "+

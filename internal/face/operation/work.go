@@ -33,20 +33,20 @@ const (
 )
 
 // planWork is the work of a plan; a wrong one is refused at once.
-func planWork(k *Kit, r *opsplan.Request) int {
-	if _, _, err := opsplan.Check(k.World, *r); err != nil {
+func planWork(env *Env, r *opsplan.Request) int {
+	if _, _, err := opsplan.Check(env.Session, *r); err != nil {
 		return 0
 	}
 	return aSearch
 }
 
 // diffWork is the work of comparing two plans, of which the first is made first.
-func diffWork(k *Kit, r *DiffRequest) int { return planWork(k, &r.A) }
+func diffWork(env *Env, r *DiffRequest) int { return planWork(env, &r.A) }
 
 // filesWork is the work of making files.
-func filesWork(k *Kit, r *FilesRequest) int {
+func filesWork(env *Env, r *FilesRequest) int {
 	if r.Plan != nil {
-		return planWork(k, r.Plan)
+		return planWork(env, r.Plan)
 	}
 	return simulated(trafficOf(&r.Request))
 }
@@ -57,13 +57,13 @@ func trafficOf(r *deploy.Request) *opssimulate.Traffic {
 }
 
 // simulateWork is the work of a simulation.
-func simulateWork(_ *Kit, r *opssimulate.Request) int { return simulated(&r.Traffic) }
+func simulateWork(_ *Env, r *opssimulate.Request) int { return simulated(&r.Traffic) }
 
 // checkWork is the work of checking a benchmark's result: what may explain it is simulated.
-func checkWork(_ *Kit, r *CheckRequest) int { return causes * simulated(&r.Expected.Traffic) }
+func checkWork(_ *Env, r *CheckRequest) int { return causes * simulated(&r.Expected.Traffic) }
 
 // lintWork is the work of checking a launch command: changes that may help are simulated under several loads.
-func lintWork(_ *Kit, r *LintRequest) int {
+func lintWork(_ *Env, r *LintRequest) int {
 	if r.Static {
 		return 0
 	}
@@ -91,8 +91,8 @@ func combinations(s *search.Space) int {
 }
 
 // optimizeWork is the work of a search for layouts; a wrong one is refused at once.
-func optimizeWork(k *Kit, r *opsoptimize.Request) int {
-	full, err := opsoptimize.Check(k.World, *r)
+func optimizeWork(env *Env, r *opsoptimize.Request) int {
+	full, err := opsoptimize.Check(env.Session, *r)
 	if err != nil {
 		return 0
 	}
@@ -102,7 +102,7 @@ func optimizeWork(k *Kit, r *opsoptimize.Request) int {
 	}
 	out := 0
 	for _, name := range full.Devices {
-		if d, err := k.World.Device(name, ""); err != nil || full.Simulates(d) {
+		if d, err := env.Session.Device(name, ""); err != nil || full.Simulates(d) {
 			return aSearch
 		}
 		out += layouts * aLayout
@@ -114,7 +114,7 @@ func optimizeWork(k *Kit, r *opsoptimize.Request) int {
 }
 
 // explainWork is the work of a search with its reasons.
-func explainWork(k *Kit, r *opsoptimize.Request) int {
+func explainWork(env *Env, r *opsoptimize.Request) int {
 	r.Explain = true
-	return optimizeWork(k, r)
+	return optimizeWork(env, r)
 }

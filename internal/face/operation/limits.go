@@ -28,23 +28,23 @@ const (
 	maxReplicas = 1 << 12
 )
 
-// atTheDoor reports work above the limits, before any is done, and what no schema says. The path is that of the value in the request.
-func atTheDoor(v reflect.Value, path string) error {
+// overLimits reports work above the limits, before any is done, and what no schema says. The path is that of the value in the request.
+func overLimits(v reflect.Value, path string) error {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
-		return atTheDoor(v.Elem(), path)
+		return overLimits(v.Elem(), path)
 	case reflect.Struct:
-		return doorOfStruct(v, path)
+		return limitsOfStruct(v, path)
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 { // JSON as it is written
 			return nil
 		}
 		var errs []error
 		for i := range v.Len() {
-			errs = append(errs, atTheDoor(v.Index(i), fmt.Sprintf("%s[%d]", path, i)))
+			errs = append(errs, overLimits(v.Index(i), fmt.Sprintf("%s[%d]", path, i)))
 		}
 		return errors.Join(errs...)
 	default:
@@ -52,8 +52,8 @@ func atTheDoor(v reflect.Value, path string) error {
 	}
 }
 
-// doorOfStruct checks the fields of a struct, one by one and in combination.
-func doorOfStruct(v reflect.Value, path string) error {
+// limitsOfStruct checks the fields of a struct, one by one and in combination.
+func limitsOfStruct(v reflect.Value, path string) error {
 	errs := []error{}
 	switch x := v.Interface().(type) {
 	case opssimulate.Traffic:
@@ -72,7 +72,7 @@ func doorOfStruct(v reflect.Value, path string) error {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		if f.IsExported() && f.Tag.Get("json") != "-" {
-			errs = append(errs, atTheDoor(v.Field(i), join(path, field.JSON(f))))
+			errs = append(errs, overLimits(v.Field(i), join(path, field.JSON(f))))
 		}
 	}
 	return errors.Join(errs...)

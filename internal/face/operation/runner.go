@@ -28,11 +28,11 @@ type Capacity struct {
 	Cache    int // size of the answer cache in bytes; 0 = 32 MiB
 }
 
-// Desk answers requests, a limited number in parallel. Equal requests share one answer, and
+// Runner answers requests, a limited number in parallel. Equal requests share one answer, and
 // recent answers are cached: an answer depends only on its request. It is safe for concurrent
 // use.
-type Desk struct {
-	kit   *Kit
+type Runner struct {
+	env   *Env
 	brief *lane // of requests with little work, see work.go
 	long  *lane
 	share *pool.Share // of searches; nil = as many goroutines as they like
@@ -52,7 +52,7 @@ type flight struct {
 	data   []byte
 	err    error
 
-	asking int // number of waiting clients; the desk's lock guards it
+	asking int // number of waiting clients; the runner's lock guards it
 
 	mu      sync.Mutex // guards what follows, and makes the calls of watchers one at a time
 	watches []Watch
@@ -106,26 +106,26 @@ func (f *flight) all() Watch {
 	}
 }
 
-// NewDesk opens a desk.
-func NewDesk(k *Kit, c Capacity) *Desk {
-	d := &Desk{
-		kit: k, long: newLane(cmp.Or(c.Searches, 2), cmp.Or(c.Waiting, 64)), brief: newLane(cmp.Or(c.Brief, 8), cmp.Or(c.Waiting, 64)),
+// NewRunner opens a runner.
+func NewRunner(env *Env, c Capacity) *Runner {
+	r := &Runner{
+		env: env, long: newLane(cmp.Or(c.Searches, 2), cmp.Or(c.Waiting, 64)), brief: newLane(cmp.Or(c.Brief, 8), cmp.Or(c.Waiting, 64)),
 		flights: map[key]*flight{}, kept: newCache(cmp.Or(c.Cache, 32<<20)),
 	}
 	if c.Cores > 0 {
-		d.share = pool.NewShare(c.Cores)
+		r.share = pool.NewShare(c.Cores)
 	}
-	return d
+	return r
 }
 
 // Run answers one request in its turn, and reports progress.
-func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(session.Progress)) (document any, err error) {
-	lane, err := d.laneOf(o, request)
+func (r *Runner) Run(ctx context.Context, o *Operation, request any, progress func(session.Progress)) (document any, err error) {
+	lane, err := r.laneOf(o, request)
 	if err != nil {
 		return nil, err
 	}
-	return d.turn(ctx, lane, func(ctx context.Context) (any, error) {
-		return o.Run(ctx, d.kit.with(ctx, Watch{Progress: progress}), request)
+	return r.turn(ctx, lane, func(ctx context.Context) (any, error) {
+		return o.Run(ctx, r.env.with(ctx, Watch{Progress: progress}), request)
 	})
 }
 
@@ -134,7 +134,7 @@ type Question struct {
 	key    key
 	o      *Operation
 	brief  bool
-	render func(ctx context.Context, k *Kit) ([]byte, error)
+	render func(ctx context.Context, env *Env) ([]byte, error)
 }
 
 // ID is the same for equal questions to any server of the same version.
@@ -148,14 +148,14 @@ func (q *Question) Brief() bool { return q.brief }
 
 // Ask reads a request. Render makes the answer; nil encodes the operation's document. Kind distinguishes the renderings of one
 // request.
-func (d *Desk) Ask(o *Operation, kind string, data []byte, render func(ctx context.Context, k *Kit, request any) ([]byte, error)) (*Question, error) {
-	request, err := d.Decode(o, data)
+func (r *Runner) Ask(o *Operation, kind string, data []byte, render func(ctx context.Context, env *Env, request any) ([]byte, error)) (*Question, error) {
+	request, err := r.Decode(o, data)
 	if err != nil {
 		return nil, err
 	}
 	if render == nil {
-		render = func(ctx context.Context, k *Kit, request any) ([]byte, error) {
-			doc, err := o.Run(ctx, k, request)
+		render = func(ctx context.Context, env *Env, request any) ([]byte, error) {
+			doc, err := o.Run(ctx, env, request)
 			if err != nil {
 				return nil, err
 			}
@@ -164,15 +164,15 @@ func (d *Desk) Ask(o *Operation, kind string, data []byte, render func(ctx conte
 			return b.Bytes(), err
 		}
 	}
-	k, err := keyOf(d.kit.Version+" "+o.Name+" "+kind, request)
+	k, err := keyOf(r.env.Version+" "+o.Name+" "+kind, request)
 	if err != nil {
 		return nil, err
 	}
-	lane, err := d.laneOf(o, request)
+	lane, err := r.laneOf(o, request)
 	if err != nil {
 		return nil, err
 	}
-	return &Question{k, o, lane == d.brief, func(ctx context.Context, k *Kit) ([]byte, error) { return render(ctx, k, request) }}, nil
+	return &Question{k, o, lane == r.brief, func(ctx context.Context, env *Env) ([]byte, error) { return render(ctx, env, request) }}, nil
 }
 
 // keyOf is the same for equal requests, however they are written.
@@ -185,44 +185,44 @@ func keyOf(operation string, request any) (key, error) {
 }
 
 // Load is the load by searches and by brief requests.
-func (d *Desk) Load() (searches, brief Load) { return d.long.load(), d.brief.load() }
+func (r *Runner) Load() (searches, brief Load) { return r.long.load(), r.brief.load() }
 
 // laneOf is where a request waits for its turn.
-func (d *Desk) laneOf(o *Operation, request any) (*lane, error) {
+func (r *Runner) laneOf(o *Operation, request any) (*lane, error) {
 	work := 0
-	err := d.guard(func() { work = o.work(d.kit, request) })
+	err := r.guard(func() { work = o.work(r.env, request) })
 	if work > maxBrief {
-		return d.long, err
+		return r.long, err
 	}
-	return d.brief, err
+	return r.brief, err
 }
 
 // Decode reads a request.
-func (d *Desk) Decode(o *Operation, data []byte) (request any, err error) {
-	bug := d.guard(func() { request, err = o.Decode(data) })
+func (r *Runner) Decode(o *Operation, data []byte) (request any, err error) {
+	bug := r.guard(func() { request, err = o.Decode(data) })
 	return request, cmp.Or(bug, err)
 }
 
 // guard turns a panic into an error and reports it: a bug ends one answer, not the server.
-func (d *Desk) guard(do func()) error {
+func (r *Runner) guard(do func()) error {
 	err := pool.Guard(do)
-	d.report(err)
+	r.report(err)
 	return err
 }
 
 // report logs a bug.
-func (d *Desk) report(err error) {
+func (r *Runner) report(err error) {
 	bug, ok := errors.AsType[*pool.PanicError](err)
-	if !ok || d.kit.Bug == nil {
+	if !ok || r.env.Bug == nil {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.kit.Bug(bug)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.env.Bug(bug)
 }
 
 // turn runs work in its turn.
-func (d *Desk) turn(ctx context.Context, l *lane, do func(context.Context) (any, error)) (out any, err error) {
+func (r *Runner) turn(ctx context.Context, l *lane, do func(context.Context) (any, error)) (out any, err error) {
 	leave, err := l.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -232,9 +232,9 @@ func (d *Desk) turn(ctx context.Context, l *lane, do func(context.Context) (any,
 		return nil, err
 	}
 	work := func(ctx context.Context) { out, err = do(ctx) }
-	bug := d.guard(func() {
-		if l == d.long && d.share != nil {
-			d.share.Do(ctx, work)
+	bug := r.guard(func() {
+		if l == r.long && r.share != nil {
+			r.share.Do(ctx, work)
 		} else {
 			work(ctx)
 		}
@@ -242,37 +242,37 @@ func (d *Desk) turn(ctx context.Context, l *lane, do func(context.Context) (any,
 	if bug != nil {
 		return nil, bug
 	}
-	d.report(err) // a panic in a worker
+	r.report(err) // a panic in a worker
 	return out, err
 }
 
 // Call is a client that waits for an answer.
 type Call struct {
-	desk *Desk
-	key  key
-	f    *flight
+	runner *Runner
+	key    key
+	f      *flight
 }
 
 // Join makes a client wait for the answer to a question, of which all clients with the same question have one. The work is
 // cancelled when no client waits for it any more, so every call must be waited for.
-func (d *Desk) Join(ctx context.Context, q *Question, w Watch) *Call {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if data, ok := d.kept.get(q.key); ok {
+func (r *Runner) Join(ctx context.Context, q *Question, w Watch) *Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if data, ok := r.kept.get(q.key); ok {
 		f := &flight{done: make(chan struct{}), data: data, cancel: func() {}}
 		close(f.done)
-		return &Call{d, q.key, f}
+		return &Call{r, q.key, f}
 	}
-	f := d.flights[q.key]
+	f := r.flights[q.key]
 	if f == nil {
 		working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		f = &flight{done: make(chan struct{}), cancel: cancel}
-		d.flights[q.key] = f
-		go d.fly(working, q, f)
+		r.flights[q.key] = f
+		go r.fly(working, q, f)
 	}
 	f.asking++
 	f.add(w)
-	return &Call{d, q.key, f}
+	return &Call{r, q.key, f}
 }
 
 // Wait is the answer, or the error of ctx if that ends first.
@@ -281,42 +281,42 @@ func (c *Call) Wait(ctx context.Context) ([]byte, error) {
 	case <-c.f.done:
 		return c.f.data, c.f.err
 	case <-ctx.Done():
-		c.desk.leave(c.key, c.f)
+		c.runner.leave(c.key, c.f)
 		return nil, ctx.Err()
 	}
 }
 
 // fly runs the work of a flight.
-func (d *Desk) fly(ctx context.Context, q *Question, f *flight) {
-	lane := d.long
+func (r *Runner) fly(ctx context.Context, q *Question, f *flight) {
+	lane := r.long
 	if q.brief {
-		lane = d.brief
+		lane = r.brief
 	}
-	out, err := d.turn(ctx, lane, func(ctx context.Context) (any, error) { return q.render(ctx, d.kit.with(ctx, f.all())) })
+	out, err := r.turn(ctx, lane, func(ctx context.Context) (any, error) { return q.render(ctx, r.env.with(ctx, f.all())) })
 	f.data, _ = out.([]byte)
 	f.err = err
-	d.mu.Lock()
-	if d.flights[q.key] == f {
-		delete(d.flights, q.key)
+	r.mu.Lock()
+	if r.flights[q.key] == f {
+		delete(r.flights, q.key)
 	}
 	if f.err == nil {
-		d.kept.put(q.key, f.data)
+		r.kept.put(q.key, f.data)
 	}
-	d.mu.Unlock()
+	r.mu.Unlock()
 	f.cancel()
 	close(f.done)
 }
 
 // leave stops waiting for a flight.
-func (d *Desk) leave(k key, f *flight) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (r *Runner) leave(k key, f *flight) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	f.asking--
 	if f.asking > 0 {
 		return
 	}
 	f.cancel()
-	if d.flights[k] == f { // the next request starts again
-		delete(d.flights, k)
+	if r.flights[k] == f { // the next request starts again
+		delete(r.flights, k)
 	}
 }
