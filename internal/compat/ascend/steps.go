@@ -85,7 +85,7 @@ func (d *Steps) step(x shape) formulas.Step {
 // stages, and a prefill also waits for the pipeline to fill.
 func (d *Steps) evaluate(x shape) formulas.Step {
 	stages := d.spec.Layout.PP
-	micro := parallel.Fullest(x.requests, stages)
+	micro := parallel.MaxPerRank(x.requests, stages)
 	b := graph.Batch{Segments: append(d.segments[:0], graph.Segment{Requests: micro, Query: x.query, Seq: x.seq, Decode: x.decode})}
 	d.segments = b.Segments
 	if d.images.Count > 0 && !x.decode {
@@ -93,7 +93,7 @@ func (d *Steps) evaluate(x shape) formulas.Step {
 		b.Images.Count *= micro
 	}
 	t := d.eval.Totals(b)
-	if batches := parallel.Fullest(x.requests, micro); !x.decode && batches > 1 {
+	if batches := parallel.MaxPerRank(x.requests, micro); !x.decode && batches > 1 {
 		t.Time += t.Time * units.Seconds(float64(batches-1)/float64(stages))
 	}
 	b.Segments[0].Requests = x.requests

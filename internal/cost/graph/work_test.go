@@ -22,7 +22,7 @@ func lookup(t *testing.T, id string) *model.Model {
 	return m
 }
 
-// plain is a model on one device in bfloat16, without artefacts.
+// plain is a model on one device in bfloat16, without deviations.
 func plain(m *model.Model) graph.Spec {
 	disabled := graph.Actions{Linear: dtype.Disabled, Attention: dtype.Disabled}
 	return graph.Spec{

@@ -16,7 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
-// plain is a catalog model in bfloat16, without artefacts, on one device.
+// plain is a catalog model in bfloat16, without deviations, on one device.
 func plain(t *testing.T, id string) *graph.Spec {
 	t.Helper()
 	m, err := model.Lookup(id)

@@ -43,7 +43,7 @@ const (
 // Without experts the ranks share nothing: each is a replica.
 func (s *Case) On(devices, concurrency, ranks int, experts bool) {
 	if !experts && ranks > 1 {
-		devices, concurrency = devices/ranks, parallel.Fullest(concurrency, ranks)
+		devices, concurrency = devices/ranks, parallel.MaxPerRank(concurrency, ranks)
 	}
 	s.Devices, s.Concurrency = devices, concurrency
 }

@@ -70,7 +70,7 @@ func (p *Prepared) drafts(d *deployment.Deployment, parts deployment.Parts) {
 	if row.Marked && row.TokenBudget > 0 && e.Name == "trtllm" {
 		// Scripts add the drafts of a full batch to a prompt; without chunks a prompt would wait for ever otherwise.
 		w := row.pools()
-		room := row.TokenBudget + n*parallel.Fullest(row.Concurrency, w[len(w)-1].DP)
+		room := row.TokenBudget + n*parallel.MaxPerRank(row.Concurrency, w[len(w)-1].DP)
 		d.Engine.Settings = append(d.Engine.Settings, fmt.Sprintf("token_budget=%d", room))
 		p.assume("the token budget has room for the drafts of a full batch")
 	}

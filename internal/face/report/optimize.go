@@ -129,13 +129,13 @@ func modelling(p *optimize.Search) string {
 	return out
 }
 
-// shapedBy lists the artefacts of the policy that affect the best row.
+// shapedBy lists the deviations of the policy that affect the best row.
 func shapedBy(w io.Writer, p *optimize.Search) {
 	if p.Measured > 0 {
 		fmt.Fprintf(w, "Kernel tables cover %.1f %% of the best row's step time\n", 100*p.Measured)
 	}
-	for _, a := range p.Artefacts {
-		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
+	for _, a := range p.Deviations {
+		fmt.Fprintf(w, "Deviation %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
 	}
 	notesOf(w, p.Notes)
 }

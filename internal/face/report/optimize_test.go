@@ -27,7 +27,7 @@ func TestOptimizePictures(t *testing.T) {
 	}{
 		{"aggregated", report.OptimizeView{}, []string{a2}, func(r *optimize.Response) {
 			p := aggregated(1)
-			p.Artefacts = []opsstep.Effect{{Name: "full-attention", Doc: "prefill attention is counted whole", Share: 0.098}}
+			p.Deviations = []opsstep.Effect{{Name: "full-attention", Doc: "prefill attention is counted whole", Share: 0.098}}
 			p.Notes = []string{"batch 87 was chosen because experts divide evenly at it"}
 			r.Devices[0].Searches = []optimize.Search{p}
 		}},

@@ -35,8 +35,8 @@ func Step(w io.Writer, r *opsstep.Response) {
 		fmt.Fprintf(w, "Measured        kernel tables cover %.1f %% of the step time; the basis below covers the rest\n", percent(r.Result.Measured, r.Result.Time+r.Result.Hidden))
 	}
 	tables(w, r.Tables)
-	for _, a := range r.Artefacts {
-		fmt.Fprintf(w, "Artefact        %s: %s (%+.1f %% of the step)\n", a.Name, a.Doc, 100*a.Share)
+	for _, a := range r.Deviations {
+		fmt.Fprintf(w, "Deviation       %s: %s (%+.1f %% of the step)\n", a.Name, a.Doc, 100*a.Share)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note            %s\n", n)

@@ -61,7 +61,7 @@ func (x *run) loaded(ctx context.Context, load searchrun.Load, r *search.Result)
 	out.Least, out.Spare = r.Least, x.how.Spare
 	full := load
 	full.Ran = r.Ran
-	full.Requests = copies * parallel.Fullest(load.Requests, copies)
+	full.Requests = copies * parallel.MaxPerRank(load.Requests, copies)
 	got, err := x.show(ctx, r.Candidate, r.Best.Batch, full)
 	if err != nil {
 		return out, about{}, err

@@ -60,7 +60,7 @@ func (x *run) sources(shown []*search.Result) []*further {
 	for _, r := range shown {
 		c, f := r.Candidate, &further{}
 		for _, n := range x.Simulated.Lower(&c, r.Best.Concurrency) {
-			f.steps = append(f.steps, step{r, figures.Outcome{Batch: c.Batch(parallel.Fullest(n, max(1, c.Copies))), Concurrency: n}})
+			f.steps = append(f.steps, step{r, figures.Outcome{Batch: c.Batch(parallel.MaxPerRank(n, max(1, c.Copies))), Concurrency: n}})
 		}
 		out = append(out, f)
 		c.Budget = 0

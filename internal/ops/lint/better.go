@@ -94,7 +94,7 @@ func (x *inspection) try(ctx context.Context, c variation) (variation, *simulate
 	if err != nil || s == nil || c.batch == 0 || x.r.Concurrency > 0 {
 		return c, s, err
 	}
-	if n := parallel.Fullest(s.Request.Concurrency, x.out.Capacity.Ranks); n < c.batch {
+	if n := parallel.MaxPerRank(s.Request.Concurrency, x.out.Capacity.Ranks); n < c.batch {
 		c = x.batch(x.resolved.Generates(), n)
 		d = x.changed(&c)
 		s, err = x.best(ctx, &d)

@@ -92,7 +92,7 @@ type Search struct {
 	Feasible *session.Limits `json:"nearest_limits"`
 	// Helps are the smallest changes that would help if nothing fits in memory.
 	Helps     []Help        `json:"what_would_help,omitempty"`
-	Artefacts []step.Effect `json:"artefacts"` // of the policy that change the best row's step
+	Deviations []step.Effect `json:"deviations"` // of the policy that change the best row's step
 	Notes     []string      `json:"notes"`
 
 	Limits workload.Limits `json:"-"`

@@ -95,7 +95,7 @@ func (r *Row) PerDevice() float64 { return r.Best.Throughput / float64(r.Devices
 
 // Deal adds the lengths of the prompts in a batch.
 func (r *Row) Deal(l *formulas.Load) {
-	for _, x := range l.Distribution.Deal(parallel.Fullest(r.Concurrency, r.Candidate.Ranks()), l.HitRate) {
+	for _, x := range l.Distribution.Deal(parallel.MaxPerRank(r.Concurrency, r.Candidate.Ranks()), l.HitRate) {
 		r.Composition = append(r.Composition, Part{x.Tokens, x.Ratio, x.Samples})
 	}
 	slices.SortStableFunc(r.Composition, func(a, b Part) int { return cmp.Compare(a.Tokens, b.Tokens) })

@@ -270,7 +270,7 @@ func (t *task) summarize(ctx context.Context) {
 	t.out = Search{
 		Mode: t.mode, Evaluation: t.evaluation, NumDevices: t.devices, Limits: t.limits, Policy: spec.Policy.Name, Pricing: t.base.Pricing,
 		Compiled: spec.Compile, ReservedGiB: t.reserved, Tier: t.tier, Notes: append([]string{}, t.out.Notes...),
-		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: []step.Effect{},
+		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Deviations: []step.Effect{},
 	}
 	if t.evaluation == BySimulation {
 		t.out.Engine, t.out.Confidence, t.out.Shape = t.engine.Name, t.r.Confidence, t.Subject.Shape
@@ -317,7 +317,7 @@ func (t *task) nearest() *Nearest {
 
 // expect is the errors to expect of an outcome.
 func (t *task) expect(r *search.Result, o *figures.Outcome) calibration.Expected {
-	inFlight := parallel.Fullest(o.Concurrency, max(1, r.Candidate.Copies))
+	inFlight := parallel.MaxPerRank(o.Concurrency, max(1, r.Candidate.Copies))
 	if t.evaluation == BySimulation {
 		return *t.Subject.ExpectOf(&r.Candidate, inFlight, o)
 	}
@@ -439,7 +439,7 @@ func (t *task) frontier() []Point {
 	return search.Frontier(all, func(p *Point) (x, y float64) { return p.PerDevice, p.User })
 }
 
-// shaped finds which artefacts of the policy shaped the best row: those with a
+// shaped finds which deviations of the policy shaped the best row: those with a
 // visible share of its step, and a batch that was chosen because experts divide
 // evenly at it. It also says how much of that step was measured.
 func (t *task) shaped(ctx context.Context, row *search.Result) {
@@ -451,7 +451,7 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	}
 	t.out.Measured = float64(totals.Measured / totals.Time)
 	d := &deployment.Resolved{Model: t.model, Device: t.device, Pricing: t.base.Pricing}
-	t.out.Artefacts = step.Artefacts(d, &row.Spec, batch, totals.Time)
+	t.out.Deviations = step.Deviations(d, &row.Spec, batch, totals.Time)
 	if t.evaluation == BySimulation || !decode || !row.Spec.JumpsWithBatch() {
 		return
 	}
@@ -461,7 +461,7 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	next := q.Evaluate(ctx, row.Candidate, math.Inf(-1))
 	if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
 		t.out.Notes = append(t.out.Notes, fmt.Sprintf(
-			"batch %d is best because its tokens divide evenly among experts: at batch %d a decode step takes %.0f %% longer (artefact fragile-grouping; the physical policy has no such jumps)",
+			"batch %d is best because its tokens divide evenly among experts: at batch %d a decode step takes %.0f %% longer (deviation fragile-grouping; the physical policy has no such jumps)",
 			row.Best.Batch, row.Best.Batch+1, 100*jump))
 	}
 }
@@ -477,7 +477,7 @@ const evenJump = 0.05
 func (t *task) step(row *search.Result, decode bool) graph.Batch {
 	l, best, layout := &row.Load, &row.Best, &row.Candidate.Layout
 	if decode {
-		inFlight := parallel.Fullest(best.Concurrency, max(1, row.Candidate.Copies))
+		inFlight := parallel.MaxPerRank(best.Concurrency, max(1, row.Candidate.Copies))
 		return graph.Batch{Segments: []graph.Segment{{
 			Requests: max(1, layout.PerMicroBatch(inFlight)), Query: max(1, l.DecodeQuery), Seq: l.DecodeSeq(), Decode: true,
 		}}}

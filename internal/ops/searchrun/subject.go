@@ -333,7 +333,7 @@ func (s *Subject) Errors(c *search.Candidate, requests int, t *search.Trial) sea
 func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *calibration.Expected {
 	l := c.Layout.Complete(s.Stage.Model)
 	var one calibration.Case
-	one.On(l.Devices, parallel.Fullest(requests, max(1, c.Y)), l.DP, s.Stage.Model.HasExperts())
+	one.On(l.Devices, parallel.MaxPerRank(requests, max(1, c.Y)), l.DP, s.Stage.Model.HasExperts())
 	key := expected{
 		alone:   alone{c.Layout, c.X > 0, c.MTP, c.Drafter},
 		devices: one.Devices, requests: s.Stage.Overlay.Alike(one.Concurrency), input: s.longest(), full: calibration.Full(t.KVPeak),

@@ -63,13 +63,13 @@ func TestFusedByDefault(t *testing.T) {
 	}
 }
 
-// TestArtefactsDoNotChangePrices: what an artefact does to a step is found at the
+// TestDeviationsDoNotChangePrices: what a deviation does to a step is found at the
 // prices the step has. A checkpoint in bfloat16 costs the same in float16.
-func TestArtefactsDoNotChangePrices(t *testing.T) {
+func TestDeviationsDoNotChangePrices(t *testing.T) {
 	t.Parallel()
 	names := func(r *step.Response) []string {
 		var out []string
-		for _, a := range r.Artefacts {
+		for _, a := range r.Deviations {
 			out = append(out, a.Name)
 		}
 		return out

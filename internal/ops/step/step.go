@@ -89,8 +89,8 @@ type Response struct {
 	Measured units.Seconds `json:"measured_s"`
 
 	Operators []step.Operator `json:"operators"`
-	// Artefacts are the policy entries that changed the time noticeably.
-	Artefacts []Effect    `json:"artefacts"`
+	// Deviations are the policy entries that changed the time noticeably.
+	Deviations []Effect    `json:"deviations"`
 	Tier      device.Tier `json:"tier"`
 	Tables    *prices.Use `json:"tables,omitempty"`
 	Notes     []string    `json:"notes"`
@@ -134,10 +134,10 @@ type EngineStep struct {
 type Effect struct {
 	Name  string  `json:"name"`
 	Doc   string  `json:"doc"`
-	Share float64 `json:"share"` // of the step's time: 0.25 = a quarter of it is the artefact
+	Share float64 `json:"share"` // of the step's time: 0.25 = a quarter of it is the deviation
 }
 
-// visible is the smallest share of the step time at which an artefact is reported.
+// visible is the smallest share of the step time at which a deviation is reported.
 const visible = 0.01
 
 // complete fills in defaults.
@@ -198,7 +198,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		out.kernels(m)
 	}
 	out.hold(memory.New(spec).Use(batch, s.Device.Memory, units.Bytes(r.ReservedGiB)*units.GiB))
-	out.Artefacts = Artefacts(resolved, spec, batch, out.Time+out.Hidden)
+	out.Deviations = Deviations(resolved, spec, batch, out.Time+out.Hidden)
 	lasts := out.Time
 	if served.Engine != nil {
 		out.Engine = engineStep(served, batch, &out.Result.Times, s.Overlay)
@@ -383,8 +383,8 @@ func (r *Request) imageTokens(m *model.Model) int {
 	return session.ImageTokens(m, r.ImageBatch, r.ImageHeight, r.ImageWidth)
 }
 
-// Artefacts finds the policy entries with a noticeable effect, by reverting each alone with the prices unchanged.
-func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
+// Deviations finds the policy entries with a noticeable effect, by reverting each alone with the prices unchanged.
+func Deviations(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	out := []Effect{}
 	for _, a := range tensorcast.Deviations() {
 		if !a.In(spec.Policy) {
@@ -393,7 +393,7 @@ func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time uni
 		other := a.From(*spec)
 		g, err := graph.New(other)
 		if err != nil {
-			continue // the artefact is what makes the layout legal
+			continue // the deviation is what makes the layout legal
 		}
 		without := step.New(g, d.Pricing.Form(d.Device, other.Policy.FreeUnsupported)).Totals(b).Time
 		if share := float64((time - without) / time); math.Abs(share) >= visible {

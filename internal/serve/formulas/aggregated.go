@@ -93,7 +93,7 @@ func (l *Load) wavePrefill(e Engine, o *figures.Outcome) {
 // packedPrefill computes a batch of unequal prompts in steps filled to the
 // budget, one after another. Every rank has the same composition.
 func (l *Load) packedPrefill(e Engine, o *figures.Outcome) {
-	perRank := parallel.Fullest(o.Concurrency, l.DP)
+	perRank := parallel.MaxPerRank(o.Concurrency, l.DP)
 	rows := l.Distribution.Deal(perRank, l.HitRate)
 	steps := workload.Pack(rows, l.Budget)
 	o.Chunks = len(steps)

@@ -15,7 +15,7 @@ func PrefillOnly(e Engine, l *Load, batch int) figures.Outcome {
 		o.Makespan = l.ServingCost
 		l.packedPrefill(e, &o)
 		tokens = 0
-		perRank := parallel.Fullest(o.Concurrency, l.DP)
+		perRank := parallel.MaxPerRank(o.Concurrency, l.DP)
 		for _, r := range l.Distribution.Deal(perRank, l.HitRate) {
 			tokens += float64(l.DP) * float64(r.Tokens) * float64(r.Samples)
 		}

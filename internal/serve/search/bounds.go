@@ -391,7 +391,7 @@ func (s *bounds) decodes(requests int) float64 {
 func (s *bounds) fewer(requests int) float64 {
 	rate := 0.0
 	ranks := s.y * s.generates.ranks
-	for batch := parallel.Fullest(requests, ranks); batch > 1; {
+	for batch := parallel.MaxPerRank(requests, ranks); batch > 1; {
 		batch = power(batch - 1)
 		rate = max(rate, float64(batch*ranks)/(s.generates.token(batch)*s.generated()))
 	}
@@ -400,7 +400,7 @@ func (s *bounds) fewer(requests int) float64 {
 
 // share is the least time that a request takes of a worker that does both.
 func (s *bounds) share(requests int) float64 {
-	return s.generates.share(parallel.Fullest(min(requests, s.cached()), s.y*s.generates.ranks))
+	return s.generates.share(parallel.MaxPerRank(min(requests, s.cached()), s.y*s.generates.ranks))
 }
 
 // latency is the least mean latency of requests: so many are in flight, and each takes its
