@@ -24,7 +24,7 @@ COUNT     ?= 1
 MUTANTS   ?= 60
 SEED      ?= 1
 MUTATED   ?= ./internal/cost/...,./internal/evidence/calibrate,./internal/fit/deployments,./internal/fit/constants,./internal/evidence/calibration,./internal/evidence/measured,./internal/serve/replica,./internal/serve/sim/...,./internal/cost/memory,./internal/cost/graph
-KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim/statistics serve/sim/server serve/sim/traffic serve/sim serve/replica ops/step ops/simulate ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate fit/deployments fit/constants
+KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim/statistics serve/sim/server serve/sim/traffic serve/sim serve/replica ops/step ops/simulate ops compat/ascend serve/search cost/step evidence/calibration evidence/measured evidence/calibrate fit/deployments fit/constants
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
 # The race detector makes everything ten times slower, so it runs only the tests made for it: TestConcurrent… with small inputs,
