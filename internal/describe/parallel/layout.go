@@ -78,11 +78,11 @@ func (l Layout) Short() Layout {
 // tpSize is the field that most messages name.
 const tpSize field.Name = "tp_size"
 
-// MaxPerRank is the number of requests on the maxPerRank rank when n requests are distributed
+// MaxPerRank is the number of requests on the fullest rank when n requests are distributed
 // evenly over equal ranks.
 func MaxPerRank(n, ranks int) int { return (n + ranks - 1) / ranks }
 
-// PerRank is the number of requests on the maxPerRank data-parallel rank.
+// PerRank is the number of requests on the fullest data-parallel rank.
 func (l Layout) PerRank(requests int) int { return MaxPerRank(requests, l.DP) }
 
 // PerMicroBatch is the same for one of the micro-batches that fill a pipeline, one

@@ -10,7 +10,7 @@ import (
 )
 
 // ranks are data-parallel ranks that step together, as those do that exchange
-// tokens with common experts: a step lasts as long as that of the maxPerRank, and a
+// tokens with common experts: a step lasts as long as that of the fullest, and a
 // prompt on one rank holds up all.
 type ranks struct {
 	one *Replica
@@ -37,8 +37,8 @@ func newRanks(r *Replica, n int) *ranks {
 	return out
 }
 
-// maxPerRank is how many of so many requests are on the maxPerRank rank, and their share.
-func (r *ranks) maxPerRank(requests int) (int, float64) {
+// fullest is how many of so many requests are on the fullest rank, and their share.
+func (r *ranks) fullest(requests int) (int, float64) {
 	if requests == 0 {
 		return 0, 0
 	}
@@ -59,16 +59,16 @@ func (r *ranks) Through(b server.Batch) (took, stage units.Seconds) {
 	return r.one.Through(r.fullestBatch(&b))
 }
 
-// fullestBatch is what of a batch is on the maxPerRank rank.
+// fullestBatch is what of a batch is on the fullest rank.
 func (r *ranks) fullestBatch(b *server.Batch) server.Batch {
-	decode, d := r.maxPerRank(b.Decode)
-	prompts, p := r.maxPerRank(b.PrefillRequests)
+	decode, d := r.fullest(b.Decode)
+	prompts, p := r.fullest(b.PrefillRequests)
 	if tokens := float64(b.PrefillTokens); r.budget > 0 && p*tokens > float64(r.budget) {
 		// Every rank cuts its own prompts where its budget ends: those that have more of
 		// them do not compute more in this step.
 		p = max(float64(r.budget)/tokens, 1/float64(r.n))
 	}
-	sampled, _ := r.maxPerRank(b.Sampled)
+	sampled, _ := r.fullest(b.Sampled)
 	part := func(x int) int { return int(math.Ceil(p * float64(x))) }
 	return server.Batch{
 		PrefillRequests: prompts, PrefillTokens: part(b.PrefillTokens), PrefillContext: part(b.PrefillContext),
@@ -78,6 +78,6 @@ func (r *ranks) fullestBatch(b *server.Batch) server.Batch {
 
 // Decode implements [server.Stepper].
 func (r *ranks) Decode(n int, context, growth float64, steps int) units.Seconds {
-	decode, d := r.maxPerRank(n)
+	decode, d := r.fullest(n)
 	return r.one.Decode(decode, d*context, d*growth, steps)
 }

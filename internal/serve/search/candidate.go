@@ -59,7 +59,7 @@ func (c *Candidate) UnitRanks() int { return max(1, c.Y) * max(1, c.Layout.DP) }
 // Ranks are those of all copies.
 func (c *Candidate) Ranks() int { return c.times() * c.UnitRanks() }
 
-// Batch is the batch of the maxPerRank rank with so many requests in flight in a unit.
+// Batch is the batch of the fullest rank with so many requests in flight in a unit.
 func (c *Candidate) Batch(requests int) int { return parallel.MaxPerRank(requests, c.UnitRanks()) }
 
 // UnitDevices are the devices of a unit.
