@@ -41,7 +41,7 @@ class Installed(unittest.TestCase):
     def test_mistakes(self) -> None:
         with self.assertRaises(plimsoll.InputError) as caught:
             plimsoll.plan(model="Qwen/Qwen3-8B", systems=["h200_sxm"], gpus=8, workloads=[{"isl": 1024, "osl": 256}], modes=["aggr"])  # type: ignore[list-item]
-        self.assertEqual(caught.exception.fields, ["modes"])
+        self.assertEqual(caught.exception.fields, ["modes[0]"])
         self.assertEqual(caught.exception.mistakes[0].nearest, "agg")
         with self.assertRaises(ValueError):
             plimsoll.call("plan", {"modell": "x"})
@@ -56,7 +56,7 @@ class Installed(unittest.TestCase):
         out = subprocess.check_output([sys.executable, "-c", code[0]], encoding="utf-8")
         self.assertIn("h200_sxm serve Qwen/Qwen3-32B", out)
         self.assertIn("PL001", out)
-        self.assertIn("['modes'] agg", out)
+        self.assertIn("['modes[0]'] agg", out)
 
 
 if __name__ == "__main__":
