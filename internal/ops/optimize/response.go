@@ -91,9 +91,9 @@ type Search struct {
 	Silicon  *Silicon        `json:"silicon,omitempty"`
 	Feasible *session.Limits `json:"nearest_limits"`
 	// Helps are the smallest changes that would help if nothing fits in memory.
-	Helps     []Help        `json:"what_would_help,omitempty"`
+	Helps      []Help        `json:"what_would_help,omitempty"`
 	Deviations []step.Effect `json:"deviations"` // of the policy that change the best row's step
-	Notes     []string      `json:"notes"`
+	Notes      []string      `json:"notes"`
 
 	Limits workload.Limits `json:"-"`
 	// Linear and Attention are the quantization actions, as the vendor's header names them.

@@ -91,9 +91,9 @@ type Response struct {
 	Operators []step.Operator `json:"operators"`
 	// Deviations are the policy entries that changed the time noticeably.
 	Deviations []Effect    `json:"deviations"`
-	Tier      device.Tier `json:"tier"`
-	Tables    *prices.Use `json:"tables,omitempty"`
-	Notes     []string    `json:"notes"`
+	Tier       device.Tier `json:"tier"`
+	Tables     *prices.Use `json:"tables,omitempty"`
+	Notes      []string    `json:"notes"`
 
 	// The rest is for people.
 
