@@ -58,7 +58,7 @@ func TestExampleFiles(t *testing.T) {
 		return key + ": " + small[key]
 	}
 	for _, name := range []string{"guide", "hetero", "pertensor", "replace"} {
-		data, err := os.ReadFile("../../compat/aiconfigurator/testdata/" + name + ".yaml")
+		data, err := os.ReadFile("../../compat/nvidia/testdata/" + name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}

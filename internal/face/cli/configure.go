@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ask"
 	"github.com/plimsoll-project/plimsoll/internal/basic/bound"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -96,7 +96,7 @@ type configureFlags struct {
 
 	save       saveFlags
 	noPlots    bool
-	generation aiconfigurator.Generation // of the tool, as flags are spelled
+	generation nvidia.Generation // of the tool, as flags are spelled
 }
 
 // define adds the flags.
@@ -124,7 +124,7 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return err
 	}
-	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old}
+	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == nvidia.Old}
 	err = show(env, f.json, r, func(w io.Writer, r *configure.Response) { report.Configure(w, r, view) })
 	if f.save.dir != "" {
 		err = errors.Join(err, f.save.save(cmd.Context(), env, r, func(text string) { f.notes(env, text) }))
@@ -192,7 +192,7 @@ func newDefaultCmd(env *Env) *cobra.Command {
 
 // defaultFlags are those of "plimsoll cli default".
 type defaultFlags struct {
-	aiconfigurator.Flags
+	nvidia.Flags
 
 	rate        float64
 	inFlight    int
@@ -306,7 +306,7 @@ func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
 	switch n, err := strconv.Atoi(d.nextn); {
 	case d.nextn == "":
 	case d.nextn == "auto":
-		d.NextN = new(aiconfigurator.AutoNextN)
+		d.NextN = new(nvidia.AutoNextN)
 	case err != nil:
 		return usagef("--nextn must be a whole number or auto, got %q", d.nextn)
 	default:
@@ -319,7 +319,7 @@ func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
 }
 
 // plan is the tool's request as experiments.
-func (d *defaultFlags) plan(cmd *cobra.Command, env *Env) (*aiconfigurator.Plan, error) {
+func (d *defaultFlags) plan(cmd *cobra.Command, env *Env) (*nvidia.Plan, error) {
 	if err := d.complete(cmd, env); err != nil {
 		return nil, err
 	}
@@ -363,7 +363,7 @@ func newExperimentsCmd(env *Env) *cobra.Command {
 				return usagef("reading --yaml-path: %w", err)
 			}
 			var notes []string
-			if f.Experiments, notes, err = aiconfigurator.Read(data, file); err != nil {
+			if f.Experiments, notes, err = nvidia.Read(data, file); err != nil {
 				return usage(err)
 			}
 			f.notes(env, notes...)

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/internal/basic/embedded"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
 	"github.com/plimsoll-project/plimsoll/internal/cost/power"
 	"github.com/plimsoll-project/plimsoll/internal/cost/table"
@@ -89,8 +89,8 @@ func checkBuild(env *Env) checkup {
 // shippedFiles are the data behind predictions, by package.
 func shippedFiles() map[string]embedded.Files {
 	return map[string]embedded.Files{
-		"internal/compat/aiconfigurator": aiconfigurator.Embedded(),
-		"internal/cost/calibrated":       calibrated.Embedded(), "internal/cost/power": power.Embedded(), "internal/cost/table": table.Embedded(),
+		"internal/compat/nvidia":   nvidia.Embedded(),
+		"internal/cost/calibrated": calibrated.Embedded(), "internal/cost/power": power.Embedded(), "internal/cost/table": table.Embedded(),
 		"internal/describe/device": device.Embedded(), "internal/describe/draft": draft.Embedded(), "internal/describe/engine": engine.Embedded(),
 		"internal/describe/model": model.Embedded(), "internal/describe/workload": workload.Embedded(), "internal/evidence/calibration": fits.Embedded(),
 		"internal/evidence/measured": measured.Embedded(), "internal/ops/lint": lint.Embedded(), "internal/ops/measure": measure.Embedded(),

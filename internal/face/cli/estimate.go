@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
@@ -20,7 +20,7 @@ type estimateFlags struct {
 	defaultFlags
 	outputFlags
 
-	asked   aiconfigurator.EstimateFlags
+	asked   nvidia.EstimateFlags
 	detail  []string
 	tables  prices.Tables
 	overlay string
@@ -43,7 +43,7 @@ func newEstimateCmd(env *Env) *cobra.Command {
 func (f *estimateFlags) define(fs *pflag.FlagSet) {
 	a := &f.asked
 	section(fs, "Deployment", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &a.Mode, "estimate-mode", nargs.OneOf(aiconfigurator.EstimateModes()...), "agg, disagg, static, static_ctx or static_gen (default agg)")
+		nargs.Var(fs, &a.Mode, "estimate-mode", nargs.OneOf(nvidia.EstimateModes()...), "agg, disagg, static, static_ctx or static_gen (default agg)")
 		f.modelFlags(fs)
 		nargs.Var(fs, &f.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang"), "engine: trtllm, vllm or sglang (default trtllm)")
 		f.versionFlag(fs)
@@ -76,7 +76,7 @@ func (f *estimateFlags) define(fs *pflag.FlagSet) {
 
 // workerFlags adds the sizes of the workers of a role; short is the prefix of
 // AIConfigurator's short spellings.
-func workerFlags(fs *pflag.FlagSet, w *aiconfigurator.WorkerFlags, prefix, short, about string) {
+func workerFlags(fs *pflag.FlagSet, w *nvidia.WorkerFlags, prefix, short, about string) {
 	add := func(to *int, name, other, text string) {
 		fs.IntVar(to, prefix+name, 0, about+text+"; same as --"+short+other)
 	}

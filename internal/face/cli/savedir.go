@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -157,7 +157,7 @@ func (f *saveFlags) tree(ctx context.Context, world *session.Session, r *configu
 func (f *saveFlags) experiment(ctx context.Context, world *session.Session, s *session.Sources, x *experiment.Result, asked experiment.Experiment, rows func(io.Writer) error) ([]launch.File, error) {
 	var t tree
 	t.add(path.Join(asked.Name, "best_config_topn.csv"), rows)
-	t.join([]launch.File{{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: aiconfigurator.Write(asked)}}, nil)
+	t.join([]launch.File{{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: nvidia.Write(asked)}}, nil)
 	for k := range x.Rows {
 		t.join(f.row(ctx, world, s, x, k))
 	}

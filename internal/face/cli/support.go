@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/support"
@@ -89,7 +89,7 @@ func (f *supportFlags) formats() error {
 		if _, err := device.Lookup(s); err != nil {
 			continue
 		}
-		formats, _, err := aiconfigurator.Formats(f.Model, s, aiconfigurator.Modes{})
+		formats, _, err := nvidia.Formats(f.Model, s, nvidia.Modes{})
 		f.Formats[s] = formats
 		errs = append(errs, err)
 	}

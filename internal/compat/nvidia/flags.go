@@ -1,4 +1,4 @@
-package aiconfigurator
+package nvidia
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package aiconfigurator_test
+package nvidia_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -37,14 +37,14 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		es, notes, err := aiconfigurator.Read(data, filepath.Base(file))
+		es, notes, err := nvidia.Read(data, filepath.Base(file))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		var out bytes.Buffer
 		for _, e := range es {
-			out.Write(aiconfigurator.Write(e))
+			out.Write(nvidia.Write(e))
 			roundTrip(t, e)
 		}
 		for _, n := range notes {
@@ -63,8 +63,8 @@ type failer interface {
 // roundTrip checks that an experiment is read as it was written.
 func roundTrip(t failer, e experiment.Experiment) {
 	t.Helper()
-	text := aiconfigurator.Write(e)
-	again, _, err := aiconfigurator.Read(text, "written.yaml")
+	text := nvidia.Write(e)
+	again, _, err := nvidia.Read(text, "written.yaml")
 	if err != nil || len(again) != 1 {
 		t.Errorf("%s\n%d experiments, %v", text, len(again), err)
 		return
@@ -206,7 +206,7 @@ func TestMistakes(t *testing.T) {
 		{"a: {}\nb: {}\n", "f:1: a: serving_mode is missing\nf:1: a: model_path is missing\nf:1: a: system_name is missing\nf:1: a: total_gpus is missing\n" +
 			"f:2: b: serving_mode is missing"},
 	} {
-		es, _, err := aiconfigurator.Read([]byte(c.text), "f")
+		es, _, err := nvidia.Read([]byte(c.text), "f")
 		switch _, ok := errors.AsType[*strictyaml.Problem](err); {
 		case err == nil:
 			t.Errorf("%s\nwant %s, got %+v", c.text, c.want, es)
@@ -219,7 +219,7 @@ func TestMistakes(t *testing.T) {
 // read is the one experiment of a file.
 func read(t *testing.T, text string) (experiment.Experiment, []string) {
 	t.Helper()
-	es, notes, err := aiconfigurator.Read([]byte(text), "f")
+	es, notes, err := nvidia.Read([]byte(text), "f")
 	if err != nil || len(es) != 1 {
 		t.Fatalf("%s\n%d experiments, %v", text, len(es), err)
 	}
@@ -358,10 +358,10 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: want %+v, got %+v", c.text, c.want, e.Limits)
 		}
 	}
-	want := []aiconfigurator.Values{{4000, 1000, 1000, 20}, {4000, 1000, 1000, 40}, {4000, 1000, 2000, 30}, {4000, 1000, 1000, 50}}
-	got := []aiconfigurator.Values{
-		aiconfigurator.Defaults(aiconfigurator.Old, false), aiconfigurator.Defaults(aiconfigurator.Old, true),
-		aiconfigurator.Defaults(aiconfigurator.New, false), aiconfigurator.Defaults(aiconfigurator.New, true),
+	want := []nvidia.Values{{4000, 1000, 1000, 20}, {4000, 1000, 1000, 40}, {4000, 1000, 2000, 30}, {4000, 1000, 1000, 50}}
+	got := []nvidia.Values{
+		nvidia.Defaults(nvidia.Old, false), nvidia.Defaults(nvidia.Old, true),
+		nvidia.Defaults(nvidia.New, false), nvidia.Defaults(nvidia.New, true),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -464,7 +464,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(base + "  nextn: 1\n  nextn_accepted: 0.3\n"))
 	f.Add([]byte(both + "  config: {replica_config: {num_gpu_per_replica: }}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		es, _, err := aiconfigurator.Read(data, "f")
+		es, _, err := nvidia.Read(data, "f")
 		if err != nil {
 			if _, ok := errors.AsType[*strictyaml.Problem](err); !ok {
 				t.Errorf("%v is no problem with a line", err)
@@ -486,7 +486,7 @@ func TestDocument(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(string(data), "```yaml\n")
 	text, _, _ = strings.Cut(text, "```")
-	es, notes, err := aiconfigurator.Read([]byte(text), "experiments.md")
+	es, notes, err := nvidia.Read([]byte(text), "experiments.md")
 	if err != nil || len(es) != 2 || len(notes) > 0 || es[1].Decode.Scale != 0.92 || es[1].Replica.MaxDevices != 0 {
 		t.Errorf("got %+v, %q, %v", es, notes, err)
 	}

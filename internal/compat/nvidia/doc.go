@@ -1,4 +1,4 @@
-// Package aiconfigurator reads the experiment files of AIConfigurator and the flags of its command "default", of both
+// Package nvidia reads the experiment files of AIConfigurator and the flags of its command "default", of both
 // generations, and writes experiments.
 //
 // In: the text of a YAML file, or [Flags]. Out: experiments as [ops.Experiment], with notes on assumptions, changes and keys
@@ -13,4 +13,4 @@
 //
 // keys.go has the keys (keys.yaml), precision.go the number formats, defaults.go what the two generations of the tool differ in, estimate.go the command
 // "estimate", write.go the way back. A key that the tool adds is a line in keys.yaml, a field of block, and its use in fill.go.
-package aiconfigurator
+package nvidia

@@ -1,4 +1,4 @@
-package aiconfigurator_test
+package nvidia_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -18,7 +18,7 @@ import (
 // TestPlan: the guide's two commands are an aggregated and a disaggregated experiment.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	f := aiconfigurator.Flags{Model: "QWEN3_32B", System: "h200_sxm", TotalGPUs: 32}
+	f := nvidia.Flags{Model: "QWEN3_32B", System: "h200_sxm", TotalGPUs: 32}
 	p, err := f.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -36,13 +36,13 @@ func TestPlan(t *testing.T) {
 	}
 	want := "Effective parameters: isl=4000, osl=1000, ttft=1000 ms, tpot=20 ms, backend=trtllm" +
 		" (assumed, with the defaults of the old generation: isl, osl, ttft, tpot, backend)"
-	if p.Effective != want || p.Generation != aiconfigurator.Old {
+	if p.Effective != want || p.Generation != nvidia.Old {
 		t.Errorf("want %s\ngot  %s", want, p.Effective)
 	}
 	if d := cmp.Diff([]string{"QWEN3_32B on h200_sxm means weights in fp8_block, KV cache in fp8, as AIConfigurator chose them"}, p.Notes); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	f = aiconfigurator.Flags{
+	f = nvidia.Flags{
 		Model: "QWEN3_32B", System: "h200_sxm", TotalGPUs: 32, Backend: "trtllm", Input: 3000, Output: 512, TTFT: 1000, TPOT: 10, Prefix: 10,
 	}
 	if p, err = f.Plan(); err != nil {
@@ -59,26 +59,26 @@ func TestPlan(t *testing.T) {
 // TestPlanByGeneration: engines, modes, limits and drafts by how flags are spelled.
 func TestPlanByGeneration(t *testing.T) {
 	t.Parallel()
-	two, accepted, auto := 2, 1.2, aiconfigurator.AutoNextN
+	two, accepted, auto := 2, 1.2, nvidia.AutoNextN
 	for _, c := range []struct {
-		f         aiconfigurator.Flags
+		f         nvidia.Flags
 		names     string
 		effective string
 	}{
-		{aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8}, "agg disagg", "ttft=2000 ms, tpot=30 ms"},
-		{aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, Underscores: true}, "agg disagg", "ttft=1000 ms, tpot=20 ms"},
-		{aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 1}, "agg", "the new generation"},
-		{aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, ServingMode: "disagg", DecodeSystem: "gb200_sxm"}, "disagg", ""},
+		{nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8}, "agg disagg", "ttft=2000 ms, tpot=30 ms"},
+		{nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, Underscores: true}, "agg disagg", "ttft=1000 ms, tpot=20 ms"},
+		{nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 1}, "agg", "the new generation"},
+		{nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, ServingMode: "disagg", DecodeSystem: "gb200_sxm"}, "disagg", ""},
 		{
-			aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, Backend: "auto"},
+			nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, Backend: "auto"},
 			"agg_trtllm agg_sglang agg_vllm disagg_trtllm disagg_sglang disagg_vllm", "tpot=30 ms (assumed",
 		},
-		{aiconfigurator.Flags{Model: "DEEPSEEK_V3", TotalGPUs: 8}, "agg disagg", "nextn=1"},
-		{aiconfigurator.Flags{Model: "deepseek-ai/DeepSeek-V3", TotalGPUs: 8, NextN: &two, NextNAccepted: &accepted}, "agg disagg", "nextn=2"},
-		{aiconfigurator.Flags{Model: "deepseek-ai/DeepSeek-V3", TotalGPUs: 8, NextN: &auto, NextNAccepted: new(0.8)}, "agg disagg", "nextn=1"},
-		{aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, NextN: &auto}, "agg disagg", "tpot=30 ms, backend"},
-		{aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, RequestLatency: 9000}, "agg disagg", "osl=1000, request_latency=9000 ms"},
-		{aiconfigurator.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, TTFT: math.Inf(1)}, "agg disagg", "osl=1000, tpot=30 ms"},
+		{nvidia.Flags{Model: "DEEPSEEK_V3", TotalGPUs: 8}, "agg disagg", "nextn=1"},
+		{nvidia.Flags{Model: "deepseek-ai/DeepSeek-V3", TotalGPUs: 8, NextN: &two, NextNAccepted: &accepted}, "agg disagg", "nextn=2"},
+		{nvidia.Flags{Model: "deepseek-ai/DeepSeek-V3", TotalGPUs: 8, NextN: &auto, NextNAccepted: new(0.8)}, "agg disagg", "nextn=1"},
+		{nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, NextN: &auto}, "agg disagg", "tpot=30 ms, backend"},
+		{nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, RequestLatency: 9000}, "agg disagg", "osl=1000, request_latency=9000 ms"},
+		{nvidia.Flags{Model: "Qwen/Qwen3-32B", TotalGPUs: 8, TTFT: math.Inf(1)}, "agg disagg", "osl=1000, tpot=30 ms"},
 	} {
 		c.f.System = "h200_sxm"
 		p, err := c.f.Plan()
@@ -107,12 +107,12 @@ func TestPlanByGeneration(t *testing.T) {
 func TestPlanMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		f    aiconfigurator.Flags
+		f    nvidia.Flags
 		want []string
 	}{
-		{aiconfigurator.Flags{}, []string{"--model_path is missing", "--system is missing", "--total_gpus is missing"}},
+		{nvidia.Flags{}, []string{"--model_path is missing", "--system is missing", "--total_gpus is missing"}},
 		{
-			aiconfigurator.Flags{
+			nvidia.Flags{
 				Model: "x", System: "h200_smx", DecodeSystem: "h100_smx", TotalGPUs: -1, Input: -4, ServingMode: "afd", Backend: "auto", BackendVersion: "1.0",
 				TTFT: -1, TPOT: math.NaN(),
 			},
@@ -121,20 +121,20 @@ func TestPlanMistakes(t *testing.T) {
 				"--isl must be between", "--ttft must be a positive", "--tpot must be a positive", "--system: unknown device", "--decode_system: unknown device",
 			},
 		},
-		{aiconfigurator.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Backend: "vlm"}, []string{"--backend: unknown engine \"vlm\"; nearest: vllm"}},
-		{aiconfigurator.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Input: 10, Prefix: 10}, []string{"--prefix: must be less than isl 10, got 10"}},
-		{aiconfigurator.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(1)}, []string{"--nextn: 1 needs nextn_accepted"}},
-		{aiconfigurator.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(-2)}, []string{"--nextn must be auto or between 0 and 9"}},
+		{nvidia.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Backend: "vlm"}, []string{"--backend: unknown engine \"vlm\"; nearest: vllm"}},
+		{nvidia.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Input: 10, Prefix: 10}, []string{"--prefix: must be less than isl 10, got 10"}},
+		{nvidia.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(1)}, []string{"--nextn: 1 needs nextn_accepted"}},
+		{nvidia.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(-2)}, []string{"--nextn must be auto or between 0 and 9"}},
 		{
-			aiconfigurator.Flags{
-				Model: "x", System: "h200_sxm", TotalGPUs: 8, FreeGPUMemoryFraction: 2, MaxSeqLen: -1, Modes: aiconfigurator.Modes{GEMM: "fp8block", KVCache: "nvfp4"},
+			nvidia.Flags{
+				Model: "x", System: "h200_sxm", TotalGPUs: 8, FreeGPUMemoryFraction: 2, MaxSeqLen: -1, Modes: nvidia.Modes{GEMM: "fp8block", KVCache: "nvfp4"},
 			},
 			[]string{
 				"--free_gpu_memory_fraction must be above 0", "--max_seq_len must be between", "got \"fp8block\"; nearest: fp8_block",
 				"--kvcache_quant_mode must be one of",
 			},
 		},
-		{aiconfigurator.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 1, ServingMode: "disagg"}, []string{"--total_gpus: must be at least 2 for disagg"}},
+		{nvidia.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 1, ServingMode: "disagg"}, []string{"--total_gpus: must be at least 2 for disagg"}},
 	} {
 		_, err := c.f.Plan()
 		if err == nil {
@@ -153,10 +153,10 @@ func TestPlanMistakes(t *testing.T) {
 // TestFlagsAsFiles: flags and a file that say the same ask for the same.
 func TestFlagsAsFiles(t *testing.T) {
 	t.Parallel()
-	f := aiconfigurator.Flags{
+	f := nvidia.Flags{
 		Model: "Qwen/Qwen3-30B-A3B", System: "h200_sxm", TotalGPUs: 8, ServingMode: "agg", Backend: "vllm", BackendVersion: "0.11.0", Prefix: 3,
 		TTFT: 1000, TPOT: 50, FreeGPUMemoryFraction: 0.8, MaxSeqLen: 9000, EnableChunkedPrefill: true, EnableWideEP: true,
-		Modes: aiconfigurator.Modes{GEMM: "float16", MoE: "w4afp8", KVCache: "fp8"},
+		Modes: nvidia.Modes{GEMM: "float16", MoE: "w4afp8", KVCache: "fp8"},
 	}
 	p, err := f.Plan()
 	if err != nil {
@@ -182,11 +182,11 @@ func TestFlagsAsFiles(t *testing.T) {
 // TestFormats: the formats of one deployment are those of an experiment.
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	got, notes, err := aiconfigurator.Formats("QWEN3_32B", "h200_sxm", aiconfigurator.Modes{GEMM: "fp8"})
+	got, notes, err := nvidia.Formats("QWEN3_32B", "h200_sxm", nvidia.Modes{GEMM: "fp8"})
 	if want := (deployment.Formats{GEMM: "fp8", MoE: "fp8_block", KV: "fp8"}); err != nil || got != want || len(notes) != 1 {
 		t.Errorf("want %+v, got %+v, %q, %v", want, got, notes, err)
 	}
-	if _, _, err := aiconfigurator.Formats("QWEN3_32B", "h2", aiconfigurator.Modes{MoE: "fp7"}); err == nil ||
+	if _, _, err := nvidia.Formats("QWEN3_32B", "h2", nvidia.Modes{MoE: "fp7"}); err == nil ||
 		!strings.Contains(err.Error(), "unknown device") || !strings.Contains(err.Error(), "moe_quant_mode must be one of") {
 		t.Errorf("got %v", err)
 	}

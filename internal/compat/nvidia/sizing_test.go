@@ -1,10 +1,10 @@
-package aiconfigurator_test
+package nvidia_test
 
 import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/compat/nvidia"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
@@ -16,7 +16,7 @@ import (
 func TestRecommendIsPlan(t *testing.T) {
 	t.Parallel()
 	s := &session.Session{Memo: &session.Memo{Size: 10_000}}
-	f := aiconfigurator.Flags{
+	f := nvidia.Flags{
 		Model: "Qwen/Qwen3-32B-FP8", System: "h200_sxm", Backend: "trtllm", Input: 3000, Output: 512, TTFT: 1000, TPOT: 20,
 	}
 	asked, err := f.PlanUnits()

@@ -1,4 +1,4 @@
-package aiconfigurator
+package nvidia
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
